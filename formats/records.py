@@ -1,0 +1,191 @@
+"""What readers yield and writers take: one NamedTuple per kind of thing, nothing else.
+
+Ids (query_id, doc_id, pair_id) are kept byte for byte as given: `051` and `51` are two ids, so are
+`a` and `A`. An id is never empty and holds no white space. Moments are aware datetimes. A text
+that a format does not carry is None; a text that is there and empty is "".
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
+
+
+class Topic(NamedTuple):
+    """An information need as it stands in a file; `narrative` is None where the file has none."""
+
+    query_id: str
+    title: str
+    description: str = ""
+    narrative: str | None = None
+
+
+class Doc(NamedTuple):
+    """A document; `text` is None for one that is known by its id only. Markup: MARKUPS."""
+
+    doc_id: str
+    title: str = ""
+    text: str | None = None
+    markup: str = "plain"
+
+
+class Qrel(NamedTuple):
+    """One line of a qrels file. `iteration` is TREC's second column, kept and never looked at."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str = "0"
+
+
+class RunLine(NamedTuple):
+    """One line of a run. Order comes from `score`; `rank` is None where it was not a number."""
+
+    query_id: str
+    doc_id: str
+    rank: int | None
+    score: float
+    tag: str
+
+
+class NarrativeRecord(NamedTuple):
+    """One version of one side (SIDES) of an instruction pair."""
+
+    side: str
+    version: int
+    text: str
+    author: str | None = None
+    at: datetime | None = None
+    note: str = ""
+
+
+class PairRecord(NamedTuple):
+    """An instruction pair with all its narratives, in the order (side as in SIDES, version)."""
+
+    pair_id: str
+    query_id: str
+    title: str = ""
+    description: str = ""
+    category: str = ""
+    origin: str = "human"
+    model: str = ""
+    narratives: tuple[NarrativeRecord, ...] = ()
+
+
+class Claim(NamedTuple):
+    """What a machine or a published data set claims about a document under the altered narrative."""
+
+    pair_id: str
+    doc_id: str
+    relevance: int
+    rater: str
+
+
+class Evidence(NamedTuple):
+    """A span of a document's text, in characters from its start; `end` is not part of it."""
+
+    start: int
+    end: int
+
+
+class JudgmentRecord(NamedTuple):
+    """One rater's relevance for one document. Without `side` it stands for the altered narrative
+    where the pair has one, else for the original; without `version` for the current one."""
+
+    query_id: str
+    doc_id: str
+    annotator: str
+    relevance: int
+    side: str | None = None
+    pair_id: str | None = None
+    version: int | None = None
+    at: datetime | None = None
+    note: str = ""
+    uuid: str | None = None
+    machine: bool = False
+    evidence: tuple[Evidence, ...] = ()
+    active_ms: int | None = None
+
+
+class FlagRecord(NamedTuple):
+    """Somebody's mark on a candidate, which is not a grade. Kind: FLAG_KINDS."""
+
+    query_id: str
+    doc_id: str
+    annotator: str
+    kind: str
+    side: str | None = None
+    pair_id: str | None = None
+    version: int | None = None
+    at: datetime | None = None
+    words: str = ""
+    cleared_at: datetime | None = None
+
+
+class AdjudicationRecord(NamedTuple):
+    """The settling decision on one candidate under one narrative version."""
+
+    query_id: str
+    doc_id: str
+    by: str
+    relevance: int
+    side: str | None = None
+    pair_id: str | None = None
+    version: int | None = None
+    at: datetime | None = None
+    reason: str = ""
+    cause: str = ""
+
+
+class RatingRecord(NamedTuple):
+    """One answer of a review."""
+
+    criterion: str
+    level: str
+    words: str = ""
+
+
+class ReviewRecord(NamedTuple):
+    """One auditor's pass over one narrative version, with its ratings in the order given."""
+
+    pair_id: str
+    query_id: str
+    auditor: str
+    rubric: str
+    side: str = "altered"
+    version: int = 1
+    started_at: datetime | None = None
+    at: datetime | None = None
+    ratings: tuple[RatingRecord, ...] = ()
+
+
+class DecisionRecord(NamedTuple):
+    """What became of a reviewed narrative version: accepted, revise or removed, and why."""
+
+    pair_id: str
+    query_id: str
+    by: str
+    outcome: str
+    side: str = "altered"
+    version: int = 1
+    at: datetime | None = None
+    reason: str = ""
+
+
+Record: TypeAlias = (
+    Topic
+    | Doc
+    | Qrel
+    | RunLine
+    | PairRecord
+    | Claim
+    | JudgmentRecord
+    | FlagRecord
+    | AdjudicationRecord
+    | ReviewRecord
+    | DecisionRecord
+)
+
+MARKUPS = ("plain", "html", "markdown")
+SIDES = ("original", "altered", "reversed")
+FLAG_KINDS = ("later", "cannot_judge", "problem")
