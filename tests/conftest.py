@@ -1,0 +1,80 @@
+"""What every test may ask for, and the two rules that hold for all: no network, no warnings."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from hypothesis import settings as hypothesis_settings
+
+# The same examples every time, so that a red run is red for everyone; HYPOTHESIS_PROFILE=explore
+# draws new ones, and more of them.
+hypothesis_settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
+hypothesis_settings.register_profile("explore", max_examples=1_000, deadline=None)
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--database-only",
+        action="store_true",
+        help="leave out the tests that use no database: for the second run, on PostgreSQL",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what says nothing on this run's database."""
+    postgresql = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        wanted = (not config.option.database_only or uses_database(item)) and (
+            postgresql or item.get_closest_marker("postgresql") is None
+        )
+        (kept if wanted else left_out).append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+
+
+def uses_database(item: pytest.Item) -> bool:
+    """Say whether this test reads or writes rows."""
+    return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(
+        getattr(item, "fixturenames", ())
+    )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
+    """Refuse every connection that would leave this machine, with the name of the address."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, _local_only(getattr(socket.socket, name)))
+        yield
+
+
+def _local_only(connect: Any) -> Any:
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if self.family != socket.AF_UNIX and address[0] not in LOOPBACK:
+            pytest.fail(f"a test tried to reach {address[0]}; tests use no network")
+        return connect(self, address)
+
+    return guarded
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real collections beside the checkout; without it, its tests are skipped."""
+    default = Path(settings.BASE_DIR).parent / "shared" / "data"
+    folder = Path(os.environ.get("REJUDGE_SHARED_DATA", default))
+    if not folder.is_dir():
+        pytest.skip(f"no folder of real collections at {folder} (name one in REJUDGE_SHARED_DATA)")
+    return folder
