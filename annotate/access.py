@@ -1,0 +1,90 @@
+"""The only door from a request to a row: the row, if the person may have it, else 404 or 403.
+
+A stranger gets 404, as if there were nothing; a member who lacks the right gets 403 and a sentence.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from annotate.models import Candidate, InstructionPair, Load, Membership, Project, User
+from annotate.models.project import MembershipQuerySet
+
+Person = User | AnonymousUser
+
+
+def memberships_of(user: Person) -> MembershipQuerySet:
+    """The projects a person is in now, each with its project; archived ones left out."""
+    return (
+        Membership.objects.active()
+        .filter(user_id=user.pk, project__archived_at__isnull=True)
+        .exclude(user=None)
+        .select_related("project")
+    )
+
+
+def member(user: Person, slug: str) -> Membership:
+    """Return the person's membership of the project called `slug`, or raise Http404."""
+    found = (
+        Membership.objects.active()
+        .select_related("project", "user")
+        .filter(user_id=user.pk, project__slug=slug)
+        .exclude(user=None)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no project of this name among yours.")
+    return found
+
+
+def lead(user: Person, slug: str) -> Membership:
+    """Return the person's membership if they lead the project; a stranger gets Http404, an annotator PermissionDenied."""
+    return _leading(member(user, slug))
+
+
+def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
+    """Return a pair with its query and project, and who the person is there, or raise Http404."""
+    found = InstructionPair.objects.select_related("query", "project").filter(pk=pk).first()
+    if found is None:
+        raise Http404("There is no such pair among yours.")
+    return member(user, found.project.slug), found
+
+
+def pair_as_lead(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
+    """As `pair`, for leads only."""
+    who, found = pair(user, pk)
+    return _leading(who), found
+
+
+def candidate(of: InstructionPair, pk: int) -> Candidate:
+    """Return a candidate of the pair's query with its document (not the text), or raise Http404."""
+    found = Candidate.objects.select_related("document").filter(pk=pk, query=of.query_id).first()
+    if found is None:
+        raise Http404("There is no such document in this pool.")
+    return found
+
+
+def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
+    """Return an upload of a project that the person leads, or raise Http404 or PermissionDenied."""
+    who = lead(user, slug)
+    found = (
+        Load.objects.select_related("project", "preview")
+        .filter(pk=pk, project=who.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such upload in this project.")
+    return who, found
+
+
+def led_project(user: Person, slug: str) -> Project:
+    """Return a project that the person leads, or raise Http404 or PermissionDenied."""
+    return lead(user, slug).project
+
+
+def _leading(who: Membership) -> Membership:
+    if not who.leads:
+        raise PermissionDenied("Only leads of this project can do that.")
+    return who

@@ -1,0 +1,151 @@
+"""The collection: documents, queries, pools and runs. Ids are kept byte for byte as they came."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotate.models.project import Project
+
+
+class Document(models.Model):
+    """A document by its id. Of a licensed collection the id may be all there is."""
+
+    class Markup(models.TextChoices):
+        """How the text is written, and so how it is shown."""
+
+        PLAIN = "plain", "Plain text"
+        HTML = "html", "HTML table"
+        MARKDOWN = "markdown", "Markdown table"
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="documents")
+    doc_id = models.CharField(max_length=512)
+    title = models.TextField(blank=True)
+    markup = models.CharField(max_length=10, choices=Markup, default=Markup.PLAIN)
+    # Of title, markup and text together: tells whether a file loaded again would change anything.
+    digest = models.CharField(max_length=32, blank=True)
+    # Characters of the text; null while the text is not known.
+    length = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="document_id_once_per_project", fields=["project", "doc_id"]
+            ),
+            models.CheckConstraint(name="document_has_an_id", condition=~Q(doc_id="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.doc_id
+
+    @property
+    def label(self) -> str:
+        """What a list shows: the title, or the id where there is none."""
+        return self.title or self.doc_id
+
+
+class DocumentText(models.Model):
+    """A document's text, in a table of its own so that no list can read it by accident."""
+
+    document = models.OneToOneField(
+        Document, primary_key=True, on_delete=models.CASCADE, related_name="body"
+    )
+    text = models.TextField()
+
+    def __str__(self) -> str:
+        return f"text of document {self.document_id}"
+
+
+class Query(models.Model):
+    """A stored information need."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="queries")
+    query_id = models.CharField(max_length=255)
+    title = models.TextField(blank=True)
+    description = models.TextField(blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="query_id_once_per_project", fields=["project", "query_id"]
+            ),
+            models.CheckConstraint(name="query_has_an_id", condition=~Q(query_id="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.query_id
+
+
+class Candidate(models.Model):
+    """One document in one query's pool, with the relevance it came with."""
+
+    class Origin(models.TextChoices):
+        """How the document came into the pool."""
+
+        PRIOR = "prior", "Earlier qrels"
+        RUN = "run", "A run"
+        JUDGED = "judged", "Loaded judgments"
+
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="candidates")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="candidates")
+    # As the qrels had it, whatever grades the project uses; null when there is none.
+    prior_relevance = models.IntegerField(null=True)
+    origin = models.CharField(max_length=10, choices=Origin)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="candidate_once_per_query", fields=["query", "document"]),
+            models.CheckConstraint(
+                name="candidate_from_qrels_has_relevance",
+                condition=~Q(origin="prior") | Q(prior_relevance__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # The relevant documents of a query: what the judge and rewrite pages walk.
+            models.Index(fields=["query", "prior_relevance"], name="candidate_by_relevance"),
+        ]
+
+    def __str__(self) -> str:
+        return f"candidate {self.pk}"
+
+
+class Run(models.Model):
+    """A system's ranking, as it was handed in; the file itself is kept untouched."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
+    # The file's name: the same run tag occurs in several files.
+    name = models.CharField(max_length=255)
+    tag = models.CharField(max_length=255, blank=True)
+    sha256 = models.CharField(max_length=64)
+    file = models.FileField(upload_to="runs", max_length=300)
+    loaded_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="run_name_once_per_project", fields=["project", "name"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RunLine(models.Model):
+    """One document in a run, at the rank its score gives (ties by document id, descending, as trec_eval)."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
+    rank = models.PositiveIntegerField()
+    score = models.FloatField()
+
+    class Meta:
+        constraints: ClassVar = [
+            # trec_eval refuses a run with a document twice; so do we.
+            models.UniqueConstraint(name="run_document_once", fields=["run", "query", "document"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"rank {self.rank}"

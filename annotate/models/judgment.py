@@ -1,0 +1,224 @@
+"""Who judges what, and what they said."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.project import Membership
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    """Taken seats."""
+
+    def open(self) -> AssignmentQuerySet:
+        """Seats whose work is not done yet."""
+        return self.filter(done_at__isnull=True)
+
+
+class Assignment(models.Model):
+    """A taken seat: one person does one task on one pair. A free seat is no row."""
+
+    class Task(models.TextChoices):
+        """What is done in the seat."""
+
+        REWRITE = "rewrite", "Rewrite"
+        JUDGE = "judge", "Judge"
+        REVIEW = "review", "Review"
+
+    pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="assignments")
+    task = models.CharField(max_length=10, choices=Task)
+    seat = models.PositiveSmallIntegerField()
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="assignments")
+    taken_at = models.DateTimeField(default=timezone.now)
+    # First piece of work done in the seat. An untouched seat comes back after a lease.
+    touched_at = models.DateTimeField(null=True, blank=True)
+    done_at = models.DateTimeField(null=True, blank=True)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            # Two people asking at the same moment never get the same seat ...
+            models.UniqueConstraint(name="seat_taken_once", fields=["pair", "task", "seat"]),
+            # ... and a person takes at most one seat of a task.
+            models.UniqueConstraint(name="seat_one_per_person", fields=["pair", "task", "member"]),
+            models.CheckConstraint(name="seats_from_1_to_50", condition=Q(seat__range=(1, 50))),
+            models.CheckConstraint(
+                name="seat_done_was_touched",
+                condition=Q(done_at__isnull=True) | Q(touched_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} seat {self.seat}"
+
+
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    """Judgments of people and machines."""
+
+    def current(self) -> JudgmentQuerySet:
+        """What each annotator says now."""
+        return self.filter(superseded_at__isnull=True)
+
+    def of_people(self) -> JudgmentQuerySet:
+        """Leave machines out: they never count among people."""
+        return self.filter(annotator__is_machine=False)
+
+
+class Judgment(models.Model):
+    """One annotator's relevance for one candidate under one narrative version. Unjudged is no row."""
+
+    class Source(models.TextChoices):
+        """How the judgment came in."""
+
+        PAGE = "page", "Entered here"
+        FILE = "file", "Loaded from a file"
+
+    # Made by whoever sends it, so that sending twice changes nothing.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="judgments")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="judgments")
+    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="judgments")
+    relevance = models.IntegerField()
+    note = models.TextField(blank=True)
+    # Spans that decided: [{"start": 10, "end": 42}], offsets in characters of the stored text.
+    evidence = models.JSONField(default=list, blank=True)
+    active_ms = models.PositiveIntegerField(null=True, blank=True)
+    source = models.CharField(max_length=10, choices=Source, default=Source.PAGE)
+    at = models.DateTimeField(default=timezone.now)
+    # Current while null. Set when the annotator judged again, or took the judgment back.
+    superseded_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    # The judgment this one took the place of: undoing this one brings that one back.
+    replaces = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaced_by"
+    )
+
+    objects = JudgmentQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            # The referee: one current judgment of an annotator for a candidate under a narrative.
+            models.UniqueConstraint(
+                name="judgment_one_current",
+                fields=["narrative", "candidate", "annotator"],
+                condition=Q(superseded_at__isnull=True),
+            ),
+            # A judgment taken back is no longer current.
+            models.CheckConstraint(
+                name="judgment_withdrawn_is_superseded",
+                condition=Q(withdrawn_at__isnull=True) | Q(superseded_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="judgment_never_replaces_itself",
+                condition=Q(replaces__isnull=True) | ~Q(replaces=F("id")),
+            ),
+        ]
+        indexes: ClassVar = [
+            # The history of one annotator on one narrative, newest last: previous and undo.
+            models.Index(fields=["narrative", "annotator", "at"], name="judgment_history"),
+        ]
+
+    def __str__(self) -> str:
+        return f"judgment {self.pk}"
+
+
+class FlagQuerySet(models.QuerySet["Flag"]):
+    """Flags of documents."""
+
+    def current(self) -> FlagQuerySet:
+        """Flags that still stand."""
+        return self.filter(cleared_at__isnull=True)
+
+
+class Flag(models.Model):
+    """What an annotator says instead of a grade. Not a grade."""
+
+    class Kind(models.TextChoices):
+        """Why there is no grade."""
+
+        LATER = "later", "Later"
+        CANNOT_JUDGE = "cannot_judge", "Cannot judge"
+        PROBLEM = "problem", "Problem with this document"
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="flags")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="flags")
+    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="flags")
+    kind = models.CharField(max_length=20, choices=Kind)
+    words = models.TextField(blank=True)
+    at = models.DateTimeField(default=timezone.now)
+    # Set when the annotator judged after all, or took the flag back.
+    cleared_at = models.DateTimeField(null=True, blank=True)
+
+    objects = FlagQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="flag_one_current",
+                fields=["narrative", "candidate", "annotator"],
+                condition=Q(cleared_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
+    """Settling decisions."""
+
+    def current(self) -> AdjudicationQuerySet:
+        """Decisions that stand."""
+        return self.filter(withdrawn_at__isnull=True)
+
+
+class Adjudication(models.Model):
+    """The settling decision on one candidate. Judges' rows are never edited."""
+
+    class Cause(models.TextChoices):
+        """Why the judges differed."""
+
+        AMBIGUOUS = "ambiguous", "Ambiguous text"
+        GUIDELINE = "guideline", "Gap in the guidelines"
+        ERROR = "error", "Annotator's error"
+        EDGE = "edge", "Edge case"
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")
+    relevance = models.IntegerField()
+    reason = models.TextField()
+    cause = models.CharField(max_length=20, choices=Cause)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="adjudications")
+    at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = AdjudicationQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="adjudication_one_current",
+                fields=["narrative", "candidate"],
+                condition=Q(withdrawn_at__isnull=True),
+            ),
+            models.CheckConstraint(name="adjudication_has_a_reason", condition=~Q(reason="")),
+            models.CheckConstraint(
+                name="adjudication_withdrawn_by_and_at",
+                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
+                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"adjudication {self.pk}"

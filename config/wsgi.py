@@ -1,0 +1,12 @@
+"""What the web server imports."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+os.environ["REJUDGE_WEB_PROCESS"] = "1"
+
+from django.core.wsgi import get_wsgi_application  # noqa: E402 (settings read the two lines above)
+
+application = get_wsgi_application()

@@ -1,0 +1,13 @@
+"""The room `jobs`."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class JobsConfig(AppConfig):
+    """Work in the background."""
+
+    name = "jobs"
+    verbose_name = "Work in the background"
+    default_auto_field = "django.db.models.BigAutoField"

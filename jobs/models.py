@@ -1,0 +1,76 @@
+"""A long piece of work is a row: its state is the truth, whatever the broker remembers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class Job(models.Model):
+    """A piece of work that a worker does. Subclasses add what it is about and name its task."""
+
+    class State(models.TextChoices):
+        """Where the work stands."""
+
+        QUEUED = "queued", "Waiting"
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    # The name of the Celery task that does it.
+    task: ClassVar[str]
+
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    requested_at = models.DateTimeField(default=timezone.now)
+    published_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    # Who works on it, and until when that is to be believed without a sign of life.
+    claim = models.UUIDField(null=True, blank=True, default=None)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    step = models.CharField(max_length=200, blank=True)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(null=True, blank=True)
+    # What went wrong, in a sentence for the person who asked for the work.
+    error = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+        constraints: ClassVar = [
+            # A running job is somebody's, for a time.
+            models.CheckConstraint(
+                name="%(app_label)s_%(class)s_running_has_a_lease",
+                condition=~Q(state="running") | Q(claim__isnull=False, lease_until__isnull=False),
+            ),
+            # A job is finished at a moment, and only then.
+            models.CheckConstraint(
+                name="%(app_label)s_%(class)s_finished_at_its_end",
+                condition=Q(state__in=["queued", "running"], finished_at__isnull=True)
+                | Q(state__in=["done", "failed", "cancelled"], finished_at__isnull=False),
+            ),
+        ]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
+
+
+class Heartbeat(models.Model):
+    """The last sign of life of a worker."""
+
+    worker = models.CharField(max_length=200, unique=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.worker

@@ -1,0 +1,132 @@
+"""The cast and their things, made with as few words as a test needs.
+
+ada and ben judge the same pairs; carla leads and adjudicates; dan audits; eve belongs to another project.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from annotate.models import (
+    Candidate,
+    Document,
+    DocumentText,
+    Grade,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+    Query,
+    User,
+)
+
+PASSWORD = "a long enough password"
+_number = count(1)
+
+
+def user(name: str, **fields: object) -> User:
+    """Someone who can sign in with PASSWORD."""
+    found = User.objects.filter(username=name).first()
+    return found or User.objects.create_user(name, password=PASSWORD, **fields)
+
+
+def project(
+    slug: str = "tides", *, grades: tuple[int, ...] = (0, 1, 2), **fields: object
+) -> Project:
+    """A project with its grades and nobody in it."""
+    made = Project.objects.create(slug=slug, name=slug.capitalize(), **fields)
+    names = {0: "Not relevant", 1: "Relevant", 2: "Highly relevant"}
+    Grade.objects.bulk_create(
+        Grade(project=made, value=value, name=names.get(value, f"Grade {value}"))
+        for value in grades
+    )
+    return made
+
+
+def member(of: Project, name: str, role: str = Membership.Role.ANNOTATOR) -> Membership:
+    """A person in a project."""
+    return Membership.objects.create(project=of, user=user(name), name=name, role=role)
+
+
+def lead(of: Project, name: str = "carla") -> Membership:
+    """A person who leads a project."""
+    return member(of, name, Membership.Role.LEAD)
+
+
+def machine(of: Project, name: str = "model") -> Membership:
+    """A machine rater."""
+    return Membership.objects.create(project=of, name=name, is_machine=True)
+
+
+def document(
+    of: Project, doc_id: str | None = None, text: str | None = "Some text.", **fields: object
+) -> Document:
+    """A document; `text=None` makes one that is only known by its id."""
+    made = Document.objects.create(
+        project=of,
+        doc_id=doc_id or f"D{next(_number)}",
+        length=None if text is None else len(text),
+        **fields,
+    )
+    if text is not None:
+        DocumentText.objects.create(document=made, text=text)
+    return made
+
+
+def query(of: Project, query_id: str = "301", title: str = "tidal power") -> Query:
+    """A query."""
+    return Query.objects.create(project=of, query_id=query_id, title=title)
+
+
+def candidate(
+    of: Query, doc_id: str | None = None, prior: int | None = 1, **fields: object
+) -> Candidate:
+    """A document in a query's pool."""
+    return Candidate.objects.create(
+        query=of,
+        document=document(of.project, doc_id, **fields),
+        prior_relevance=prior,
+        origin=Candidate.Origin.RUN if prior is None else Candidate.Origin.PRIOR,
+    )
+
+
+def pair(
+    of: Query,
+    *,
+    original: str = "Any plant counts.",
+    altered: str | None = "Only plants at sea count.",
+    **fields: object,
+) -> InstructionPair:
+    """A pair with version 1 of its narratives; `altered=None` leaves it to be written."""
+    made = InstructionPair.objects.create(
+        project=of.project, query=of, **{"pair_id": of.query_id, **fields}
+    )
+    narrative(made, Narrative.Side.ORIGINAL, original)
+    if altered is not None:
+        narrative(made, Narrative.Side.ALTERED, altered)
+    return made
+
+
+def narrative(
+    of: InstructionPair,
+    side: str = Narrative.Side.ALTERED,
+    text: str = "Only plants at sea count.",
+    version: int = 1,
+) -> Narrative:
+    """One version of a narrative."""
+    return Narrative.objects.create(pair=of, side=side, text=text, version=version)
+
+
+def altered(of: InstructionPair) -> Narrative:
+    """The pair's current altered narrative."""
+    return of.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
+
+
+def judgment(
+    under: Narrative, of: Candidate, by: Membership, relevance: int = 1, **fields: object
+) -> Judgment:
+    """What someone said."""
+    return Judgment.objects.create(
+        narrative=under, candidate=of, annotator=by, relevance=relevance, **fields
+    )
