@@ -12,6 +12,45 @@ from annotate.models.collection import Query
 from annotate.models.project import Membership, Project
 
 
+class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
+    """Pairs of a project."""
+
+    def alive(self) -> InstructionPairQuerySet:
+        """Leave removed pairs out."""
+        return self.filter(removed_at__isnull=True)
+
+    def with_narratives(self) -> InstructionPairQuerySet:
+        """Add `altered_id`, `altered_version`, `altered_at` and `original_id`: the versions in force, null where unwritten."""
+
+        def newest(side: str, column: str) -> models.Subquery:
+            versions = Narrative.objects.filter(pair=models.OuterRef("pk"), side=side)
+            return models.Subquery(versions.order_by("-version").values(column)[:1])
+
+        return self.annotate(
+            altered_id=newest(Narrative.Side.ALTERED, "pk"),
+            altered_version=newest(Narrative.Side.ALTERED, "version"),
+            altered_at=newest(Narrative.Side.ALTERED, "created_at"),
+            original_id=newest(Narrative.Side.ORIGINAL, "pk"),
+        )
+
+    def to_rewrite(self) -> InstructionPairQuerySet:
+        """Keep pairs whose altered narrative is wanted: never written, or sent back since."""
+        return (
+            self.alive()
+            .with_narratives()
+            .filter(Q(altered_id__isnull=True) | Q(sent_back_at__gt=models.F("altered_at")))
+        )
+
+    def to_review(self) -> InstructionPairQuerySet:
+        """Keep pairs whose altered narrative stands and can be reviewed and judged."""
+        return (
+            self.alive()
+            .with_narratives()
+            .filter(altered_id__isnull=False)
+            .exclude(sent_back_at__gt=models.F("altered_at"))
+        )
+
+
 class InstructionPair(models.Model):
     """Original and altered (and reversed) narrative of one query."""
 
@@ -28,6 +67,18 @@ class InstructionPair(models.Model):
     category = models.CharField(max_length=60, blank=True)
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.HUMAN)
     model = models.CharField(max_length=120, blank=True)
+    # Sent back: the altered narrative in force at that moment has to be written anew.
+    sent_back_at = models.DateTimeField(null=True, blank=True)
+    sent_back_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Removed: nobody works on it any more, and no export holds it.
+    removed_at = models.DateTimeField(null=True, blank=True)
+    removed_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = InstructionPairQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [
@@ -36,10 +87,24 @@ class InstructionPair(models.Model):
             models.CheckConstraint(
                 name="pair_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
             ),
+            models.CheckConstraint(
+                name="pair_sent_back_by_and_at",
+                condition=Q(sent_back_at__isnull=True, sent_back_by__isnull=True)
+                | Q(sent_back_at__isnull=False, sent_back_by__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="pair_removed_by_and_at",
+                condition=Q(removed_at__isnull=True, removed_by__isnull=True)
+                | Q(removed_at__isnull=False, removed_by__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
         return self.pair_id
+
+    def current(self, side: str) -> Narrative | None:
+        """Return the version in force on one side (a `Narrative.Side` value), if that side was ever written."""
+        return self.narratives.filter(side=side).order_by("-version").first()
 
 
 class NarrativeQuerySet(models.QuerySet["Narrative"]):

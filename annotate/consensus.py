@@ -1,0 +1,58 @@
+"""Several people's grades of one candidate become one relevance, or none. No Django here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class State(StrEnum):
+    """How a candidate's relevance under one narrative version came about, or why there is none."""
+
+    UNJUDGED = "unjudged"
+    JUDGED = "judged"
+    DISPUTED = "disputed"
+    SETTLED = "settled"
+
+
+class Outcome(NamedTuple):
+    """A relevance with its state. `relevance` is None exactly when unjudged or disputed."""
+
+    relevance: int | None
+    state: State
+
+
+UNJUDGED: Final = Outcome(None, State.UNJUDGED)
+DISPUTED: Final = Outcome(None, State.DISPUTED)
+
+# By the values of `Project.Consensus`; what an export says about how its relevance came about.
+RULES: Final = {
+    "unanimous": "A relevance stands when everybody who judged the document gave the same grade.",
+    "majority": "A relevance stands when more than half of those who judged the document gave it.",
+}
+
+
+def consensus(grades: Sequence[int], rule: str, settled: int | None = None) -> Outcome:
+    """The relevance that `grades`, one for each person, come to under `rule` (a key of RULES).
+
+    A settling decision (`settled`) wins over whatever was said before it. Nobody's grade is no
+    grade: without grades a candidate is unjudged. The order of the grades does not matter.
+    Raises ValueError for a rule that is not in RULES.
+    """
+    if rule not in RULES:
+        raise ValueError(f"unknown rule of consensus {rule!r}; known are: {', '.join(RULES)}")
+    if settled is not None:
+        return Outcome(settled, State.SETTLED)
+    if not grades:
+        return UNJUDGED
+    first = grades[0]
+    agreeing = grades.count(first)
+    if agreeing == len(grades):
+        return Outcome(first, State.JUDGED)
+    if rule == "majority":
+        # More than half: there is at most one such grade, and a tie has none.
+        for grade in set(grades):
+            if 2 * grades.count(grade) > len(grades):
+                return Outcome(grade, State.JUDGED)
+    return DISPUTED

@@ -1,0 +1,73 @@
+"""The word diff of two narratives.
+
+PURE: no Django. `static/js/diff.js` shows the same while one types.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class Op(StrEnum):
+    """What became of a piece of text."""
+
+    KEPT = "kept"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+class Piece(NamedTuple):
+    """A run of words with one fate."""
+
+    op: Op
+    text: str
+
+
+def diff(before: str, after: str) -> list[Piece]:
+    """Return the pieces that turn `before` into `after`, whole words and marks of punctuation at a time.
+
+    The kept and removed pieces joined are `before`, the kept and added ones `after`. White space between
+    two changed words goes with them, so that a rewritten sentence reads as one change.
+    """
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    pieces: list[Piece] = []
+    removed: list[str] = []
+    added: list[str] = []
+
+    def flush() -> None:
+        for op, words in ((Op.REMOVED, removed), (Op.ADDED, added)):
+            if words:
+                pieces.append(Piece(op, "".join(words)))
+                words.clear()
+
+    matcher = SequenceMatcher(a=old, b=new, autojunk=False)
+    for tag, a_from, a_to, b_from, b_to in matcher.get_opcodes():
+        if tag != "equal":
+            removed.extend(old[a_from:a_to])
+            added.extend(new[b_from:b_to])
+            continue
+        kept = "".join(old[a_from:a_to])
+        if kept.isspace() and (removed or added) and b_to < len(new) and a_to < len(old):
+            # Only a blank between two changes: part of both.
+            removed.append(kept)
+            added.append(kept)
+            continue
+        flush()
+        pieces.append(Piece(Op.KEPT, kept))
+    flush()
+    return pieces
+
+
+def before_pieces(pieces: list[Piece]) -> list[Piece]:
+    """The pieces that make up the older text."""
+    return [piece for piece in pieces if piece.op is not Op.ADDED]
+
+
+def after_pieces(pieces: list[Piece]) -> list[Piece]:
+    """The pieces that make up the newer text."""
+    return [piece for piece in pieces if piece.op is not Op.REMOVED]
