@@ -47,16 +47,32 @@ class Job(models.Model):
     class Meta:
         abstract = True
         constraints: ClassVar = [
-            # A running job is somebody's, for a time.
+            # A running job has begun and is somebody's, for a time; any other is nobody's.
             models.CheckConstraint(
                 name="%(app_label)s_%(class)s_running_has_a_lease",
-                condition=~Q(state="running") | Q(claim__isnull=False, lease_until__isnull=False),
+                condition=Q(
+                    state="running",
+                    claim__isnull=False,
+                    lease_until__isnull=False,
+                    started_at__isnull=False,
+                )
+                | ~Q(state="running") & Q(claim__isnull=True, lease_until__isnull=True),
             ),
             # A job is finished at a moment, and only then.
             models.CheckConstraint(
                 name="%(app_label)s_%(class)s_finished_at_its_end",
                 condition=Q(state__in=["queued", "running"], finished_at__isnull=True)
                 | Q(state__in=["done", "failed", "cancelled"], finished_at__isnull=False),
+            ),
+            # What failed says why, and nothing else does.
+            models.CheckConstraint(
+                name="%(app_label)s_%(class)s_failed_says_why",
+                condition=Q(state="failed") & ~Q(error="") | ~Q(state="failed") & Q(error=""),
+            ),
+            # Nothing is cancelled unasked.
+            models.CheckConstraint(
+                name="%(app_label)s_%(class)s_cancelled_when_asked",
+                condition=~Q(state="cancelled") | Q(cancel_requested_at__isnull=False),
             ),
         ]
 
