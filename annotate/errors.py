@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class Refused(Exception):
-    """An action was refused and changed nothing; the message is a sentence for the person who asked."""
+    """An action was refused and changed nothing; the message is a sentence for the person who
+    asked.
+    """
 
 
 class Stale(Refused):

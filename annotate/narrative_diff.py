@@ -29,10 +29,11 @@ class Piece(NamedTuple):
 
 
 def diff(before: str, after: str) -> list[Piece]:
-    """Return the pieces that turn `before` into `after`, whole words and marks of punctuation at a time.
+    """Return the pieces that turn `before` into `after`, whole words and marks of punctuation at a
+    time.
 
-    The kept and removed pieces joined are `before`, the kept and added ones `after`. White space between
-    two changed words goes with them, so that a rewritten sentence reads as one change.
+    The kept and removed pieces joined are `before`, the kept and added ones `after`. White space
+    between two changed words goes with them, so that a rewritten sentence reads as one change.
     """
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     pieces: list[Piece] = []

@@ -1,4 +1,5 @@
-"""Everything that people can do in the first pass. Pages, API, commands and jobs all come through here.
+"""Everything that people can do in the first pass. Pages, API, commands and jobs all come through
+here.
 
 Every action is keyword-only, names its actor `by`, is one transaction, and refuses with a sentence
 (`annotate.errors.Refused`) instead of doing half of something.

@@ -1,5 +1,7 @@
 """What is judged, who judges, what they said."""
 
+from __future__ import annotations
+
 from annotate.models.collection import Candidate, Document, DocumentText, Query, Run, RunLine
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment

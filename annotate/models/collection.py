@@ -133,7 +133,9 @@ class Run(models.Model):
 
 
 class RunLine(models.Model):
-    """One document in a run, at the rank its score gives (ties by document id, descending, as trec_eval)."""
+    """One document in a run, at the rank its score gives (ties by document id, descending, as
+    trec_eval).
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")

@@ -20,7 +20,9 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         return self.filter(removed_at__isnull=True)
 
     def with_narratives(self) -> InstructionPairQuerySet:
-        """Add `altered_id`, `altered_version`, `altered_at` and `original_id`: the versions in force, null where unwritten."""
+        """Add `altered_id`, `altered_version`, `altered_at` and `original_id`: the versions in
+        force, null where unwritten.
+        """
 
         def newest(side: str, column: str) -> models.Subquery:
             versions = Narrative.objects.filter(pair=models.OuterRef("pk"), side=side)
@@ -46,8 +48,8 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         return (
             self.alive()
             .with_narratives()
-            .filter(altered_id__isnull=False)
-            .exclude(sent_back_at__gt=models.F("altered_at"))
+            .filter(Q(altered_id__isnull=False))
+            .exclude(Q(sent_back_at__gt=models.F("altered_at")))
         )
 
 
@@ -103,7 +105,9 @@ class InstructionPair(models.Model):
         return self.pair_id
 
     def current(self, side: str) -> Narrative | None:
-        """Return the version in force on one side (a `Narrative.Side` value), if that side was ever written."""
+        """Return the version in force on one side (a `Narrative.Side` value), if that side was
+        ever written.
+        """
         return self.narratives.filter(side=side).order_by("-version").first()
 
 
@@ -123,7 +127,9 @@ class NarrativeQuerySet(models.QuerySet["Narrative"]):
 
 
 class Narrative(models.Model):
-    """One version of the text that says what is relevant. Rewriting inserts a version; nothing is overwritten."""
+    """One version of the text that says what is relevant. Rewriting inserts a version; nothing
+    is overwritten.
+    """
 
     class Side(models.TextChoices):
         """Which of the pair's narratives this is."""

@@ -73,7 +73,9 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 
 
 class Judgment(models.Model):
-    """One annotator's relevance for one candidate under one narrative version. Unjudged is no row."""
+    """One annotator's relevance for one candidate under one narrative version. Unjudged is no
+    row.
+    """
 
     class Source(models.TextChoices):
         """How the judgment came in."""

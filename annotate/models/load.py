@@ -31,7 +31,8 @@ class Load(Job):
     preview = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="confirmed_as"
     )
-    # What was read and what would change (or has changed), and the bad lines, as `annotate.intake` reports them.
+    # What was read and what would change (or has changed), and the bad lines, as `annotate.intake`
+    # reports them.
     report: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )

@@ -143,10 +143,11 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
 
 
 class Membership(models.Model):
-    """Someone who judges in a project: a person who signs in, a rater known only by name, or a machine.
+    """Someone who judges in a project: a person who signs in, a rater known only by name, or a
+    machine.
 
-    Everything anyone said in a project points here, so the one who said it is always of that project,
-    and two projects that both know an "annotator 1" never mix them up.
+    Everything anyone said in a project points here, so the one who said it is always of that
+    project, and two projects that both know an "annotator 1" never mix them up.
     """
 
     class Role(models.TextChoices):

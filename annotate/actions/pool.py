@@ -1,0 +1,119 @@
+"""What a judge is shown for a pair: which documents, in which order, under which narrative."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from annotate.models import (
+    Candidate,
+    Flag,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+)
+
+
+def pool(pair: InstructionPair) -> QuerySet[Candidate]:
+    """The candidates of a pair that are to be judged, by the project's rule."""
+    return in_scope(pair.project, Candidate.objects.filter(query=pair.query_id))
+
+
+def in_scope(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Candidate]:
+    """Keep the candidates that the project puts before its judges."""
+    if project.judge_scope == Project.Scope.RELEVANT:
+        return candidates.filter(prior_relevance__gte=project.relevant_from)
+    return candidates
+
+
+def judged_narrative(pair: InstructionPair) -> Narrative | None:
+    """The version that judges read now: the altered one, or where the whole pool is judged, the
+    original.
+    """
+    altered = pair.current(Narrative.Side.ALTERED)
+    if altered is None and pair.project.judge_scope == Project.Scope.POOL:
+        return pair.current(Narrative.Side.ORIGINAL)
+    return altered
+
+
+def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
+    """Pairs that have a narrative to judge under and at least one document to judge."""
+    pairs = project.pairs.all().alive().with_narratives()
+    ready = Q(altered_id__isnull=False)
+    if project.judge_scope == Project.Scope.POOL:
+        ready |= Q(original_id__isnull=False)
+    documents = in_scope(project, Candidate.objects.filter(query=OuterRef("query")))
+    return pairs.filter(ready, Exists(documents)).exclude(sent_back_at__gt=F("altered_at"))
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """One judge before one narrative: the documents in their order and what was said of each."""
+
+    order: list[int]
+    judged: dict[int, int]
+    flagged: dict[int, str]
+
+    @property
+    def total(self) -> int:
+        """How many documents there are to judge."""
+        return len(self.order)
+
+    @property
+    def settled(self) -> int:
+        """How many need nothing more: judged, or flagged as not to be judged."""
+        return sum(1 for candidate in self.order if self._is_settled(candidate))
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left, not even what was put off."""
+        return self.settled == self.total
+
+    def next(self, after: int | None = None) -> int | None:
+        """The next document to judge: onward from `after`, then around; what was put off comes
+        last.
+        """
+        start = self.order.index(after) + 1 if after in self.order else 0
+        onward = self.order[start:] + self.order[:start]
+        fresh = (c for c in onward if c not in self.judged and c not in self.flagged)
+        later = (c for c in onward if self.flagged.get(c) == Flag.Kind.LATER)
+        return next(fresh, None) or next(later, None)
+
+    def before(self, candidate: int) -> int | None:
+        """The neighbour on the left, judged or not."""
+        place = self.order.index(candidate)
+        return self.order[place - 1] if place else None
+
+    def behind(self, candidate: int) -> int | None:
+        """The neighbour on the right, judged or not."""
+        place = self.order.index(candidate)
+        return self.order[place + 1] if place + 1 < len(self.order) else None
+
+    def _is_settled(self, candidate: int) -> bool:
+        return (
+            candidate in self.judged
+            or self.flagged.get(candidate, Flag.Kind.LATER) != Flag.Kind.LATER
+        )
+
+
+def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
+    """Return where `by` stands with the pool under `narrative`: three queries, whatever the
+    pool's size.
+    """
+    candidates = pool(narrative.pair).values_list("pk", flat=True)
+    judged = Judgment.objects.current().filter(narrative=narrative, annotator=by)
+    flagged = Flag.objects.current().filter(narrative=narrative, annotator=by)
+    return Sitting(
+        order=sorted(candidates, key=lambda candidate: _place(by.pk, candidate)),
+        judged=dict(judged.values_list("candidate", "relevance")),
+        flagged=dict(flagged.values_list("candidate", "kind")),
+    )
+
+
+def _place(member: int, candidate: int) -> bytes:
+    """A place in a shuffle that is each person's own and always the same."""
+    return hashlib.blake2b(f"{member}:{candidate}".encode(), digest_size=8).digest()

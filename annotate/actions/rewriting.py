@@ -1,0 +1,122 @@
+"""Rewriting narratives: every change inserts a version."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.actions import seats
+from annotate.errors import Refused, Stale
+from annotate.models import Assignment, InstructionPair, Membership, Narrative
+
+MAX_LENGTH = 100_000
+
+
+def rewrite_narrative(
+    *,
+    pair: InstructionPair,
+    text: str,
+    by: Membership,
+    based_on: int,
+    side: str = Narrative.Side.ALTERED,
+    note: str = "",
+    now: datetime | None = None,
+) -> Narrative:
+    """Insert the next version of a narrative and return it.
+
+    `based_on` is the version the author had before them (0: none); Stale if someone was faster.
+    Refused: no words, no change, too long, no rewrite seat (leads need none). Judges and auditors
+    of the pair get work again, for what they said was said of other words.
+    """
+    now = now or timezone.now()
+    text = text.replace("\r\n", "\n").strip()
+    seats.refuse_if_archived(by.project)
+    if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
+        raise Refused(
+            "Only the altered and the reversed narrative are rewritten; the original stays."
+        )
+    if not text:
+        raise Refused("The narrative is empty. Write what is relevant now.")
+    if len(text) > MAX_LENGTH:
+        raise Refused(
+            f"The narrative has {len(text):,} characters; at most {MAX_LENGTH:,} are kept."
+        )
+    if bad := [character for character in text if ord(character) < 32 and character not in "\n\t"]:
+        raise Refused(
+            f"The narrative holds a control character (U+{ord(bad[0]):04X}). Remove it, then save."
+        )
+    with transaction.atomic():
+        pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
+        if pair.removed_at is not None:
+            raise Refused("This instruction was removed, so its narrative stays as it is.")
+        seat = None if by.leads else seats.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
+        current = pair.current(side)
+        version = current.version if current else 0
+        if version != based_on:
+            raise Stale(
+                f"Version {version} was saved while you were writing. Your text is still here: "
+                "compare it with that version, then save again."
+            )
+        against = current or pair.current(Narrative.Side.ORIGINAL)
+        if against is not None and against.text == text:
+            raise Refused("Nothing has changed yet, so there is no new version to save.")
+        narrative = Narrative.objects.create(
+            pair=pair,
+            side=side,
+            version=version + 1,
+            text=text,
+            note=note,
+            author=by,
+            created_at=now,
+        )
+        if side == Narrative.Side.ALTERED:
+            seats.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
+        if seat is not None:
+            seats.touch(seat, done=True, now=now)
+    return narrative
+
+
+def send_back(
+    *, pair: InstructionPair, by: Membership, now: datetime | None = None
+) -> InstructionPair:
+    """Ask for a new version of the altered narrative: its rewrite seat has work again."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        pair = _led(pair, by)
+        if pair.current(Narrative.Side.ALTERED) is None:
+            raise Refused("There is no altered narrative yet that could be sent back.")
+        pair.sent_back_at, pair.sent_back_by = now, by
+        pair.save(update_fields=["sent_back_at", "sent_back_by"])
+        seats.reopen(pair=pair, tasks=(Assignment.Task.REWRITE,))
+    return pair
+
+
+def remove(
+    *, pair: InstructionPair, by: Membership, now: datetime | None = None
+) -> InstructionPair:
+    """Take a pair out of the work and out of every export. Its rows stay."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        pair = _led(pair, by)
+        pair.removed_at, pair.removed_by = pair.removed_at or now, pair.removed_by or by
+        pair.save(update_fields=["removed_at", "removed_by"])
+    return pair
+
+
+def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
+    """Undo `send_back` and `remove`: the pair is as it was before."""
+    with transaction.atomic():
+        pair = _led(pair, by)
+        pair.sent_back_at = pair.sent_back_by = pair.removed_at = pair.removed_by = None
+        pair.save(update_fields=["sent_back_at", "sent_back_by", "removed_at", "removed_by"])
+    return pair
+
+
+def _led(pair: InstructionPair, by: Membership) -> InstructionPair:
+    """Return the pair, locked, if `by` leads its project."""
+    if not by.leads or by.project_id != pair.project_id:
+        raise Refused("Only leads of this project can do that.")
+    seats.refuse_if_archived(by.project)
+    return InstructionPair.objects.select_for_update().get(pk=pair.pk)

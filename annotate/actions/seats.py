@@ -1,0 +1,177 @@
+"""Seats: who does which task on which pair. Never more than the project's overlap, never two on
+one seat.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotate.actions.pool import pairs_with_pool
+from annotate.errors import Refused
+from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
+
+# A seat that was taken and never touched comes back after this long.
+LEASE = timedelta(hours=4)
+
+Task = Assignment.Task
+
+
+def take_next(*, task: str, by: Membership, now: datetime | None = None) -> Assignment | None:
+    """Give `by` a seat of `task` on the next pair that has one free, or return None where there is
+    none.
+
+    Someone who holds a seat they have not begun gets that one again, so asking twice takes one
+    seat. Pairs on which others have begun come first, so that overlaps fill up early.
+    """
+    now = now or timezone.now()
+    project = by.project
+    refuse_if_archived(project)
+    with transaction.atomic():
+        give_back_untouched(project=project, task=task, now=now)
+        held = (
+            by.assignments.open().filter(task=task, touched_at__isnull=True).order_by("pk").first()
+        )
+        if (
+            held is not None
+            and open_pairs(task=task, by=by, held=True).filter(pk=held.pair_id).exists()
+        ):
+            return held
+        # First past the pairs that others are just taking; only if nothing is left, wait for them.
+        for skip_locked in (True, False):
+            tried: list[int] = []
+            while pair := _first_locked(
+                open_pairs(task=task, by=by).exclude(pk__in=tried), skip_locked
+            ):
+                tried.append(pair.pk)
+                seat = _lowest_free(pair, task, project.overlap(task))
+                if seat is not None:
+                    return Assignment.objects.create(
+                        pair=pair, task=task, seat=seat, member=by, taken_at=now
+                    )
+    return None
+
+
+def take(
+    *, pair: InstructionPair, task: str, by: Membership, now: datetime | None = None
+) -> Assignment:
+    """Give `by` a seat of `task` on this pair; the one they hold, if they do. Refused when none
+    is free.
+    """
+    now = now or timezone.now()
+    refuse_if_archived(by.project)
+    with transaction.atomic():
+        locked = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
+        held = by.assignments.filter(pair=locked, task=task).first()
+        if held is not None:
+            return held
+        give_back_untouched(project=by.project, task=task, now=now)
+        if not open_pairs(task=task, by=by).filter(pk=locked.pk).exists():
+            raise Refused("Every seat on this one is taken, or there is nothing to do here now.")
+        seat = _lowest_free(locked, task, by.project.overlap(task))
+        if seat is None:
+            raise Refused("Every seat on this one is taken. Take another from your list.")
+        return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
+
+
+def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
+    """Return the seat `by` holds, locked for this transaction, or refuse."""
+    seat = Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()
+    if seat is None:
+        raise Refused("This is not your seat. Take one from your list, then go on.")
+    return seat
+
+
+def touch(seat: Assignment, *, done: bool, now: datetime) -> None:
+    """Record that work was done in a seat, and whether nothing is left to do there."""
+    seat.touched_at = seat.touched_at or now
+    seat.done_at = (seat.done_at or now) if done else None
+    seat.save(update_fields=["touched_at", "done_at"])
+
+
+def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
+    """Say that there is work again in the seats of these tasks: what they worked on has changed."""
+    Assignment.objects.filter(pair=pair, task__in=tasks).update(done_at=None)
+
+
+def give_back(*, seat: Assignment, by: Membership) -> None:
+    """Leave a seat in which nothing was done yet. A lead may free anyone's."""
+    with transaction.atomic():
+        locked = Assignment.objects.select_for_update().filter(pk=seat.pk).first()
+        if locked is None:
+            return
+        if locked.member_id != by.pk and not by.leads:
+            raise Refused("Only its holder or a lead can give a seat back.")
+        if locked.touched_at is not None:
+            raise Refused("Work was done in this seat, so it stays taken.")
+        locked.delete()
+
+
+def give_back_untouched(*, project: Project, task: str, now: datetime) -> int:
+    """Free the seats that were taken longer than a lease ago and never touched; return how many."""
+    freed, _ = Assignment.objects.filter(
+        pair__project=project, task=task, touched_at__isnull=True, taken_at__lt=now - LEASE
+    ).delete()
+    return freed
+
+
+def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[InstructionPair]:
+    """Pairs on which `by` could take a seat of `task` now (`held`: also where they have one),
+    fullest first.
+    """
+    project = by.project
+    pairs = workable_pairs(project, task)
+    if task == Task.REVIEW:
+        # Nobody reviews their own words.
+        pairs = pairs.exclude(
+            Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author=by))
+        )
+    mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member=by)
+    if held:
+        return pairs.filter(Exists(mine))
+    seats = (
+        Assignment.objects.filter(pair=OuterRef("pk"), task=task)
+        .order_by()
+        .values("pair")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    return (
+        pairs.exclude(Exists(mine))
+        .annotate(taken=Coalesce(Subquery(seats), Value(0)))
+        .filter(taken__lt=project.overlap(task))
+        .order_by(Case(When(taken=0, then=1), default=0), "pk")
+    )
+
+
+def workable_pairs(project: Project, task: str) -> QuerySet[InstructionPair]:
+    """Pairs of a project on which there is something to do in `task`, whoever does it."""
+    pairs = project.pairs.all()
+    if task == Task.REWRITE:
+        return pairs.to_rewrite()
+    if task == Task.REVIEW:
+        # What people audit is what a language model wrote, or what was rewritten here.
+        return pairs.to_review()
+    return pairs_with_pool(project)
+
+
+def refuse_if_archived(project: Project) -> None:
+    """Refuse to change anything in a project that is put away."""
+    if project.archived_at is not None:
+        raise Refused(
+            "This project is archived. A lead can bring it back; until then nothing changes."
+        )
+
+
+def _first_locked(pairs: QuerySet[InstructionPair], skip_locked: bool) -> InstructionPair | None:
+    return pairs.select_for_update(skip_locked=skip_locked, of=("self",)).first()
+
+
+def _lowest_free(pair: InstructionPair, task: str, overlap: int) -> int | None:
+    """Read the seats under the pair's lock: what the search saw may be older."""
+    taken = set(pair.assignments.filter(task=task).values_list("seat", flat=True))
+    return next((seat for seat in range(1, overlap + 1) if seat not in taken), None)

@@ -1,0 +1,236 @@
+"""A seat is taken by one person, a person takes one seat, and there are never more than k."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import IntegrityError, connection
+
+from annotate.actions import judging, rewriting, seats
+from annotate.errors import Refused
+from annotate.models import Assignment, Membership, Narrative, Project
+from tests import factories
+
+JUDGE, REWRITE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REWRITE, Assignment.Task.REVIEW
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def tides(db):
+    return factories.project(overlap_judge=2)
+
+
+def pairs(project: Project, *query_ids: str, **fields):
+    made = []
+    for query_id in query_ids:
+        query = factories.query(project, query_id)
+        factories.candidate(query)
+        made.append(factories.pair(query, **fields))
+    return made
+
+
+def test_the_next_open_seat_is_given(tides):
+    (pair,) = pairs(tides, "301")
+    ada = factories.member(tides, "ada")
+
+    seat = seats.take_next(task=JUDGE, by=ada)
+
+    assert (seat.pair, seat.seat, seat.member) == (pair, 1, ada)
+
+
+def test_asking_twice_takes_one_seat(tides):
+    pairs(tides, "301", "302")
+    ada = factories.member(tides, "ada")
+
+    first = seats.take_next(task=JUDGE, by=ada)
+    second = seats.take_next(task=JUDGE, by=ada)
+
+    assert first == second
+    assert Assignment.objects.count() == 1
+
+
+def test_a_pair_that_others_began_comes_first(tides):
+    _, second = pairs(tides, "301", "302")
+    ada, ben = factories.member(tides, "ada"), factories.member(tides, "ben")
+    seats.take(pair=second, task=JUDGE, by=ada)
+
+    assert seats.take_next(task=JUDGE, by=ben).pair == second
+
+
+def test_nobody_gets_a_seat_beyond_the_overlap(tides):
+    pairs(tides, "301")
+    people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
+
+    given = [seats.take_next(task=JUDGE, by=person) for person in people]
+
+    assert [seat and seat.seat for seat in given] == [1, 2, None]
+
+
+def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
+    (pair,) = pairs(tides, "301")
+    for name in ("ada", "ben"):
+        seats.take(pair=pair, task=JUDGE, by=factories.member(tides, name))
+
+    with pytest.raises(Refused, match="Every seat"):
+        seats.take(pair=pair, task=JUDGE, by=factories.member(tides, "dan"))
+
+    assert Assignment.objects.count() == 2
+
+
+def test_an_untouched_seat_comes_back_after_the_lease(tides):
+    pairs(tides, "301")
+    people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
+    seats.take_next(task=JUDGE, by=people[0], now=NOON)
+    seats.take_next(task=JUDGE, by=people[1], now=NOON)
+
+    later = seats.take_next(task=JUDGE, by=people[2], now=NOON + seats.LEASE + timedelta(seconds=1))
+
+    assert later.seat == 1
+    assert list(Assignment.objects.values_list("member__name", flat=True)) == ["dan"]
+
+
+def test_a_seat_in_which_work_was_done_never_comes_back(tides):
+    (pair,) = pairs(tides, "301")
+    ada, dan = factories.member(tides, "ada"), factories.member(tides, "dan")
+    seats.take_next(task=JUDGE, by=ada, now=NOON)
+    judging.judge(
+        narrative=factories.altered(pair),
+        candidate=pair.query.candidates.get(),
+        relevance=1,
+        by=ada,
+    )
+
+    seats.take_next(task=JUDGE, by=dan, now=NOON + 10 * seats.LEASE)
+
+    assert set(Assignment.objects.values_list("member__name", flat=True)) == {"ada", "dan"}
+
+
+def test_a_begun_seat_cannot_be_given_back(tides):
+    (pair,) = pairs(tides, "301")
+    ada = factories.member(tides, "ada")
+    seat = seats.take_next(task=JUDGE, by=ada)
+    judging.judge(
+        narrative=factories.altered(pair),
+        candidate=pair.query.candidates.get(),
+        relevance=1,
+        by=ada,
+    )
+
+    with pytest.raises(Refused, match="stays taken"):
+        seats.give_back(seat=seat, by=ada)
+
+
+def test_only_its_holder_or_a_lead_gives_a_seat_back(tides):
+    pairs(tides, "301")
+    ada, ben, carla = (
+        factories.member(tides, "ada"),
+        factories.member(tides, "ben"),
+        factories.lead(tides),
+    )
+    seat = seats.take_next(task=JUDGE, by=ada)
+
+    with pytest.raises(Refused, match="holder or a lead"):
+        seats.give_back(seat=seat, by=ben)
+    seats.give_back(seat=seat, by=carla)
+
+    assert not Assignment.objects.exists()
+
+
+def test_there_is_nothing_to_judge_before_the_narrative_is_rewritten(tides):
+    pairs(tides, "301", altered=None)
+    ada = factories.member(tides, "ada")
+
+    assert seats.take_next(task=JUDGE, by=ada) is None
+    assert seats.take_next(task=REWRITE, by=ada) is not None
+
+
+def test_a_collection_judged_as_a_pool_needs_no_rewriting(db):
+    project = factories.project(judge_scope=Project.Scope.POOL)
+    pairs(project, "301", altered=None)
+
+    assert seats.take_next(task=JUDGE, by=factories.member(project, "ada")) is not None
+
+
+def test_a_written_narrative_is_not_given_out_for_rewriting(tides):
+    pairs(tides, "301")
+
+    assert seats.take_next(task=REWRITE, by=factories.member(tides, "ada")) is None
+
+
+def test_a_narrative_sent_back_is_written_again_by_its_author(tides):
+    (pair,) = pairs(tides, "301", altered=None)
+    ada, carla = factories.member(tides, "ada"), factories.lead(tides)
+    seats.take_next(task=REWRITE, by=ada)
+    rewriting.rewrite_narrative(pair=pair, text="At sea only.", by=ada, based_on=0)
+
+    rewriting.send_back(pair=pair, by=carla)
+
+    assert [seat.pair for seat in ada.assignments.open()] == [pair]
+    assert seats.take_next(task=JUDGE, by=ada) is None
+
+
+def test_nobody_reviews_their_own_words(tides):
+    (pair,) = pairs(tides, "301", altered=None)
+    ada, dan = factories.member(tides, "ada"), factories.member(tides, "dan")
+    Narrative.objects.create(pair=pair, side="altered", text="At sea only.", author=ada)
+
+    assert seats.take_next(task=REVIEW, by=ada) is None
+    assert seats.take_next(task=REVIEW, by=dan).pair == pair
+
+
+def test_a_removed_pair_is_given_to_nobody(tides):
+    (pair,) = pairs(tides, "301")
+    rewriting.remove(pair=pair, by=factories.lead(tides))
+
+    assert seats.take_next(task=JUDGE, by=factories.member(tides, "ada")) is None
+
+
+def test_the_database_itself_refuses_two_people_on_one_seat(tides):
+    (pair,) = pairs(tides, "301")
+    ada, ben = factories.member(tides, "ada"), factories.member(tides, "ben")
+    Assignment.objects.create(pair=pair, task=JUDGE, seat=1, member=ada)
+
+    with pytest.raises(IntegrityError):
+        Assignment.objects.create(pair=pair, task=JUDGE, seat=1, member=ben)
+
+
+def test_the_database_itself_refuses_one_person_on_two_seats(tides):
+    (pair,) = pairs(tides, "301")
+    ada = factories.member(tides, "ada")
+    Assignment.objects.create(pair=pair, task=JUDGE, seat=1, member=ada)
+
+    with pytest.raises(IntegrityError):
+        Assignment.objects.create(pair=pair, task=JUDGE, seat=2, member=ada)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_people_at_once_share_the_seats_exactly():
+    project = factories.project(overlap_judge=3)
+    pairs(project, *(str(number) for number in range(301, 311)))
+    people = [factories.member(project, f"person{number}") for number in range(50)]
+    start = threading.Barrier(50)
+    given: list[Assignment | None] = []
+    errors: list[Exception] = []
+
+    def ask(person: Membership) -> None:
+        try:
+            start.wait()
+            given.append(seats.take_next(task=JUDGE, by=Membership.objects.get(pk=person.pk)))
+        except Exception as error:  # noqa: BLE001 (shown below, in the test's own thread)
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=ask, args=(person,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert errors == []
+    assert sum(seat is not None for seat in given) == 30
+    taken = list(Assignment.objects.values_list("pair", "seat"))
+    assert len(taken) == len(set(taken)) == 30
+    assert {seat for _, seat in taken} == {1, 2, 3}
