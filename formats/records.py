@@ -73,7 +73,7 @@ class PairRecord(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a machine or a published data set claims about a document under the altered narrative."""
+    """What a machine or a data set claims about a document under the altered narrative."""
 
     pair_id: str
     doc_id: str
@@ -90,7 +90,10 @@ class Evidence(NamedTuple):
 
 class JudgmentRecord(NamedTuple):
     """One rater's relevance for one document. Without `side` it stands for the altered narrative
-    where the pair has one, else for the original; without `version` for the current one."""
+    where the pair has one, else for the original; without `version` for the current one.
+
+    One with `superseded_at` is history and no longer counts: judged again, flagged instead, or
+    taken back (then `withdrawn_at` is set too). `replaces` is the uuid of the one it followed."""
 
     query_id: str
     doc_id: str
@@ -105,6 +108,11 @@ class JudgmentRecord(NamedTuple):
     machine: bool = False
     evidence: tuple[Evidence, ...] = ()
     active_ms: int | None = None
+    superseded_at: datetime | None = None
+    withdrawn_at: datetime | None = None
+    replaces: str | None = None
+    superseded_at: datetime | None = None
+    withdrawn_at: datetime | None = None
 
 
 class FlagRecord(NamedTuple):
@@ -123,7 +131,7 @@ class FlagRecord(NamedTuple):
 
 
 class AdjudicationRecord(NamedTuple):
-    """The settling decision on one candidate under one narrative version."""
+    """The settling decision on one candidate under one narrative version; stands until withdrawn."""
 
     query_id: str
     doc_id: str
@@ -135,6 +143,10 @@ class AdjudicationRecord(NamedTuple):
     at: datetime | None = None
     reason: str = ""
     cause: str = ""
+    withdrawn_at: datetime | None = None
+    withdrawn_by: str | None = None
+    withdrawn_by: str | None = None
+    withdrawn_at: datetime | None = None
 
 
 class RatingRecord(NamedTuple):
@@ -160,7 +172,8 @@ class ReviewRecord(NamedTuple):
 
 
 class DecisionRecord(NamedTuple):
-    """What became of a reviewed narrative version: accepted, revise or removed, and why."""
+    """What became of a reviewed narrative version: accepted, revise or removed, and why. Stands
+    until withdrawn."""
 
     pair_id: str
     query_id: str
@@ -170,6 +183,8 @@ class DecisionRecord(NamedTuple):
     version: int = 1
     at: datetime | None = None
     reason: str = ""
+    withdrawn_by: str | None = None
+    withdrawn_at: datetime | None = None
 
 
 Record: TypeAlias = (
