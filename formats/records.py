@@ -93,7 +93,7 @@ class JudgmentRecord(NamedTuple):
     where the pair has one, else for the original; without `version` for the current one.
 
     One with `superseded_at` is history and no longer counts: judged again, flagged instead, or
-    taken back (then `withdrawn_at` is set too). `replaces` is the uuid of the one it followed."""
+    taken back (then `withdrawn_at` is set too)."""
 
     query_id: str
     doc_id: str
@@ -108,9 +108,6 @@ class JudgmentRecord(NamedTuple):
     machine: bool = False
     evidence: tuple[Evidence, ...] = ()
     active_ms: int | None = None
-    superseded_at: datetime | None = None
-    withdrawn_at: datetime | None = None
-    replaces: str | None = None
     superseded_at: datetime | None = None
     withdrawn_at: datetime | None = None
 
@@ -131,7 +128,7 @@ class FlagRecord(NamedTuple):
 
 
 class AdjudicationRecord(NamedTuple):
-    """The settling decision on one candidate under one narrative version; stands until withdrawn."""
+    """The settling decision on one candidate under one narrative version. Stands until withdrawn."""
 
     query_id: str
     doc_id: str
@@ -143,8 +140,6 @@ class AdjudicationRecord(NamedTuple):
     at: datetime | None = None
     reason: str = ""
     cause: str = ""
-    withdrawn_at: datetime | None = None
-    withdrawn_by: str | None = None
     withdrawn_by: str | None = None
     withdrawn_at: datetime | None = None
 
