@@ -128,7 +128,7 @@ class FlagRecord(NamedTuple):
 
 
 class AdjudicationRecord(NamedTuple):
-    """The settling decision on one candidate under one narrative version. Stands until withdrawn."""
+    """The settling decision on one candidate under one narrative version, until withdrawn."""
 
     query_id: str
     doc_id: str
