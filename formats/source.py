@@ -13,38 +13,30 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from functools import wraps
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import IO, Protocol, TypeVar, runtime_checkable
+from typing import IO
 
 MAX_LINE = 16 * 1024 * 1024
 MAX_WHOLE = 256 * 1024 * 1024
 MAX_PROBLEMS = 1_000
+MAX_ID = 255
 CHUNK = 256 * 1024
+HEAD = 4_096
 
 # What a text may not hold: control characters other than tab, line feed, form feed and carriage
 # return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
-_CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d\x0e-\x1f\x7f]")
+_CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL_IN_ID = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _FOREIGN_MAGIC = (
     (b"PK\x03\x04", "this is a zip archive; unpack it and give the file inside"),
-    (b"BZh", "this is compressed with bzip2; unpack it, or compress it with gzip"),
-    (
-        b"\xfd7zXZ\x00",
-        "this is compressed with xz; unpack it, or compress it with gzip",
-    ),
-    (
-        b"(\xb5/\xfd",
-        "this is compressed with zstd; unpack it, or compress it with gzip",
-    ),
-    (
-        b"\x1f\x9d",
-        "this is compressed with compress (.Z); unpack it, or compress it with gzip",
-    ),
+    (b"BZh91AY&SY", "this is compressed with bzip2; unpack it, or compress it with gzip"),
+    (b"\xfd7zXZ\x00", "this is compressed with xz; unpack it, or compress it with gzip"),
+    (b"(\xb5/\xfd", "this is compressed with zstd; unpack it, or compress it with gzip"),
+    (b"\x1f\x9d", "this is compressed with compress (.Z); unpack it, or compress it with gzip"),
     (b"\xff\xfe", "this is UTF-16; save it as UTF-8"),
     (b"\xfe\xff", "this is UTF-16; save it as UTF-8"),
     (b"SQLite format 3\x00", "this is an SQLite database, not a text file"),
@@ -59,12 +51,7 @@ class FormatError(ValueError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        file: str = "",
-        line: int | None = None,
-        text: str | None = None,
+        self, message: str, *, file: str = "", line: int | None = None, text: str | None = None
     ) -> None:
         super().__init__(message, file, line, text)
         self.message = message
@@ -79,21 +66,26 @@ class FormatError(ValueError):
 
 
 def excerpt(text: str, length: int = 120) -> str:
-    """The beginning of `text` on one line, for a sentence on a screen; control characters escaped."""
+    """The beginning of `text` on one line, for a sentence; what cannot be printed is escaped."""
     short = text if len(text) <= length else text[:length] + "…"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in short)
 
 
 def check_id(value: object, what: str) -> str:
-    """`value` as an id, or ValueError with a sentence: never empty, no white space, no controls."""
+    """`value` as an id, or ValueError with a sentence.
+
+    An id is text of 1 to MAX_ID characters without white space and control characters.
+    """
     if not isinstance(value, str):
-        raise ValueError(f"{what} must be text, not {_json_name(value)}")
+        raise ValueError(f"{what} must be text, not {json_name(value)}")
     if not value:
         raise ValueError(f"{what} is empty")
     if value.split() != [value]:
-        raise ValueError(f"{what} {excerpt(repr(value))} holds white space")
+        raise ValueError(f"{what} {excerpt(repr(value), 40)} holds white space")
+    if len(value) > MAX_ID:
+        raise ValueError(f"{what} {excerpt(repr(value), 40)} is longer than {MAX_ID} characters")
     if _CONTROL_IN_ID.search(value):
-        raise ValueError(f"{what} {excerpt(repr(value))} holds a control character")
+        raise ValueError(f"{what} {excerpt(repr(value), 40)} holds a control character")
     return value
 
 
@@ -102,15 +94,21 @@ def check_text(value: str, what: str) -> str:
     if match := _CONTROL.search(value):
         raise ValueError(f"{what} holds the control character U+{ord(match[0]):04X}")
     if match := _SURROGATE.search(value):
-        raise ValueError(
-            f"{what} holds half of a surrogate pair, U+{ord(match[0]):04X}"
-        )
+        raise ValueError(f"{what} holds half of a surrogate pair, U+{ord(match[0]):04X}")
     return value
 
 
-def _json_name(value: object) -> str:
-    names = {bool: "true or false", int: "a number", float: "a number", list: "a list"}
-    return "null" if value is None else names.get(type(value), "an object")
+def json_name(value: object) -> str:
+    """What JSON calls a value of this type, for a sentence."""
+    names = {
+        type(None): "null",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "text",
+        list: "a list",
+    }
+    return names.get(type(value), "an object")
 
 
 class Problems:
@@ -131,43 +129,54 @@ class Problems:
             raise error
 
 
-@runtime_checkable
-class Input(Protocol):
-    """What `Source` and `Folder` have in common for whoever loads the records."""
+class Input:
+    """What whoever loads the records may ask of a `Source` and a `Folder` alike."""
 
     name: str
-
-    @property
-    def line(self) -> int | None:
-        """The line the last record began on."""
-
-    @property
-    def file(self) -> str:
-        """The name of the file the last record came from."""
+    _problems: Problems
 
     @property
     def problems(self) -> list[FormatError]:
-        """The first problems met, at most MAX_PROBLEMS."""
+        """The first problems met, at most MAX_PROBLEMS of them."""
+        return self._problems.shown
 
     @property
     def problem_count(self) -> int:
         """How many problems were met in all."""
+        return self._problems.count
 
-    def refuse(
-        self, message: str, *, line: int | None = None, text: str | None = None
-    ) -> None:
-        """Refuse the record last yielded (or the given line) with a sentence."""
+    @property
+    def place(self) -> tuple[str, int | None]:
+        """File and line on which the last record began."""
+        raise NotImplementedError
+
+    def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
+        """Raise FormatError, or collect it, about the last line or record (or the given line)."""
+        raise NotImplementedError
 
     def refuse_all(self, message: str) -> None:
-        """Refuse the file or folder as a whole."""
+        """Refuse the file or folder as a whole: no line, and nothing more is read."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        raise NotImplementedError
 
 
-class Source:
+class Source(Input):
     """One file as text lines, checked: gzip undone, strict UTF-8, bounded lines.
 
     Takes a binary stream or bytes. With `collect=True` problems do not raise but are kept in
     `problems` (the first 1,000) and counted in `problem_count`; a bad line is then left out and
     reading goes on. A source is read once.
+
+    Attributes:
+        line: the number of the line the last record began on.
+        text: that line as it stands.
+        bytes_read: bytes taken from the stream so far (before gzip is undone), for progress.
+        refused: how many problems this file had.
+        broken: the file as a whole was refused; a reader stops.
+        suspicion: asked once, when the first line does not fit, what the file looks like instead.
     """
 
     def __init__(
@@ -179,64 +188,57 @@ class Source:
         max_line: int = MAX_LINE,
         problems: Problems | None = None,
     ) -> None:
-        self._stream: IO[bytes] = (
-            io.BytesIO(stream) if isinstance(stream, bytes) else stream
-        )
+        self._stream: IO[bytes] = io.BytesIO(stream) if isinstance(stream, bytes) else stream
+        self._problems = problems or Problems(collect=collect)
+        self._begun = False
+        self._head = ""
         self.name = name
         self.max_line = max_line
         self.line: int | None = None
+        self.text: str | None = None
         self.bytes_read = 0
-        """Bytes taken from the stream so far (before gzip is undone), for progress."""
-        self._text: str | None = None
-        self._problems = problems or Problems(collect=collect)
-        self._broken = False
-        self._begun = False
+        self.refused = 0
+        self.broken = False
+        self.suspicion: Callable[[str], str | None] | None = None
 
     @property
-    def file(self) -> str:
-        return self.name
+    def place(self) -> tuple[str, int | None]:
+        return self.name, self.line
 
-    @property
-    def problems(self) -> list[FormatError]:
-        return self._problems.shown
-
-    @property
-    def problem_count(self) -> int:
-        return self._problems.count
-
-    @property
-    def collects(self) -> bool:
-        return self._problems.collect
-
-    def refuse(
-        self, message: str, *, line: int | None = None, text: str | None = None
-    ) -> None:
+    def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
         """Raise FormatError, or collect it. Without `line` it is about the last line or record.
 
-        After the file itself broke off (gzip, line 1 of the trouble) nothing more is reported:
-        what follows from it is noise.
+        Once the file as a whole was refused nothing more is reported: what follows is noise.
         """
-        if self._broken:
+        if self.broken or self._looks_foreign():
             return
+        self.refused += 1
         self._problems.report(
             FormatError(
                 message,
                 file=self.name,
                 line=self.line if line is None else line,
-                text=self._text if text is None and line is None else text,
+                text=self.text if text is None and line is None else text,
             )
         )
 
     def refuse_all(self, message: str) -> None:
-        """Refuse the file as a whole: no line, and nothing more is read or reported."""
-        if self._broken:
+        if self.broken or self._looks_foreign():
             return
-        error = FormatError(message, file=self.name)
-        self._broken = True
-        self._problems.report(error)
+        self.broken = True
+        self.refused += 1
+        self._problems.report(FormatError(message, file=self.name))
+
+    def _looks_foreign(self) -> bool:
+        """Refuse the file for what it looks like, where that says more than its first bad line."""
+        suspicion, self.suspicion = self.suspicion, None
+        if suspicion is None or not (sentence := suspicion(self._head)):
+            return False
+        self.refuse_all(sentence)
+        return True
 
     def _chunks(self) -> Iterator[bytes]:
-        """The bytes of the file, gzip undone (several members too), never more than CHUNK at once."""
+        """The bytes of the file, gzip undone (several members too), about CHUNK at once."""
         if self._begun:
             raise RuntimeError(f"{self.name}: a source is read once")
         self._begun = True
@@ -247,13 +249,15 @@ class Source:
             if first.startswith(magic):
                 self.refuse_all(sentence)
                 return
-        if not first.startswith(b"\x1f\x8b"):
-            while first:
-                yield first
-                first = self._read()
+        if first.startswith(b"\x1f\x8b"):
+            yield from self._inflated(first)
             return
+        while first:
+            yield first
+            first = self._read()
+
+    def _inflated(self, data: bytes) -> Iterator[bytes]:
         inflate = zlib.decompressobj(wbits=31)
-        data = first
         while data:
             try:
                 out = inflate.decompress(data, CHUNK)
@@ -263,7 +267,7 @@ class Source:
             if out:
                 yield out
             if inflate.eof:
-                # gzip -c a b > c.gz makes several members; tape drives pad with zeros.
+                # Files joined with cat are several members; tapes are padded with zeros.
                 data = inflate.unused_data.lstrip(b"\0")
                 while not data and (more := self._read()):
                     data = more.lstrip(b"\0")
@@ -271,10 +275,9 @@ class Source:
                     return
                 inflate = zlib.decompressobj(wbits=31)
             else:
-                data = inflate.unconsumed_tail
-                if not data and not (data := self._read()):
-                    break
-        self.refuse_all("the gzip file is cut off before its end")
+                data = inflate.unconsumed_tail or self._read()
+        if not self.broken:
+            self.refuse_all("the gzip file is cut off before its end")
 
     def _read(self) -> bytes:
         try:
@@ -289,8 +292,8 @@ class Source:
     def blocks(self) -> Iterator[tuple[int, list[str]]]:
         """(number of the first line, lines without their ends) for many lines at once.
 
-        The quick way for formats of one line a record; such a reader sets `source.line` itself.
-        Where lines were refused the blocks are shorter, the numbers stay right.
+        The quick way for formats of one line a record; such a reader sets `line` and `text` itself.
+        Where lines were refused a block is shorter; the numbers stay right.
         """
         number = 1
         rest: list[bytes] = []
@@ -298,13 +301,6 @@ class Source:
         skipping = False
         content = False
         for chunk in self._chunks():
-            if (
-                number == 1
-                and not rest
-                and not skipping
-                and chunk.startswith(b"\xef\xbb\xbf")
-            ):
-                chunk = chunk[3:]
             end = chunk.rfind(b"\n")
             if end < 0:
                 if not skipping:
@@ -316,39 +312,47 @@ class Source:
                 continue
             body, tail = chunk[:end], chunk[end + 1 :]
             if skipping:
-                first, _, body = body.partition(b"\n")
+                skipped, _, body = body.partition(b"\n")
                 skipping = False
                 number += 1
-                if not body and end == len(first):
+                if end == len(skipped):
                     rest, rest_length = [tail], len(tail)
                     continue
             else:
                 rest.append(body)
                 body = b"".join(rest)
             for start, lines in self._decoded(body, number):
-                content = content or any(not line.isspace() and line for line in lines)
+                content = content or any(line and not line.isspace() for line in lines)
                 yield start, lines
+                if self.broken:
+                    return
             number += body.count(b"\n") + 1
             rest, rest_length = [tail], len(tail)
-        if rest_length and not self._broken:
+        if rest_length and not self.broken:
             for start, lines in self._decoded(b"".join(rest), number):
-                content = content or any(not line.isspace() and line for line in lines)
+                content = content or any(line and not line.isspace() for line in lines)
                 yield start, lines
-        if not content and not self._problems.count:
+        if not content and not self.refused:
             self.refuse_all("the file is empty")
 
     def _decoded(self, body: bytes, number: int) -> Iterator[tuple[int, list[str]]]:
         """Lines of `body`; line by line only where the whole of it does not pass."""
-        try:
-            text = body.decode("utf-8")
-        except UnicodeDecodeError:
-            text = None
-        if text is not None and len(body) <= self.max_line:
+        if number == 1:
+            body = body.removeprefix(b"\xef\xbb\xbf")
+        if len(body) <= self.max_line:
+            try:
+                text = body.decode("utf-8")
+            except UnicodeDecodeError:
+                text = "\0"
             if "\r" in text:
                 text = text.replace("\r\n", "\n").removesuffix("\r")
             if not _CONTROL_IN_LINE.search(text):
+                if number == 1:
+                    self._head = text[:HEAD]
                 yield number, text.split("\n")
                 return
+        if number == 1:
+            self._head = body[:HEAD].decode("utf-8", "replace")
         for offset, raw in enumerate(body.split(b"\n")):
             if (line := self._decoded_line(raw, number + offset)) is not None:
                 yield number + offset, [line]
@@ -377,11 +381,8 @@ class Source:
         return line
 
     def _refuse_long(self, number: int, beginning: bytes) -> None:
-        limit = (
-            f"{self.max_line // (1024 * 1024)} MiB"
-            if self.max_line >= 1024 * 1024
-            else f"{self.max_line} bytes"
-        )
+        mebibytes, bytes_left = divmod(self.max_line, 1024 * 1024)
+        limit = f"{self.max_line} bytes" if bytes_left else f"{mebibytes} MiB"
         self.refuse(
             f"the line is longer than {limit}",
             line=number,
@@ -391,16 +392,18 @@ class Source:
     def lines(self) -> Iterator[str]:
         """The lines without their ends; `line` is the number of the one last given."""
         for number, block in self.blocks():
-            for line in block:
-                self.line = number
-                self._text = line
+            for offset, line in enumerate(block):
+                self.line = number + offset
+                self.text = line
                 yield line
-                number += 1
+                if self.broken:
+                    return
 
-    def whole(self, limit: int = MAX_WHOLE) -> str:
+    def whole(self, limit: int = MAX_WHOLE) -> str | None:
         """The text of the file at once, for formats that cannot be read in pieces (a JSON list).
 
-        Checked as `lines()` is. Longer than `limit` bytes is refused.
+        Checked as `lines()` is; None where something in it was refused. More than `limit`
+        characters are refused.
         """
         parts: list[str] = []
         length = 0
@@ -408,10 +411,10 @@ class Source:
             part = "\n".join(block)
             length += len(part) + 1
             if length > limit:
-                self.refuse_all(f"the file is longer than {limit // (1024 * 1024)} MiB")
-                return ""
+                self.refuse_all(f"the file is longer than {limit:,} characters")
+                return None
             parts.append(part)
-        return "\n".join(parts)
+        return None if self.refused else "\n".join(parts)
 
     def close(self) -> None:
         self._stream.close()
@@ -428,46 +431,31 @@ class Source:
         self.close()
 
 
-class Folder:
+class Folder(Input):
     """Several files under one name. Subclasses say which there are and how to open one."""
 
-    def __init__(
-        self, name: str, *, collect: bool = False, max_line: int = MAX_LINE
-    ) -> None:
+    def __init__(self, name: str, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
         self.name = name
         self.max_line = max_line
         self._problems = Problems(collect=collect)
         self._current: Source | None = None
 
     @property
-    def file(self) -> str:
-        return self.name if self._current is None else self._current.name
+    def place(self) -> tuple[str, int | None]:
+        return (self.name, None) if self._current is None else self._current.place
 
     @property
-    def line(self) -> int | None:
-        return None if self._current is None else self._current.line
-
-    @property
-    def problems(self) -> list[FormatError]:
-        return self._problems.shown
-
-    @property
-    def problem_count(self) -> int:
+    def refused(self) -> int:
+        """How many problems the folder had."""
         return self._problems.count
 
-    def refuse(
-        self, message: str, *, line: int | None = None, text: str | None = None
-    ) -> None:
-        """Refuse the record last yielded; before the first, the folder as a whole."""
+    def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
         if self._current is None:
-            self._problems.report(
-                FormatError(message, file=self.name, line=line, text=text)
-            )
+            self._problems.report(FormatError(message, file=self.name, line=line, text=text))
         else:
             self._current.refuse(message, line=line, text=text)
 
     def refuse_all(self, message: str) -> None:
-        """Refuse the folder as a whole."""
         self._problems.report(FormatError(message, file=self.name))
 
     def names(self) -> list[str]:
@@ -475,20 +463,27 @@ class Folder:
         raise NotImplementedError
 
     def source(self, name: str) -> Source:
-        """The file `name`; it shares this folder's problems. KeyError where there is none."""
-        raise NotImplementedError
+        """The file `name`, sharing this folder's problems; the one before it is closed.
 
-    def _opened(self, stream: IO[bytes], name: str) -> Source:
+        KeyError where there is no such file.
+        """
+        self.close_current()
+        stream = self._stream(name)
         self._current = Source(
-            stream,
-            f"{self.name}/{name}",
-            max_line=self.max_line,
-            problems=self._problems,
+            stream, f"{self.name}/{name}", max_line=self.max_line, problems=self._problems
         )
         return self._current
 
+    def _stream(self, name: str) -> IO[bytes]:
+        raise NotImplementedError
+
+    def close_current(self) -> None:
+        """Close the file that is being read, if any; `place` still names it."""
+        if self._current is not None:
+            self._current.close()
+
     def close(self) -> None:
-        """Nothing is held open, unless a subclass says so."""
+        self.close_current()
 
     def __enter__(self) -> Folder:
         return self
@@ -503,36 +498,32 @@ class Folder:
 
 
 class DirectoryFolder(Folder):
-    """A folder of the file system. Links are not followed out of it: they are not seen at all."""
+    """A folder of the file system. Links in it are not seen: they could lead out of it."""
 
-    def __init__(
-        self, path: Path, *, collect: bool = False, max_line: int = MAX_LINE
-    ) -> None:
-        super().__init__(path.name or str(path), collect=collect, max_line=max_line)
+    def __init__(self, path: Path, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
+        super().__init__(str(path), collect=collect, max_line=max_line)
         self.path = path
-        self._names: list[str] | None = None
+        self._names: dict[str, Path] | None = None
 
-    def names(self) -> list[str]:
+    def _files(self) -> dict[str, Path]:
         if self._names is None:
-            self._names = sorted(
-                path.relative_to(self.path).as_posix()
-                for path in self.path.rglob("*")
-                if path.is_file() and not path.is_symlink()
-            )
+            found = (p for p in self.path.rglob("*") if p.is_file() and not p.is_symlink())
+            self._names = {p.relative_to(self.path).as_posix(): p for p in found}
         return self._names
 
-    def source(self, name: str) -> Source:
-        if name not in self.names():
-            raise KeyError(name)
-        return self._opened((self.path / name).open("rb"), name)
+    def names(self) -> list[str]:
+        return sorted(self._files())
+
+    def _stream(self, name: str) -> IO[bytes]:
+        return self._files()[name].open("rb")
 
 
 class ZipFolder(Folder):
-    """A zip archive as a folder. Nothing is unpacked to disk.
+    """A zip archive (a stream that can seek) as a folder. Nothing is unpacked to disk.
 
     Refused as a whole (always raised, also when problems are collected): what is no zip, absolute
     names and `..`, links, encrypted entries, the same name twice, more than `max_entries` files,
-    more than `max_total` bytes unpacked or a file packed tighter than `max_ratio`.
+    more than `max_total` bytes unpacked, a file packed tighter than `max_ratio`.
     """
 
     def __init__(
@@ -547,9 +538,10 @@ class ZipFolder(Folder):
         max_ratio: int = 200,
     ) -> None:
         super().__init__(name, collect=collect, max_line=max_line)
+        self._bytes = stream
         try:
             self._archive = zipfile.ZipFile(stream)
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
+        except (zipfile.BadZipFile, ValueError, OSError) as error:
             raise FormatError("this is not a zip archive", file=name) from error
         self._entries = self._checked(max_entries, max_total, max_ratio)
 
@@ -558,58 +550,55 @@ class ZipFolder(Folder):
     ) -> dict[str, zipfile.ZipInfo]:
         infos = [info for info in self._archive.infolist() if not info.is_dir()]
         if len(infos) > max_entries:
+            raise FormatError(f"more than {max_entries:,} files in the archive", file=self.name)
+        if sum(info.file_size for info in infos) > max_total:
             raise FormatError(
-                f"more than {max_entries:,} files in the archive", file=self.name
+                f"the archive unpacks to more than {max_total:,} bytes", file=self.name
             )
         entries: dict[str, zipfile.ZipInfo] = {}
-        total = 0
         for info in infos:
-            path = info.filename.replace("\\", "/")
-            parts = PurePosixPath(path).parts
-            shown = excerpt(repr(info.filename))
-            if path.startswith("/") or re.match("[A-Za-z]:/", path) or ".." in parts:
-                raise FormatError(
-                    f"the entry {shown} leads out of the archive", file=self.name
-                )
-            if stat.S_ISLNK(info.external_attr >> 16):
-                raise FormatError(f"the entry {shown} is a link", file=self.name)
-            if info.flag_bits & 1:
-                raise FormatError(f"the entry {shown} is encrypted", file=self.name)
-            total += info.file_size
-            if total > max_total:
-                raise FormatError(
-                    f"the archive holds more than {max_total:,} bytes unpacked",
-                    file=self.name,
-                )
-            if (
-                info.file_size > 1024 * 1024
-                and info.file_size > max_ratio * info.compress_size
-            ):
-                raise FormatError(
-                    f"the entry {shown} is packed more than {max_ratio} times over",
-                    file=self.name,
-                )
+            path = self._checked_path(info, max_ratio)
             # What the Mac's archiver adds beside each file.
-            if parts[0] == "__MACOSX" or parts[-1] == ".DS_Store":
+            if path.startswith("__MACOSX/") or path.rpartition("/")[2] == ".DS_Store":
                 continue
-            plain = "/".join(part for part in parts if part != ".")
-            if plain in entries:
-                raise FormatError(f"the entry {shown} occurs twice", file=self.name)
-            entries[plain] = info
-        tops = {name.partition("/")[0] for name in entries}
-        if len(tops) == 1 and all("/" in name for name in entries):
+            if path in entries:
+                raise FormatError(f"the entry {excerpt(repr(path))} occurs twice", file=self.name)
+            entries[path] = info
+        tops = {path.partition("/")[0] for path in entries}
+        if len(tops) == 1 and all("/" in path for path in entries):
             # A zipped folder usually holds the folder itself.
-            return {name.partition("/")[2]: info for name, info in entries.items()}
+            return {path.partition("/")[2]: info for path, info in entries.items()}
         return entries
+
+    def _checked_path(self, info: zipfile.ZipInfo, max_ratio: int) -> str:
+        path = PurePosixPath(info.filename.replace("\\", "/"))
+        shown = f"the entry {excerpt(repr(info.filename))}"
+        if path.is_absolute() or re.match("[A-Za-z]:/", str(path)) or ".." in path.parts:
+            raise FormatError(f"{shown} leads out of the archive", file=self.name)
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise FormatError(f"{shown} is a link", file=self.name)
+        if info.flag_bits & 1:
+            raise FormatError(f"{shown} is encrypted", file=self.name)
+        # Small files of one repeated letter are no bombs.
+        if info.file_size > 1024 * 1024 and info.file_size > max_ratio * info.compress_size:
+            raise FormatError(f"{shown} is packed more than {max_ratio} to 1", file=self.name)
+        return str(path)
 
     def names(self) -> list[str]:
         return sorted(self._entries)
 
-    def source(self, name: str) -> Source:
-        return self._opened(self._archive.open(self._entries[name]), name)
+    def _stream(self, name: str) -> IO[bytes]:
+        try:
+            return self._archive.open(self._entries[name])
+        except (zipfile.BadZipFile, NotImplementedError) as error:
+            raise FormatError(
+                "the archive is damaged at this file", file=f"{self.name}/{name}"
+            ) from error
 
     def close(self) -> None:
+        super().close()
         self._archive.close()
+        self._bytes.close()
 
 
 def open_source(path: str | Path, *, collect: bool = False) -> Source:
@@ -617,7 +606,7 @@ def open_source(path: str | Path, *, collect: bool = False) -> Source:
     file = Path(path)
     if file.is_dir():
         raise FormatError("this is a folder; a file is wanted", file=str(path))
-    return Source(_opened_file(file), str(path), collect=collect)
+    return Source(_opened(file), str(path), collect=collect)
 
 
 def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
@@ -625,19 +614,21 @@ def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
     file = Path(path)
     if file.is_dir():
         return DirectoryFolder(file, collect=collect)
-    stream = _opened_file(file)
+    stream = _opened(file)
     if not zipfile.is_zipfile(stream):
         stream.close()
-        raise FormatError(
-            "this is a file; a folder or a zip archive is wanted", file=str(path)
-        )
-    return ZipFolder(stream, str(path), collect=collect)
-
-
-def _opened_file(path: Path) -> IO[bytes]:
-    if path.exists() and not path.is_file():
-        raise FormatError("this is not an ordinary file", file=str(path))
+        raise FormatError("this is a file; a folder or a zip archive is wanted", file=str(path))
     try:
+        return ZipFolder(stream, str(path), collect=collect)
+    except FormatError:
+        stream.close()
+        raise
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        if path.exists() and not path.is_file():
+            raise FormatError("this is not an ordinary file", file=str(path))
         return path.open("rb")
     except FileNotFoundError as error:
         raise FormatError("there is no such file", file=str(path)) from error
@@ -645,28 +636,3 @@ def _opened_file(path: Path) -> IO[bytes]:
         raise FormatError(
             "this file may not be read (permission denied)", file=str(path)
         ) from error
-
-
-In = TypeVar("In", Source, Folder)
-Out = TypeVar("Out")
-
-
-def never_empty(
-    what: str,
-) -> Callable[[Callable[[In], Iterator[Out]]], Callable[[In], Iterator[Out]]]:
-    """Decorates a reader: a file in which it finds nothing, and nothing wrong, is refused."""
-
-    def decorate(read: Callable[[In], Iterator[Out]]) -> Callable[[In], Iterator[Out]]:
-        @wraps(read)
-        def checked(source: In) -> Iterator[Out]:
-            records = read(source)
-            for first in records:
-                yield first
-                yield from records
-                return
-            if not source.problem_count:
-                source.refuse_all(f"no {what} found in it")
-
-        return checked
-
-    return decorate

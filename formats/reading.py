@@ -1,0 +1,209 @@
+"""What readers and writers share: what a file looks like, what was seen before, grades, text."""
+
+from __future__ import annotations
+
+import html.entities
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import IO, TypeVar
+
+from formats.source import Folder, Source, excerpt, json_name
+
+MAX_RECORD = 64 * 1024 * 1024
+"""Characters of one record that goes over many lines (a document, a topic)."""
+
+WINDOW = 200_000
+"""How many keys `Seen` remembers: about 30 MB, whatever the length of the file."""
+
+_In = TypeVar("_In", bound=Source | Folder)
+_Out = TypeVar("_Out")
+
+
+def reader(
+    name: str, what: str
+) -> Callable[[Callable[[_In], Iterator[_Out]]], Callable[[_In], Iterator[_Out]]]:
+    """Make a generator the reader of the format `name`, whose records are called `what`.
+
+    A file in which it finds nothing is refused; one whose first line does not fit and that looks
+    like another format is refused with the name of that format.
+    """
+
+    def decorate(read: Callable[[_In], Iterator[_Out]]) -> Callable[[_In], Iterator[_Out]]:
+        @wraps(read)
+        def checked(source: _In) -> Iterator[_Out]:
+            if isinstance(source, Source):
+                source.suspicion = lambda head: suspect(head, name)
+            records = read(source)
+            for first in records:
+                if isinstance(source, Source):
+                    source.suspicion = None
+                yield first
+                yield from records
+                return
+            if not source.refused:
+                source.refuse_all(f"no {what} found in it")
+
+        return checked
+
+    return decorate
+
+
+def suspect(head: str, name: str) -> str | None:
+    """A sentence where a file that begins with `head` is clearly not of the format `name`."""
+    looks = guess(head)
+    if looks is None or looks == name:
+        return None
+    if looks in ("followtable", "beir"):
+        return f"this looks like a file of {looks}, not {name}: give its folder as {looks}"
+    return f"this looks like {looks}, not {name}: load it as {looks}"
+
+
+def guess(head: str) -> str | None:
+    """The name of the format that text beginning with `head` clearly has, if any."""
+    head = head.lstrip()
+    if head.startswith("<"):
+        if re.match(r"<\?xml|<!DOCTYPE", head) or re.search(r"<topic\b[^<>]*\bnumber\s*=", head):
+            return "trec-topics-xml"
+        if re.search(r"<top\b[^<>]*>", head, re.IGNORECASE):
+            return "trec-topics"
+        return "trec-docs" if re.search(r"<doc(?:no)?>", head, re.IGNORECASE) else None
+    if head.startswith("["):
+        return "followtable" if '"query_positive"' in head else "topics-json"
+    if head.startswith("{"):
+        return _guess_json(head.partition("\n")[0], head)
+    if re.match(r"\.I\s+\S+\s*\n", head):
+        return "smart-docs" if re.search(r"^\.[TAB]\s*$", head, re.MULTILINE) else "smart-queries"
+    return _guess_columns(head)
+
+
+def _guess_json(line: str, head: str) -> str | None:
+    try:
+        keys = set(json.loads(line))
+    except (ValueError, RecursionError):
+        # Cut off, or an object over many lines: only its keys can be told.
+        keys = set(re.findall(r'"(\w+)"\s*:', line if len(line) > 1 else head))
+    if "pair_id" in keys and keys & {"narratives", "altered", "original"}:
+        return "pairs-jsonl"
+    if {"doc_id", "annotator"} <= keys:
+        return "judgments-jsonl"
+    if "text" in keys and keys & {"doc_id", "docno", "title"}:
+        return "docs-jsonl"
+    if keys & {"Query", "Guidelines", "query_id"} or {"id", "title"} <= keys:
+        return "topics-json"
+    return None
+
+
+def _guess_columns(head: str) -> str | None:
+    lines = [line for line in head.split("\n") if line.strip() and not line.startswith("#")]
+    if not lines:
+        return None
+    line = lines[0]
+    if re.match(r"query-id\tcorpus-id\tscore\s*$", line):
+        return "beir"
+    if re.search(r"\b(?:relevance|label)\b", line) and "query_id" in line and "doc_id" in line:
+        return "judgments-csv"
+    fields = line.split()
+    if len(fields) == 4 and re.fullmatch(r"-?\d{1,3}", fields[3]):
+        return "trec-qrels"
+    if len(fields) >= 6 and re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", fields[4]):
+        return "trec-run"
+    if len(fields) == 3 and all(re.fullmatch(r"-?\d+", field) for field in fields):
+        return "smart-qrels"
+    return None
+
+
+class Seen:
+    """Where keys were met first, in bounded memory.
+
+    Files come grouped, so the last WINDOW keys are enough to name both lines of a repetition. What
+    lies further apart is caught by the unique constraint when the rows are written.
+    """
+
+    def __init__(self, window: int = WINDOW) -> None:
+        self.window = window
+        self._lines: dict[str, int] = {}
+
+    def first(self, key: str, line: int) -> int | None:
+        """The line on which `key` was met before, or None; and remember this one."""
+        if len(self._lines) >= self.window:
+            self._lines.clear()
+        first = self._lines.setdefault(key, line)
+        return None if first == line else first
+
+
+def parse_relevance(value: object) -> int:
+    """A relevance from a file as int; ValueError with a sentence for what is no grade.
+
+    Whole numbers only: `2`, `-1`, also `2.0` (a float column). A fraction is refused, for rounding
+    it would make a judgment nobody gave. Bounded to what a database's small integer holds.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            raise ValueError("the relevance is empty; leave the line out where nobody judged")
+        if not re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]+)?", text):
+            raise ValueError(f"the relevance {excerpt(repr(text), 40)} is not a whole number")
+        number = float(text)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number = float(value)
+    else:
+        raise ValueError(f"the relevance must be a whole number, not {json_name(value)}")
+    if number != number // 1:
+        raise ValueError(f"the relevance {value} is a fraction; relevance is a whole number")
+    if not -32768 <= number <= 32767:
+        raise ValueError(f"the relevance {value} is out of range (-32768 to 32767)")
+    return int(number)
+
+
+def tidy(text: str) -> str:
+    """`text` without the layout around it: each line stripped, no blank lines at either end."""
+    return "\n".join(line.strip() for line in text.split("\n")).strip()
+
+
+def one_line(text: str) -> str:
+    """`text` with every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+# Entities of TREC's disks that HTML does not have.
+_TREC_ENTITIES = {"hyph": "-", "blank": " ", "cir": "○", "rsquo": "’", "lsquo": "‘"}
+
+
+def unescape(text: str) -> str:
+    """Resolve character references that end in `;`; what is none stays as it stands.
+
+    Stricter than `html.unescape`, which would read a part of `?a=1&copy=2` as a reference.
+    """
+    return text if "&" not in text else _REFERENCE.sub(_resolved, text)
+
+
+_REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));")
+
+
+def _resolved(match: re.Match[str]) -> str:
+    decimal, hexadecimal, name = match.groups()
+    if name is not None:
+        return html.entities.html5.get(name + ";") or _TREC_ENTITIES.get(name, match[0])
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF or (code < 0x20 and code not in (9, 10)):
+        return match[0]
+    return chr(code)
+
+
+def write_lines(lines: Iterable[str], stream: IO[bytes]) -> int:
+    """Write each line with a line feed as UTF-8; return how many there were."""
+    count = 0
+    batch: list[str] = []
+    for line in lines:
+        batch.append(line)
+        count += 1
+        if len(batch) == 1_000:
+            batch.append("")
+            stream.write("\n".join(batch).encode("utf-8"))
+            batch.clear()
+    if batch:
+        batch.append("")
+        stream.write("\n".join(batch).encode("utf-8"))
+    return count
