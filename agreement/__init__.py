@@ -1,0 +1,25 @@
+"""Coefficients of agreement between raters, with intervals, and never a value that is none.
+
+Every coefficient takes a matrix of units x raters (nan where a rater did not judge) with the scale
+as ``categories``, or ``Ratings`` made from another shape, and returns a ``Coefficient``. A call
+that is wrong raises ValueError; data that allow no value give a Coefficient that says why.
+docs/agreement.md has the formulas, their sources and the published examples they reproduce.
+"""
+
+from __future__ import annotations
+
+from .alpha import krippendorff_alpha
+from .coefficient import Coefficient, Excluded, Interval
+from .kappa import cohen_kappa, fleiss_kappa, percent_agreement
+from .tables import Ratings
+
+__all__ = [
+    "Coefficient",
+    "Excluded",
+    "Interval",
+    "Ratings",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "percent_agreement",
+]

@@ -1,0 +1,79 @@
+"""What a coefficient of agreement is, once computed: a value or the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """A confidence interval: ``low <= high``, both on the scale of the value."""
+
+    low: float
+    high: float
+
+
+class Excluded(NamedTuple):
+    """How many units did not enter a value, and why."""
+
+    reason: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coefficient:
+    """One coefficient with everything that says what it was computed on.
+
+    Never holds nan or infinity: where the data allow no value, ``value`` is None and ``note`` is a
+    sentence that begins with "undefined:".
+
+    Attributes:
+        name: What it is called in a paper, such as "Cohen's kappa".
+        method: Which variant it is: weights or level, and how more than two raters were treated.
+        value: The coefficient; None where it is undefined.
+        note: The reason why there is no value, or what a reader of the value has to know; or "".
+        interval: The 95 % interval; None where none was asked for or none can be given.
+        interval_note: How the interval was made, or why there is none; "" where none was asked for.
+        units: Units that entered the value: those that at least two raters judged.
+        excluded: Units that did not, by reason.
+        raters: Raters who judged at least one of these units. For a table of units x categories,
+            which does not say who judged, the largest number of raters on one unit.
+        pairs: Pairs of raters with at least one unit in common; None where the table does not say
+            who judged.
+        categories: The scale, in its order.
+        seed: Seed of the bootstrap; None without interval.
+        resamples: Number of resamples drawn; None without interval.
+    """
+
+    name: str
+    method: str
+    value: float | None
+    note: str
+    interval: Interval | None
+    interval_note: str
+    units: int
+    excluded: tuple[Excluded, ...]
+    raters: int
+    pairs: int | None
+    categories: tuple[Hashable, ...]
+    seed: int | None = None
+    resamples: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is None:
+            if not self.note.startswith("undefined: "):
+                raise ValueError("a coefficient without value needs the reason why")
+            if self.interval is not None:
+                raise ValueError("a coefficient without value has no interval")
+        elif not math.isfinite(self.value):
+            raise ValueError(f"{self.value} is no value; undefined is None with a reason")
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"{self.name}: {self.note} ({self.units} units, {self.raters} raters)"
+        shown = f"{self.name} {self.value:.3f}"
+        if self.interval is not None:
+            shown += f" [{self.interval.low:.3f}, {self.interval.high:.3f}]"
+        return f"{shown} ({self.units} units, {self.raters} raters)"
