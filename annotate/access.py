@@ -9,7 +9,18 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from annotate.models import Candidate, InstructionPair, Load, Membership, Project, User
+from annotate.models import (
+    Assignment,
+    Candidate,
+    Guideline,
+    InstructionPair,
+    Load,
+    Membership,
+    Narrative,
+    Project,
+    Query,
+    User,
+)
 from annotate.models.project import MembershipQuerySet
 
 Person = User | AnonymousUser
@@ -82,6 +93,60 @@ def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
 def led_project(user: Person, slug: str) -> Project:
     """Return a project that the person leads, or raise Http404 or PermissionDenied."""
     return lead(user, slug).project
+
+
+def seat(of: Membership, pk: int) -> Assignment:
+    """Return a seat of the member's project, or raise Http404."""
+    found = (
+        Assignment.objects.select_related("pair", "member")
+        .filter(pk=pk, member__project=of.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such seat in this project.")
+    return found
+
+
+def query(of: Membership, pk: int) -> Query:
+    """Return a query of the member's project, or raise Http404."""
+    found = Query.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
+    if found is None:
+        raise Http404("There is no such query in this project.")
+    return found
+
+
+def narrative(of: InstructionPair, pk: int) -> Narrative:
+    """Return a version of one of the pair's narratives, or raise Http404."""
+    found = (
+        Narrative.objects.select_related("pair__project", "pair__query")
+        .filter(pk=pk, pair=of)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such narrative of this pair.")
+    return found
+
+
+def guideline(of: Membership, version: int) -> Guideline:
+    """Return a version of the project's guidelines, or raise Http404."""
+    found = (
+        Guideline.objects.select_related("author")
+        .filter(project=of.project_id, version=version)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such version of the guidelines.")
+    return found
+
+
+def fellow(of: Membership, pk: int) -> Membership:
+    """Return another member of the member's project, or raise Http404."""
+    found = Membership.objects.select_related("user", "project").filter(
+        pk=pk, project=of.project_id
+    )
+    if (one := found.first()) is None:
+        raise Http404("There is no such member in this project.")
+    return one
 
 
 def _leading(who: Membership) -> Membership:

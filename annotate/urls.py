@@ -2,7 +2,40 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
+
+from annotate.views import home, judging, projects, rewriting
 
 app_name = "annotate"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("projects/", home.new_project, name="new_project"),
+    path("projects/<slug:slug>/", projects.project, name="project"),
+    path("projects/<slug:slug>/seats/<str:task>/", home.take_seat, name="take_seat"),
+    path(
+        "projects/<slug:slug>/seats/<int:pk>/leaving/", home.give_back_seat, name="give_back_seat"
+    ),
+    path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
+    path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
+    path("projects/<slug:slug>/guidelines/", projects.guidelines, name="guidelines"),
+    path("projects/<slug:slug>/members/", projects.members, name="members"),
+    path("projects/<slug:slug>/members/<int:pk>/role/", projects.member_role, name="member_role"),
+    path(
+        "projects/<slug:slug>/members/<int:pk>/leaving/",
+        projects.member_leaving,
+        name="member_leaving",
+    ),
+    path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
+    path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
+    path("pairs/<int:pk>/state/", projects.pair_state, name="pair_state"),
+    path("pairs/<int:pk>/seats/<str:task>/", home.take_pair_seat, name="take_pair_seat"),
+    path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
+    path("pairs/<int:pk>/judging/", judging.judging, name="judging"),
+    path("pairs/<int:pk>/undo/", judging.undo, name="undo"),
+    path("pairs/<int:pk>/documents/<int:candidate_pk>/", rewriting.document, name="document"),
+    path("pairs/<int:pk>/candidates/<int:candidate_pk>/", judging.judge, name="judge"),
+    path(
+        "pairs/<int:pk>/candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"
+    ),
+    path("pairs/<int:pk>/candidates/<int:candidate_pk>/flag/", judging.flag, name="flag"),
+]

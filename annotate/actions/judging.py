@@ -49,7 +49,7 @@ def judge(
         seat = _seat(narrative, candidate, by)
         if uuid is not None and (sent := Judgment.objects.filter(uuid=uuid).first()):
             return _same(sent, narrative, candidate, by, relevance, note)
-        _check_grade(by, relevance)
+        check_grade(by, relevance)
         _check_note(note)
         earlier = (
             Judgment.objects.current()
@@ -193,7 +193,8 @@ def _clear_flag(narrative: Narrative, candidate: Candidate, by: Membership, now:
     )
 
 
-def _check_grade(by: Membership, relevance: int) -> None:
+def check_grade(by: Membership, relevance: int) -> None:
+    """Refuse a relevance that is not one of the grades of the project of `by`."""
     grades = sorted(Grade.objects.filter(project=by.project_id).values_list("value", flat=True))
     if relevance not in grades:
         known = ", ".join(map(str, grades))

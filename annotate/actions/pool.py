@@ -50,6 +50,24 @@ def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
     return pairs.filter(ready, Exists(documents)).exclude(sent_back_at__gt=F("altered_at"))
 
 
+def narratives_in_force(project: Project) -> QuerySet[Narrative]:
+    """The versions that a project's judges read now, one for each pair that has one."""
+    newest = Narrative.objects.current().filter(pair__project=project, pair__removed_at=None)
+    altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
+    wanted = Q(side=Narrative.Side.ALTERED)
+    if project.judge_scope == Project.Scope.POOL:
+        wanted |= Q(side=Narrative.Side.ORIGINAL) & ~Exists(altered)
+    return newest.filter(wanted)
+
+
+def judgments_in_force(project: Project) -> QuerySet[Judgment]:
+    """What people say now of the documents to be judged, under the narratives in force."""
+    said = Judgment.objects.current().of_people().filter(narrative__in=narratives_in_force(project))
+    if project.judge_scope == Project.Scope.RELEVANT:
+        return said.filter(candidate__prior_relevance__gte=project.relevant_from)
+    return said
+
+
 @dataclass(frozen=True)
 class Sitting:
     """One judge before one narrative: the documents in their order and what was said of each."""

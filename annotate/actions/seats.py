@@ -78,6 +78,11 @@ def take(
         return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
 
 
+def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
+    """Whether `by` has a seat of `task` on this pair."""
+    return by.assignments.filter(pair=pair, task=task).exists()
+
+
 def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
     """Return the seat `by` holds, locked for this transaction, or refuse."""
     seat = Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()

@@ -1,0 +1,115 @@
+"""Who is in a project, and as what."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import NamedTuple
+
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.actions.seats import refuse_if_archived
+from annotate.errors import Refused
+from annotate.models import Membership, Project, User
+
+
+class Invited(NamedTuple):
+    """A new member, and for a person who had no account yet the password to hand over, once."""
+
+    member: Membership
+    password: str | None
+
+
+def add_member(*, username: str, role: str, by: Membership) -> Invited:
+    """Let someone into the project `by` leads; who has no account gets one with a made-up password.
+
+    Someone who had left comes back as who they were. A rater known only by this name from a file
+    becomes this person: what the file said of them is theirs.
+    """
+    _check_lead(by)
+    username = username.strip()
+    try:
+        UnicodeUsernameValidator()(username)
+    except ValidationError as error:
+        raise Refused(" ".join(error.messages)) from error
+    if role not in Membership.Role.values:
+        raise Refused(f"“{role}” is no role.")
+    password = None
+    with transaction.atomic():
+        project = Project.objects.select_for_update().get(pk=by.project_id)
+        user = User.objects.filter(username=username).first()
+        if user is None:
+            password = secrets.token_urlsafe(12)
+            user = User.objects.create_user(username, password=password)
+        known = project.memberships.filter(user=user).first()
+        if known is not None and known.left_at is None:
+            raise Refused(f"{username} is already in this project.")
+        if known is None:
+            known = project.memberships.filter(name=username, user=None).first()
+        if known is not None and known.is_machine:
+            raise Refused(f"“{username}” is the name of a machine rater here. Choose another name.")
+        if known is None:
+            return Invited(
+                Membership.objects.create(project=project, user=user, name=username, role=role),
+                password,
+            )
+        known.user, known.role, known.left_at = user, role, None
+        known.save(update_fields=["user", "role", "left_at"])
+    return Invited(known, password)
+
+
+def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
+    """Make a member annotator or lead. A project always keeps a lead."""
+    _check_lead(by)
+    if role not in Membership.Role.values:
+        raise Refused(f"“{role}” is no role.")
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=by.project_id)
+        member = _member_of(by, member)
+        if member.user_id is None:
+            raise Refused(f"{member.name} has no account, so there is no role to change.")
+        if role != Membership.Role.LEAD:
+            _keep_a_lead(member)
+        member.role = role
+        member.save(update_fields=["role"])
+    return member
+
+
+def remove_member(*, member: Membership, by: Membership, now: datetime | None = None) -> Membership:
+    """Close the project to a member. What they said stays; seats they never began are free
+    again.
+    """
+    _check_lead(by)
+    now = now or timezone.now()
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=by.project_id)
+        member = _member_of(by, member)
+        _keep_a_lead(member)
+        member.assignments.filter(touched_at__isnull=True).delete()
+        member.left_at = member.left_at or max(now, member.joined_at)
+        member.save(update_fields=["left_at"])
+    return member
+
+
+def _check_lead(by: Membership) -> None:
+    refuse_if_archived(by.project)
+    if not by.leads:
+        raise Refused("Only leads of this project can do that.")
+
+
+def _member_of(by: Membership, member: Membership) -> Membership:
+    found = Membership.objects.filter(pk=member.pk, project=by.project_id).first()
+    if found is None:
+        raise Refused("There is no such member in this project.")
+    return found
+
+
+def _keep_a_lead(member: Membership) -> None:
+    others = Membership.objects.active().filter(
+        project=member.project_id, role=Membership.Role.LEAD
+    )
+    if member.leads and not others.exclude(pk=member.pk).exists():
+        raise Refused(f"{member.name} is the only lead. Make someone else lead first.")

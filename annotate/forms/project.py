@@ -1,0 +1,116 @@
+"""Forms of leads: a project, its rules, its guidelines, its members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.forms import BaseFormSet, formset_factory
+
+from annotate.actions.guidelines import MAX_LENGTH
+from annotate.actions.rules import FIELDS, GradeRule
+from annotate.models import Membership, Project
+
+
+class NewProjectForm(forms.Form):
+    """A project before it exists."""
+
+    name = forms.CharField(max_length=200)
+    slug = forms.SlugField(
+        label="Short name",
+        max_length=80,
+        help_text="In addresses and commands: small letters, digits and hyphens.",
+    )
+    grades = forms.CharField(
+        initial="0, 1, 2",
+        max_length=100,
+        help_text="The relevance values judges may give. Names and sentences come later.",
+    )
+
+    def clean_slug(self) -> str:
+        """Refuse a short name that is taken."""
+        slug = str(self.cleaned_data["slug"]).lower()
+        if Project.objects.filter(slug=slug).exists():
+            raise forms.ValidationError("There is a project of this name already. Choose another.")
+        return slug
+
+    def clean_grades(self) -> list[int]:
+        """Read the values, in their order from low to high."""
+        words = [word.strip() for word in self.cleaned_data["grades"].split(",")]
+        try:
+            values = sorted({int(word) for word in words if word})
+        except ValueError as error:
+            raise forms.ValidationError("Grades are whole numbers, such as 0, 1, 2.") from error
+        if len(values) < 2:
+            raise forms.ValidationError("A project needs at least two grades, such as 0 and 1.")
+        if values[0] < -32_768 or values[-1] > 32_767:
+            raise forms.ValidationError("Grades lie between -32,768 and 32,767.")
+        return values
+
+
+class RulesForm(forms.ModelForm[Project]):
+    """A project's rules."""
+
+    class Meta:
+        model = Project
+        fields = FIELDS
+        labels = {
+            "relevant_from": "Relevant from grade",
+            "judge_scope": "What is judged",
+            "consensus": "When several people judged",
+            "show_prior": "Show judges the relevance a document came with",
+            "overlap_rewrite": "People who rewrite each narrative",
+            "overlap_judge": "People who judge each document",
+            "overlap_review": "Auditors who review each instruction",
+        }
+        help_texts = {
+            "show_prior": "Off: judges are blind to what was said before.",
+            "relevant_from": "The lowest grade that counts as relevant.",
+        }
+
+
+class GradeForm(forms.Form):
+    """One grade with the sentence that says when to give it."""
+
+    value = forms.IntegerField(min_value=-32_768, max_value=32_767)
+    name = forms.CharField(max_length=60)
+    sentence = forms.CharField(max_length=300, required=False)
+
+
+GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=20)
+
+
+def grade_rules(formset: BaseFormSet[GradeForm]) -> list[GradeRule]:
+    """The grades that were filled in and not struck out."""
+    kept: list[dict[str, Any]] = [
+        form.cleaned_data
+        for form in formset.forms
+        if form.cleaned_data and not form.cleaned_data.get("DELETE")
+    ]
+    return [GradeRule(row["value"], row["name"], row["sentence"]) for row in kept]
+
+
+class GuidelineForm(forms.Form):
+    """The next version of the guidelines, and the version it was made from."""
+
+    text = forms.CharField(
+        label="Guidelines",
+        max_length=MAX_LENGTH,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
+        error_messages={"required": "The guidelines are empty. Write what judges should know."},
+    )
+    based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+
+class NewMemberForm(forms.Form):
+    """Someone who shall join."""
+
+    username = forms.CharField(max_length=150, label="User name")
+    role = forms.ChoiceField(choices=Membership.Role.choices, initial=Membership.Role.ANNOTATOR)
+
+
+class RoleForm(forms.Form):
+    """What a member shall be from now on."""
+
+    role = forms.ChoiceField(choices=Membership.Role.choices)

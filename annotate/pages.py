@@ -1,0 +1,57 @@
+"""Keyset pagination: a page of a long list costs the same wherever it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import QueryDict
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """Some rows, and the query strings of the pages before and after them (empty: there is
+    none).
+    """
+
+    rows: list[Row]
+    previous: str
+    next: str
+
+
+def page_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[Row]:
+    """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of primary keys."""
+    after, before = _key(asked, "after"), _key(asked, "before")
+    if before is not None:
+        found = list(rows.filter(pk__lt=before).order_by("-pk")[: size + 1])
+        more, found = len(found) > size, found[:size][::-1]
+        return Page(
+            found,
+            _link(asked, "before", found[0].pk) if more else "",
+            _link(asked, "after", before - 1),
+        )
+    found = list(rows.filter(pk__gt=after or 0).order_by("pk")[: size + 1])
+    more, found = len(found) > size, found[:size]
+    return Page(
+        found,
+        _link(asked, "before", found[0].pk if found else after + 1) if after else "",
+        _link(asked, "after", found[-1].pk) if more else "",
+    )
+
+
+def _key(asked: QueryDict, name: str) -> int | None:
+    """A key from the address; what is no number is as if it were not there."""
+    value = asked.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 19 else None
+
+
+def _link(asked: QueryDict, name: str, key: int) -> str:
+    """The address's own query string with another place in the list."""
+    link = asked.copy()
+    for old in ("after", "before"):
+        link.pop(old, None)
+    link[name] = str(key)
+    return "?" + link.urlencode()
