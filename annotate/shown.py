@@ -1,4 +1,4 @@
-"""A document as it is shown: text as text, tables rebuilt from parsed cells. Nothing in it can run."""
+"""A document as it is shown: text as text, tables rebuilt from cells. Nothing in it can run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ShownTable:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the document pane draws: a `table`, or `text`, or neither while the text is not known."""
+    """What the document pane draws: a `table`, or `text`, or neither while no text is known."""
 
     document: Document
     text: str | None
@@ -57,7 +57,7 @@ def show(document: Document) -> Shown:
 
 
 def shown_table(text: str, markup: str) -> ShownTable:
-    """Parse a table and find the rows that head it: those at its top whose cells are all headers."""
+    """Parse a table and find the rows that head it: at its top, with header cells only."""
     table = parse_table(text, markup)
     rows: list[list[ShownCell]] = []
     # How many more rows the cell above reaches down into each column.
@@ -80,10 +80,14 @@ def shown_table(text: str, markup: str) -> ShownTable:
 
 
 def _head_rows(rows: tuple[tuple[Cell, ...], ...]) -> int:
-    """How many rows stay in sight; never all of them, and none that the body's cells begin in."""
+    """How many rows stay in sight: never all, and none whose cells reach down into the body."""
     head = 0
     for row in rows:
         if not row or not all(cell.header for cell in row):
             break
         head += 1
-    return head if head < len(rows) else 0
+    if head == len(rows):
+        return 0
+    while any(at + cell.rowspan > head for at, row in enumerate(rows[:head]) for cell in row):
+        head -= 1
+    return head

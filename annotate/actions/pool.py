@@ -56,7 +56,7 @@ def narratives_in_force(project: Project) -> QuerySet[Narrative]:
     altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
     wanted = Q(side=Narrative.Side.ALTERED)
     if project.judge_scope == Project.Scope.POOL:
-        wanted |= Q(side=Narrative.Side.ORIGINAL) & ~Exists(altered)
+        wanted |= Q(~Exists(altered), side=Narrative.Side.ORIGINAL)
     return newest.filter(wanted)
 
 

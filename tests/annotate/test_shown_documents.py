@@ -60,3 +60,11 @@ def test_a_document_called_a_table_that_holds_none_is_shown_as_text(db):
     document = factories.document(factories.project(), "A", "no cells", markup="html")
 
     assert show(document).table is None
+
+
+def test_a_header_that_reaches_into_the_body_is_part_of_the_body():
+    table = shown_table(
+        "<table><tr><th rowspan=2>Sea</th><th>Port</th></tr><tr><td>Emden</td></tr></table>", "html"
+    )
+
+    assert (table.head, len(table.body)) == ([], 2)
