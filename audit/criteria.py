@@ -1,6 +1,7 @@
-"""The six criteria on which an instruction is rated, and their levels (FollowTable, section 4.2 and Table 2).
+"""The six criteria on which an instruction is rated, and their levels.
 
-PURE: no Django. The rubric's version goes with every review, so that a later wording never speaks for an older one.
+FollowTable, section 4.2 and Table 2. PURE: no Django. The rubric's version goes with every review,
+so that a later wording never speaks for an older one.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class Verdict(StrEnum):
 
 
 def verdict(reviews: list[dict[str, Level]], wanted: int) -> Verdict:
-    """Derive the verdict from submitted reviews (criterion key -> level) when `wanted` auditors are asked.
+    """Derive the verdict from submitted reviews (criterion key -> level) of `wanted` auditors.
 
     Poor by any auditor on any criterion rejects, at once; passing needs every auditor.
     """
@@ -106,5 +107,5 @@ def verdict(reviews: list[dict[str, Level]], wanted: int) -> Verdict:
 
 
 def straddles_poor(levels: list[Level]) -> bool:
-    """Tell whether auditors disagree about a criterion on what decides: some say poor, some do not."""
+    """Tell whether auditors differ on what decides: some say poor of a criterion, some do not."""
     return Level.POOR in levels and any(level is not Level.POOR for level in levels)

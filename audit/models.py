@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import Membership, Narrative, Project
@@ -44,14 +45,14 @@ class Review(models.Model):
 
 
 class Rating(models.Model):
-    """The answer to one criterion."""
+    """The answer to one criterion. Without a level while only its words are written, in a draft."""
 
     LEVELS: ClassVar = [(level.value, level.value.capitalize()) for level in Level]
     CRITERIA: ClassVar = [(criterion.key, criterion.name) for criterion in CRITERIA]
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="ratings")
     criterion = models.CharField(max_length=40, choices=CRITERIA)
-    level = models.CharField(max_length=20, choices=LEVELS)
+    level = models.CharField(max_length=20, choices=LEVELS, blank=True)
     words = models.TextField(blank=True)
 
     class Meta:
@@ -60,7 +61,8 @@ class Rating(models.Model):
                 name="rating_once_per_criterion", fields=["review", "criterion"]
             ),
             models.CheckConstraint(
-                name="rating_level_known", condition=Q(level__in=[level.value for level in Level])
+                name="rating_level_known",
+                condition=Q(level__in=["", *(level.value for level in Level)]),
             ),
         ]
 
@@ -144,3 +146,7 @@ class AgreementReport(Job):
 
     def __str__(self) -> str:
         return f"agreement report {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        """Where the newest report of its project is shown."""
+        return reverse("audit:agreement", args=[self.project.slug])

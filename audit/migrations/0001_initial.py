@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('criterion', models.CharField(choices=[('semantic_expansion', 'Semantic expansion'), ('semantic_consistency', 'Semantic consistency'), ('query_dependency', 'Query dependency'), ('constraint_abstraction', 'Constraint abstraction'), ('category_focus', 'Category-aware focus'), ('internal_consistency', 'Internal consistency')], max_length=40)),
-                ('level', models.CharField(choices=[('excellent', 'Excellent'), ('acceptable', 'Acceptable'), ('poor', 'Poor')], max_length=20)),
+                ('level', models.CharField(blank=True, choices=[('excellent', 'Excellent'), ('acceptable', 'Acceptable'), ('poor', 'Poor')], max_length=20)),
                 ('words', models.TextField(blank=True)),
                 ('review', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='audit.review')),
             ],
@@ -93,6 +93,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='rating',
-            constraint=models.CheckConstraint(condition=models.Q(('level__in', ['excellent', 'acceptable', 'poor'])), name='rating_level_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('level__in', ['', 'excellent', 'acceptable', 'poor'])), name='rating_level_known'),
         ),
     ]

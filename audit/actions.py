@@ -1,0 +1,276 @@
+"""Everything that people can do in the second pass. Pages and jobs come through here.
+
+As in `annotate.actions`: keyword-only, the actor is `by`, one transaction, refused with a sentence.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.actions import rewriting, seats
+from annotate.errors import Refused, Stale
+from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
+from audit.criteria import CRITERION_KEYS, RUBRIC_VERSION, Criterion, Level, Verdict
+from audit.models import AgreementReport, Decision, Rating, Review
+from audit.reviews import Pass, pass_of, passes_of, verdict_of
+from jobs.models import Job
+from jobs.queue import enqueue
+
+MAX_WORDS = 10_000
+
+_CHANGED = "The narrative changed while you were reading. Read it again, then rate it."
+
+
+def take_review(*, by: Membership, now: datetime | None = None) -> Assignment | None:
+    """Return the seat in which `by` reviews next, or None where nothing waits for them.
+
+    What they have begun comes first, or has come again as a new version; then the next open seat.
+    """
+    begun = (
+        by.assignments.open()
+        .filter(
+            task=Assignment.Task.REVIEW,
+            touched_at__isnull=False,
+            pair__in=seats.open_pairs(task=Assignment.Task.REVIEW, by=by, held=True).values("pk"),
+        )
+        .order_by("taken_at", "pk")
+        .first()
+    )
+    return begun or seats.take_next(task=Assignment.Task.REVIEW, by=by, now=now)
+
+
+def start_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
+    """Return the review of `by` of a narrative version, begun if they have none: one for each.
+
+    Refused: no review seat, their own words, sent back or removed. Stale: there is a newer version.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        seat = _seat(narrative, by)
+        review = _begin(narrative, by, now)
+        seats.touch(seat, done=review.submitted_at is not None, now=now)
+    return review
+
+
+def save_rating(
+    *,
+    narrative: Narrative,
+    criterion: str,
+    by: Membership,
+    level: str | None = None,
+    words: str | None = None,
+    now: datetime | None = None,
+) -> Rating:
+    """Keep one answer in the draft of `by`: a level, words, or both; None leaves what was there.
+
+    Poor without words is kept as well; only submitting asks for them. Refused and Stale as
+    `start_review`; also refused: an unknown criterion or level, a review that is submitted.
+    """
+    now = now or timezone.now()
+    if criterion not in CRITERION_KEYS:
+        raise Refused(f"“{criterion}” is not one of the criteria.")
+    if level is not None and level not in list(Level):
+        raise Refused(f"“{level}” is not a level. Choose excellent, acceptable or poor.")
+    if words is not None and len(words) > MAX_WORDS:
+        raise Refused(f"You wrote {len(words):,} characters; at most {MAX_WORDS:,} are kept.")
+    with transaction.atomic():
+        seat = _seat(narrative, by)
+        review = _begin(narrative, by, now)
+        if review.submitted_at is not None:
+            raise Refused("You have submitted this review, so it stays as it is.")
+        rating, _ = Rating.objects.get_or_create(review=review, criterion=criterion)
+        rating.level = rating.level if level is None else level
+        rating.words = rating.words if words is None else words
+        rating.save(update_fields=["level", "words"])
+        seats.touch(seat, done=False, now=now)
+    return rating
+
+
+def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
+    """Hand in the review of `by`: from now on it counts, and they see the others'.
+
+    Twice changes nothing. Refused: a criterion without a level, poor without words, no seat.
+    Stale: there is a newer version; the draft stays with the old one.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        seat = _seat(narrative, by)
+        said = pass_of(narrative, by)
+        if said is None:
+            raise Refused("Nothing is rated yet. Rate each criterion, then submit.")
+        review = said.review
+        if review.submitted_at is None:
+            _refuse_incomplete(said)
+            review.submitted_at = now
+            review.save(update_fields=["submitted_at"])
+        seats.touch(seat, done=True, now=now)
+    return review
+
+
+def decide(
+    *,
+    narrative: Narrative,
+    outcome: str,
+    by: Membership,
+    reason: str = "",
+    now: datetime | None = None,
+) -> Decision:
+    """Accept an altered narrative, send it back to be written anew, or remove its pair.
+
+    The same decision again changes nothing. Refused: who does not lead, an outcome that is none
+    (`Decision.Outcome`), no reason where one is needed (all but accepting what passed), decided
+    already, no review yet; accepting before every auditor is heard. Stale: there is a newer
+    version.
+    """
+    now = now or timezone.now()
+    reason = reason.strip()
+    if outcome not in Decision.Outcome.values:
+        raise Refused("Choose one: accept, send back, or remove.")
+    if len(reason) > MAX_WORDS:
+        raise Refused(f"The reason has {len(reason):,} characters; at most {MAX_WORDS:,} are kept.")
+    with transaction.atomic():
+        _led_pair(narrative, by)
+        _refuse_superseded(narrative, "The narrative changed. Read the new version, then decide.")
+        standing = (
+            Decision.objects.current().select_related("by").filter(narrative=narrative).first()
+        )
+        if standing is not None:
+            if (standing.outcome, standing.reason, standing.by_id) == (outcome, reason, by.pk):
+                return standing
+            raise Refused(
+                f"{standing.by} has decided this: {standing.get_outcome_display().lower()}. "
+                "Withdraw that decision first."
+            )
+        _refuse_undecided(narrative, outcome, reason, by.project)
+        decision = Decision.objects.create(
+            narrative=narrative, outcome=outcome, reason=reason, by=by, at=now
+        )
+        if outcome == Decision.Outcome.REVISE:
+            rewriting.send_back(pair=narrative.pair, by=by, now=now)
+        elif outcome == Decision.Outcome.REMOVED:
+            rewriting.remove(pair=narrative.pair, by=by, now=now)
+    return decision
+
+
+def withdraw_decision(
+    *, decision: Decision, by: Membership, now: datetime | None = None
+) -> Decision:
+    """Take a decision back: the pair is as it was before it. Twice changes nothing.
+
+    Refused: who does not lead. Stale: it was rewritten since, so the decision is history.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _led_pair(decision.narrative, by)
+        standing = Decision.objects.select_for_update().get(pk=decision.pk)
+        if standing.withdrawn_at is not None:
+            return standing
+        _refuse_superseded(
+            decision.narrative, "A new version was written since, so this decision is history."
+        )
+        standing.withdrawn_at, standing.withdrawn_by = now, by
+        standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
+        if standing.outcome != Decision.Outcome.ACCEPTED:
+            rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+    return standing
+
+
+def request_agreement(
+    *, project: Project, by: Membership, now: datetime | None = None
+) -> AgreementReport:
+    """Ask for the project's agreement to be computed; return the report that will hold it.
+
+    While one is waiting or under way, that one is returned. Refused: who does not lead.
+    """
+    now = now or timezone.now()
+    if not by.leads or by.project_id != project.pk:
+        raise Refused("Only leads of this project can have its agreement computed.")
+    with transaction.atomic():
+        # Two requests at once: the second waits here and then finds the first.
+        Project.objects.select_for_update().get(pk=project.pk)
+        under_way = (
+            AgreementReport.objects.filter(
+                project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+            )
+            .order_by("-pk")
+            .first()
+        )
+        if under_way is not None:
+            return under_way
+        report = AgreementReport.objects.create(
+            project=project, requested_by=by.user, requested_at=now
+        )
+        enqueue(report)
+    return report
+
+
+def _seat(narrative: Narrative, by: Membership) -> Assignment:
+    """Return the review seat, locked; it keeps one auditor's two tabs apart."""
+    seats.refuse_if_archived(by.project)
+    seat = seats.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    if narrative.side != Narrative.Side.ALTERED:
+        raise Refused("Only the altered narrative is reviewed.")
+    _refuse_superseded(narrative, _CHANGED)
+    if narrative.author_id == by.pk:
+        raise Refused("You wrote this narrative, so somebody else reviews it.")
+    return seat
+
+
+def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
+    begun = Review.objects.filter(narrative=narrative, auditor=by).first()
+    if begun is not None:
+        return begun
+    pair = narrative.pair
+    if pair.removed_at is not None:
+        raise Refused("This instruction was removed, so there is nothing to review.")
+    if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
+        raise Refused("This instruction was sent back. Review it when it comes again.")
+    return Review.objects.create(
+        narrative=narrative, auditor=by, rubric=RUBRIC_VERSION, started_at=now
+    )
+
+
+def _refuse_superseded(narrative: Narrative, sentence: str) -> None:
+    newer = Narrative.objects.filter(
+        pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
+    )
+    if newer.exists():
+        raise Stale(sentence)
+
+
+def _refuse_incomplete(said: Pass) -> None:
+    if said.unrated:
+        raise Refused(f"Not rated yet: {_names(said.unrated)}.")
+    if said.unexplained:
+        raise Refused(f"Say in words what is poor about: {_names(said.unexplained)}.")
+
+
+def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: Project) -> None:
+    passes = passes_of([narrative])[narrative.pk]
+    wanted = project.overlap_review
+    state = verdict_of(passes, wanted)
+    if state is Verdict.UNREVIEWED:
+        raise Refused("Nobody has reviewed this version yet, so there is nothing to decide.")
+    if outcome != Decision.Outcome.ACCEPTED:
+        if not reason:
+            raise Refused("Give a reason; its author will read it.")
+    elif state is Verdict.INCOMPLETE:
+        raise Refused(f"{len(passes)} of {wanted} reviews are in. Accept it once all are.")
+    elif state is Verdict.REJECTED and not reason:
+        raise Refused("An auditor rated it poor. Give the reason for accepting it all the same.")
+
+
+def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
+    """Return the pair, locked: it keeps two leads, and a rewriter, apart."""
+    pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
+    if not by.leads or by.project_id != pair.project_id:
+        raise Refused("Only leads of this project decide what becomes of an instruction.")
+    seats.refuse_if_archived(by.project)
+    return pair
+
+
+def _names(criteria: list[Criterion]) -> str:
+    return ", ".join(criterion.name.lower() for criterion in criteria)
