@@ -180,3 +180,5 @@ REST_FRAMEWORK = {
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
 REDIS_URL = env.str("REDIS_URL", default="")
 BROKER_URL = REDIS_URL or f"sqla+sqlite:///{DATA / 'broker.sqlite3'}"
+# How `jobs.queue` publishes; the rooms know no Celery.
+JOBS_DELIVER = "config.celery.deliver"

@@ -1,0 +1,91 @@
+"""Celery for the whole house: which broker, how a message is treated, what happens regularly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+from celery import Celery
+from celery.signals import (
+    beat_embedded_init,
+    worker_process_init,
+    worker_ready,
+)
+from django.conf import settings
+from kombu.transport.sqlalchemy import Transport
+from sqlalchemy.pool import NullPool
+
+from config.lifeline import die_with
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# How long an embedded worker waits between two looks into its broker file. It cannot be given as
+# an option: the transport would hand it on to SQLAlchemy, which refuses it.
+Transport.polling_interval = 0.2
+
+# Redis gives a message to another worker after this long. It is longer than any job: the job's own
+# lease is what finds a dead worker, and much sooner.
+VISIBILITY_TIMEOUT = 6 * 60 * 60
+
+
+def transport_options(broker_url: str) -> dict[str, Any]:
+    """Return what the transport of `broker_url` needs to be told."""
+    if broker_url.startswith("sqla+"):
+        # No connection is kept: a forked worker must not use its parent's.
+        return {"poolclass": NullPool, "connect_args": {"timeout": 20}}
+    return {"visibility_timeout": VISIBILITY_TIMEOUT}
+
+
+app = Celery("rejudge")
+app.conf.update(
+    broker_url=settings.BROKER_URL,
+    broker_transport_options=transport_options(settings.BROKER_URL),
+    broker_connection_retry_on_startup=True,
+    task_default_queue="rejudge",
+    # The job row says how it ended; nothing reads results.
+    task_ignore_result=True,
+    # A message is done with when the work is, and one at a time.
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    worker_prefetch_multiplier=1,
+    # A broker that goes away for a moment does not stop work whose row is alive.
+    worker_cancel_long_running_tasks_on_connection_loss=False,
+    # The embedded broker cannot carry remote control.
+    worker_enable_remote_control=not settings.BROKER_URL.startswith("sqla+"),
+    worker_hijack_root_logger=False,
+    timezone="UTC",
+    # Only intervals are scheduled, so that nothing has to be remembered between two starts.
+    beat_scheduler="celery.beat:Scheduler",
+    beat_schedule={
+        # One that was not taken in time is useless, and does not pile up.
+        "heartbeat": {"task": "jobs.heartbeat", "schedule": 10, "options": {"expires": 10}},
+        "reconcile": {"task": "jobs.reconcile", "schedule": 15, "options": {"expires": 15}},
+    },
+)
+app.autodiscover_tasks()
+
+
+def deliver(task: str, pk: int) -> None:
+    """Publish a message that names a task and the row it is about."""
+    app.send_task(task, args=[pk])
+
+
+@worker_ready.connect
+def _show_up(sender: Any, **_: Any) -> None:
+    # At once, so that nobody waits for the first round of the schedule to see a worker.
+    sender.app.send_task("jobs.heartbeat")
+    sender.app.send_task("jobs.reconcile")
+
+
+@worker_process_init.connect
+def _enter_pool(**_: Any) -> None:
+    die_with(os.getppid())
+    # Asked to stop in the middle of a job: leave through the job, which hands its row back.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+
+
+@beat_embedded_init.connect
+def _enter_beat(**_: Any) -> None:
+    die_with(os.getppid())

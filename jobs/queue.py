@@ -1,0 +1,53 @@
+"""Handing work to the workers, and calling it off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from jobs.models import Job
+
+
+def enqueue(job: Job) -> None:
+    """Hand a saved, queued `job` to the workers as soon as the transaction around it is committed.
+
+    A broker that does not answer is logged and changes nothing for the caller: the row is what
+    counts, and `jobs.reconcile` publishes it later.
+    """
+    transaction.on_commit(partial(publish, type(job), job.pk), robust=True)
+
+
+def publish(model: type[Job], pk: int, *, now: datetime | None = None) -> None:
+    """Tell the workers now that row `pk` of `model` waits for one of them."""
+    deliver: Callable[[str, int], None] = import_string(settings.JOBS_DELIVER)
+    deliver(model.task, pk)
+    _rows(model).filter(pk=pk).update(published_at=now or timezone.now())
+
+
+def cancel(job: Job, *, now: datetime | None = None) -> Job:
+    """Call `job` off and return it anew: at once if it waits, at its next step if it runs.
+
+    A job that is over stays as it is; asking twice changes nothing.
+    """
+    now = now or timezone.now()
+    rows = _rows(type(job)).filter(pk=job.pk)
+    with transaction.atomic():
+        rows.filter(state=Job.State.QUEUED).update(
+            state=Job.State.CANCELLED, cancel_requested_at=now, finished_at=now
+        )
+        rows.filter(state=Job.State.RUNNING, cancel_requested_at__isnull=True).update(
+            cancel_requested_at=now
+        )
+    job.refresh_from_db()
+    return job
+
+
+def _rows(model: type[Job]) -> QuerySet[Job]:
+    return model._default_manager.all()

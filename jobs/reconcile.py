@@ -1,0 +1,66 @@
+"""Putting right what the broker has forgotten and what killed workers have left behind."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from jobs.models import Job
+from jobs.queue import publish
+from jobs.runner import GIVEN_UP, MAX_ATTEMPTS
+from jobs.status import job_models
+
+logger = logging.getLogger(__name__)
+
+EMBEDDED_BROKER = "sqla+sqlite:///"
+# A message that was not taken for this long may be lost. If it is not, the second one does no harm.
+OVERDUE = timedelta(seconds=60)
+# A request commits, then publishes: this long is given to it.
+SOON = timedelta(seconds=10)
+
+
+def reconcile(*, now: datetime | None = None) -> int:
+    """Publish every job again that nobody seems to know of; return how many.
+
+    Jobs whose worker died are published as well, ended if they were called off, and given up
+    after `MAX_ATTEMPTS`.
+    """
+    now = now or timezone.now()
+    published = 0
+    for model in job_models():
+        rows = model._default_manager.all()
+        left_behind = rows.filter(state=Job.State.RUNNING, lease_until__lt=now)
+        left_behind.filter(cancel_requested_at__isnull=False).update(
+            state=Job.State.CANCELLED, claim=None, lease_until=None, finished_at=now
+        )
+        given_up = left_behind.filter(attempts__gte=MAX_ATTEMPTS).update(
+            state=Job.State.FAILED, claim=None, lease_until=None, finished_at=now, error=GIVEN_UP
+        )
+        if given_up:
+            logger.error("%s: %d given up", model._meta.label, given_up)
+        waiting = rows.filter(
+            Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, lease_until__lt=now)
+        ).filter(
+            Q(published_at__lt=now - OVERDUE)
+            | Q(published_at__isnull=True, requested_at__lt=now - SOON)
+        )
+        for pk in waiting.order_by("requested_at", "pk").values_list("pk", flat=True):
+            publish(model, pk, now=now)
+            published += 1
+    return published
+
+
+def prune_embedded_broker() -> int:
+    """Delete the messages that the embedded broker has delivered but keeps; return how many."""
+    if not settings.BROKER_URL.startswith(EMBEDDED_BROKER):
+        return 0
+    path = Path(settings.BROKER_URL.removeprefix(EMBEDDED_BROKER))
+    with closing(sqlite3.connect(path, timeout=20)) as broker, broker:
+        return broker.execute("DELETE FROM kombu_message WHERE visible = 0").rowcount

@@ -1,0 +1,228 @@
+"""Doing a piece of work once: claim its row, keep the claim alive, say how it ended.
+
+The row is the truth. A message only says "look at this row"; it may come twice or late, and may
+get lost (`jobs.reconcile` sends another). Whoever turns the row to running by one UPDATE does the
+work; a claim holds as long as its lease, which a thread renews while the work goes on. A worker
+that is killed stops renewing, and the next one takes the row over.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from django.db import DatabaseError, connection, models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from jobs.models import Job
+
+logger = logging.getLogger(__name__)
+
+# A killed worker's job waits this long at most. Longer than any write that keeps SQLite's other
+# writers, and with them the renewing thread, waiting.
+LEASE = timedelta(seconds=60)
+# How often progress is written and the lease renewed, in seconds.
+PULSE = 1.0
+# A job whose worker died this often is given up: it is likely what kills them.
+MAX_ATTEMPTS = 3
+GIVEN_UP = f"The worker stopped in the middle of this {MAX_ATTEMPTS} times, so it was given up."
+UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's log says more."
+
+SomeJob = TypeVar("SomeJob", bound=Job)
+
+
+class Cancelled(Exception):
+    """The person who asked for the work has called it off; raised from inside `Progress`."""
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the job over; raised from inside `Progress`."""
+
+
+class JobError(Exception):
+    """The work cannot be done; the message says why, in a sentence for the person who asked."""
+
+
+class Progress:
+    """How far the work is. The work reports here; a thread of its own writes it down every second.
+
+    The work itself never writes to the job row: inside a long transaction nobody would see it, and
+    the row would stay locked for the thread that renews the lease.
+    """
+
+    def __init__(self) -> None:
+        self.step = ""
+        self.done = 0
+        self.total: int | None = None
+        self._stop: Exception | None = None
+
+    def start(self, total: int | None, step: str) -> None:
+        """Begin a step of `total` units (None: not known), named in words the person reads."""
+        self.step, self.done, self.total = step, 0, total
+        self.check()
+
+    def advance(self, n: int = 1) -> None:
+        """Count `n` units as done; raise `Cancelled` or `LeaseLost` if the work must stop here."""
+        self.done += n
+        self.check()
+
+    def check(self) -> None:
+        """Raise `Cancelled` or `LeaseLost` if the work must stop here."""
+        if self._stop is not None:
+            raise self._stop
+
+    def stop(self, reason: Exception) -> None:
+        """Make the next report raise `reason`."""
+        self._stop = reason
+
+
+def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], None]) -> bool:
+    """Do `work(job, progress)` for row `pk` of `model`, unless it is over or somebody is at it.
+
+    Returns whether this call did it. The row ends as done, cancelled or failed; whatever `work`
+    raises is raised again once the row says so. A `JobError`'s message is shown as it stands, any
+    other exception's only in the log. `work` may be run again after a kill, so it must be one that
+    can be repeated; what it saves of `job` it saves with `update_fields`.
+    """
+    claim = claim_row(model, pk)
+    if claim is None:
+        return False
+    job = model._default_manager.get(pk=pk)
+    progress = Progress()
+    if job.cancel_requested_at is not None:
+        return _end(job, claim, progress, Job.State.CANCELLED)
+    try:
+        with _Pulse(job, claim, progress):
+            work(job, progress)
+    except Cancelled:
+        return _end(job, claim, progress, Job.State.CANCELLED)
+    except LeaseLost:
+        return _taken_over(job)
+    except Exception as error:
+        _end(job, claim, progress, Job.State.FAILED, error=_sentence(error))
+        raise
+    except BaseException:
+        # The worker is being stopped; the work is not to blame. The next worker begins it again.
+        _hand_back(job, claim)
+        raise
+    return _end(job, claim, progress, Job.State.DONE)
+
+
+def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid.UUID | None:
+    """Make row `pk` ours by one UPDATE and return the claim; None if it is over or somebody's."""
+    now = now or timezone.now()
+    claim = uuid.uuid4()
+    claimed = (
+        model._default_manager.filter(pk=pk)
+        .filter(
+            Q(state=Job.State.QUEUED)
+            | Q(state=Job.State.RUNNING, lease_until__lt=now, attempts__lt=MAX_ATTEMPTS)
+        )
+        .update(
+            state=Job.State.RUNNING,
+            claim=claim,
+            lease_until=now + LEASE,
+            attempts=F("attempts") + 1,
+            started_at=Coalesce("started_at", models.Value(now)),
+            step="",
+            done=0,
+            total=None,
+        )
+    )
+    return claim if claimed else None
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, JobError):
+        return str(error)
+    return UNEXPECTED.format(kind=type(error).__name__)
+
+
+def _end(
+    job: Job, claim: uuid.UUID, progress: Progress, state: Job.State, *, error: str = ""
+) -> bool:
+    """Write down how it ended, and say so; not if the row is no longer ours."""
+    # What the work failed of may be its connection.
+    connection.close_if_unusable_or_obsolete()
+    now = timezone.now()
+    ended = type(job)._default_manager.filter(pk=job.pk, claim=claim)
+    if state == Job.State.CANCELLED:
+        # Asked through the row, or by the work itself.
+        ended.filter(cancel_requested_at=None).update(cancel_requested_at=now)
+    count = ended.update(
+        state=state,
+        claim=None,
+        lease_until=None,
+        finished_at=now,
+        error=error,
+        step=progress.step,
+        done=progress.done,
+        total=progress.total,
+    )
+    return True if count else _taken_over(job)
+
+
+def _taken_over(job: Job) -> bool:
+    logger.warning("%s %s was taken over by another worker", job._meta.label, job.pk)
+    return False
+
+
+def _hand_back(job: Job, claim: uuid.UUID) -> None:
+    """Let the job wait again, to be published by the reconciler at its next round."""
+    type(job)._default_manager.filter(pk=job.pk, claim=claim).update(
+        state=Job.State.QUEUED, claim=None, lease_until=None, published_at=None
+    )
+
+
+class _Pulse:
+    """While entered: writes progress, renews the lease and listens for a cancel, once a second.
+
+    It does so in a thread, over a connection of its own, so that neither a long transaction nor a
+    long computation of the work keeps it waiting.
+    """
+
+    def __init__(self, job: Job, claim: uuid.UUID, progress: Progress) -> None:
+        self._rows = type(job)._default_manager.filter(pk=job.pk, claim=claim)
+        self._progress = progress
+        self._over = threading.Event()
+        self._thread = threading.Thread(
+            target=self._run, name=f"pulse of {job._meta.label} {job.pk}", daemon=True
+        )
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._over.wait(PULSE):
+                try:
+                    self._beat()
+                except DatabaseError:
+                    # A busy or restarting database. The lease outlasts many beats: the next may do.
+                    logger.warning("%s: no beat", self._thread.name, exc_info=True)
+                    connection.close()
+        finally:
+            connection.close()
+
+    def _beat(self) -> None:
+        progress = self._progress
+        renewed = self._rows.update(
+            lease_until=timezone.now() + LEASE,
+            step=progress.step,
+            done=progress.done,
+            total=progress.total,
+        )
+        if not renewed:
+            progress.stop(LeaseLost())
+        elif self._rows.filter(cancel_requested_at__isnull=False).exists():
+            progress.stop(Cancelled())
