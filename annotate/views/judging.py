@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -10,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotate import access
 from annotate.actions import judging as actions
@@ -32,7 +36,7 @@ from annotate.requests import PageRequest
 from annotate.shown import show
 
 TEMPLATE = "annotate/judge.html"
-FRAGMENT = "annotate/judge.html#stage"
+FRAGMENT = "annotate/judge.html#candidate"
 
 
 @require_GET
@@ -40,17 +44,13 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
     """Go to where the person stopped: the next document, or the end."""
     member, pair = access.pair(request.user, pk)
     try:
-        _must_hold(pair, member)
+        narrative = _narrative_for(member, pair)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
-    narrative = judged_narrative(pair)
-    if narrative is None:
-        messages.info(request, "There is no narrative to judge under yet.")
-        return redirect("annotate:home")
     following = sitting(narrative=narrative, by=member).next()
     if following is None:
-        return _end(request, member, pair, narrative)
+        return _show(request, member, pair, narrative, None)
     return redirect("annotate:judge", pair.pk, following)
 
 
@@ -59,16 +59,11 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document to be judged, or judged before."""
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
-    narrative = judged_narrative(pair)
     try:
-        if narrative is None:
-            raise Refused("There is no narrative to judge under yet.")
-        _must_hold(pair, member)
-        stage = _stage(member, pair, narrative, candidate)
+        return _show(request, member, pair, _narrative_for(member, pair), candidate)
     except Refused as refused:
         messages.error(request, str(refused))
-        return redirect("annotate:home")
-    return render(request, FRAGMENT if request.htmx else TEMPLATE, stage)
+        return _leave(request)
 
 
 @require_POST
@@ -121,73 +116,105 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 def undo(request: PageRequest, pk: int) -> HttpResponse:
     """Take the last judgment or flag back and show its document again."""
     member, pair = access.pair(request.user, pk)
-    narrative = judged_narrative(pair)
     try:
-        if narrative is None:
-            raise Refused("There is no narrative to judge under yet.")
+        narrative = _narrative_for(member, pair)
         candidate = actions.undo(narrative=narrative, by=member)
     except Refused as refused:
         messages.info(request, str(refused))
+        if request.htmx:
+            return _leave(request, to=reverse("annotate:judging", args=[pair.pk]))
         return redirect("annotate:judging", pair.pk)
-    messages.info(request, "Taken back.")
-    return redirect("annotate:judge", pair.pk, candidate.pk)
+    if not request.htmx:
+        messages.info(request, "Taken back.")
+        return redirect("annotate:judge", pair.pk, candidate.pk)
+    said = {"saved_at": timezone.now(), "saved_words": "Taken back"}
+    return _show(request, member, pair, narrative, candidate, said)
 
 
-def _stage(
-    member: Membership, pair: InstructionPair, narrative: Narrative, candidate: Candidate
-) -> dict[str, Any]:
-    """Everything the judge page shows: the texts of one document and two narratives."""
+def _show(
+    request: PageRequest,
+    member: Membership,
+    pair: InstructionPair,
+    narrative: Narrative,
+    candidate: Candidate | None,
+    more: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Draw the page, or for htmx the part of it that changes, around one document or at the end."""
     at = sitting(narrative=narrative, by=member)
-    if candidate.pk not in at.order:
-        raise Refused("This document is not among those to be judged for this query.")
-    original = pair.current(Narrative.Side.ORIGINAL)
-    mine = Judgment.objects.current().filter(
-        narrative=narrative, candidate=candidate, annotator=member
-    )
-    my_flag = Flag.objects.current().filter(
-        narrative=narrative, candidate=candidate, annotator=member
-    )
-    shown = show(candidate.document)
-    return {
+    stage = {
         "project": pair.project,
         "member": member,
         "pair": pair,
-        "query": pair.query,
         "narrative": narrative,
-        "original": original if original != narrative else None,
-        "pieces": _pieces(original, narrative),
+        "grades": list(pair.project.grades.order_by("value")),
         "candidate": candidate,
+        "done": at.settled,
+        "total": at.total,
+        "can_undo": bool(at.judged or at.flagged),
+        "uuid": uuid4(),
+        "swap": bool(request.htmx),
+        **(_document(member, pair, narrative, candidate, at) if candidate else _end(pair, at)),
+        **(more or {}),
+    }
+    if request.htmx:
+        response = render(request, FRAGMENT, stage, status=status)
+        response["HX-Push-Url"] = (
+            reverse("annotate:judge", args=[pair.pk, candidate.pk])
+            if candidate
+            else reverse("annotate:judging", args=[pair.pk])
+        )
+        return response
+    return render(request, TEMPLATE, {**stage, **_asked(pair, narrative)}, status=status)
+
+
+def _asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
+    """What is asked: it stays on the page while the documents change."""
+    original = pair.current(Narrative.Side.ORIGINAL)
+    altered = original is not None and original.text and original != narrative
+    return {
+        "query": pair.query,
+        "original": original,
+        "pieces": diff(original.text, narrative.text) if original and altered else None,
+        "guideline": Guideline.objects.latest_of(pair.project),
+    }
+
+
+def _document(
+    member: Membership,
+    pair: InstructionPair,
+    narrative: Narrative,
+    candidate: Candidate,
+    at: Sitting,
+) -> dict[str, Any]:
+    """One document, what this person said of it, and its neighbours."""
+    if candidate.pk not in at.order:
+        raise Refused("This document is not among those to be judged for this query.")
+    said = {"narrative": narrative, "candidate": candidate, "annotator": member}
+    given = Judgment.objects.current().filter(**said).first() if candidate.pk in at.judged else None
+    flagged = Flag.objects.current().filter(**said).first() if candidate.pk in at.flagged else None
+    shown = show(candidate.document)
+    return {
         "document": shown.document,
         "text": shown.text,
         "table": shown.table,
         "prior": candidate.prior_relevance if pair.project.show_prior else None,
-        "grades": list(pair.project.grades.order_by("value")),
-        "mine": mine.first(),
-        "my_flag": my_flag.first(),
-        "flag_kinds": Flag.Kind.choices,
-        "guideline": Guideline.objects.latest_of(pair.project),
-        **_places(pair, at, candidate),
-    }
-
-
-def _places(pair: InstructionPair, at: Sitting, candidate: Candidate) -> dict[str, Any]:
-    """Where this document stands among the others."""
-
-    def url(pk: int | None) -> str:
-        return reverse("annotate:judge", args=[pair.pk, pk]) if pk is not None else ""
-
-    return {
-        "sitting": at,
         "position": at.order.index(candidate.pk) + 1,
-        "previous_url": url(at.before(candidate.pk)),
-        "next_url": url(at.behind(candidate.pk)),
+        "given": given,
+        "flag": flagged,
+        "note": given.note if given else "",
+        "previous_url": _judge_url(pair, at.before(candidate.pk)),
+        "next_url": _judge_url(pair, at.behind(candidate.pk)),
     }
 
 
-def _pieces(original: Narrative | None, narrative: Narrative) -> Any:
-    if original is None or original == narrative or not original.text:
-        return None
-    return diff(original.text, narrative.text)
+def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
+    """Everything is judged; the way back stays open."""
+    return {"previous_url": _judge_url(pair, at.order[-1] if at.order else None)}
+
+
+def _judge_url(pair: InstructionPair, candidate: int | None) -> str | None:
+    return None if candidate is None else reverse("annotate:judge", args=[pair.pk, candidate])
 
 
 def _onward(
@@ -196,59 +223,16 @@ def _onward(
     pair: InstructionPair,
     narrative: Narrative,
     candidate: Candidate,
-    saved_at: Any,
+    saved_at: datetime,
 ) -> HttpResponse:
-    """Bring the next document, or the end; what is rendered says what was saved."""
+    """Bring the next document, or the end; what is shown says when the last was saved."""
     following = sitting(narrative=narrative, by=member).next(after=candidate.pk)
     if not request.htmx:
         if following is None:
             return redirect("annotate:judging", pair.pk)
         return redirect("annotate:judge", pair.pk, following)
-    if following is None:
-        return _end(request, member, pair, narrative)
-    stage = _stage(member, pair, narrative, access.candidate(pair, following))
-    response = render(request, FRAGMENT, {**stage, "saved_at": saved_at})
-    response["HX-Push-Url"] = reverse("annotate:judge", args=[pair.pk, following])
-    return response
-
-
-def _end(
-    request: PageRequest, member: Membership, pair: InstructionPair, narrative: Narrative
-) -> HttpResponse:
-    """Say that everything here is judged, with a list to go over once more."""
-    at = sitting(narrative=narrative, by=member)
-    documents = {
-        candidate.pk: candidate
-        for candidate in Candidate.objects.select_related("document").filter(pk__in=at.order)
-    }
-    rows = [
-        {
-            "candidate": documents[pk],
-            "relevance": at.judged.get(pk),
-            "flag": at.flagged.get(pk),
-            "url": reverse("annotate:judge", args=[pair.pk, pk]),
-        }
-        for pk in at.order
-    ]
-    response = render(
-        request,
-        "annotate/judged.html#stage" if request.htmx else "annotate/judged.html",
-        {
-            "project": pair.project,
-            "member": member,
-            "pair": pair,
-            "query": pair.query,
-            "narrative": narrative,
-            "sitting": at,
-            "rows": rows,
-            "grades": list(pair.project.grades.order_by("value")),
-            "saved_at": timezone.now() if request.method == "POST" else None,
-            "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
-        },
-    )
-    if request.htmx:
-        response["HX-Push-Url"] = reverse("annotate:judging", args=[pair.pk])
-    return response
+    found = access.candidate(pair, following) if following is not None else None
+    return _show(request, member, pair, narrative, found, {"saved_at": saved_at})
 
 
 def _refusal(
@@ -258,33 +242,36 @@ def _refusal(
     candidate: Candidate,
     sentence: str,
 ) -> HttpResponse:
-    """Show the document again with what was refused; what was typed is still there."""
-    narrative = judged_narrative(pair)
+    """Show the document again with why it was refused; what was typed is still there."""
+    said = {"error": sentence, "note": request.POST.get("note", "")}
     try:
-        if narrative is None:
-            raise Refused(sentence)
-        _must_hold(pair, member)
-        stage = _stage(member, pair, narrative, candidate)
+        narrative = _narrative_for(member, pair)
+        if str(narrative.pk) != request.POST.get("narrative") and request.htmx:
+            # The words beside the document are the old ones: the whole page comes anew.
+            messages.warning(request, sentence)
+            return _leave(request, to=reverse("annotate:judge", args=[pair.pk, candidate.pk]))
+        return _show(request, member, pair, narrative, candidate, said, status=422)
     except Refused:
         messages.error(request, sentence)
-        if request.htmx:
-            response = HttpResponse(status=204)
-            response["HX-Redirect"] = reverse("annotate:home")
-            return response
-        return redirect("annotate:home")
-    typed = {
-        "refused": sentence,
-        "note": request.POST.get("note", ""),
-        "words": request.POST.get("words", ""),
-    }
-    return render(request, FRAGMENT if request.htmx else TEMPLATE, {**stage, **typed}, status=422)
+        return _leave(request)
 
 
-def _must_hold(pair: InstructionPair, member: Membership) -> None:
+def _leave(request: PageRequest, to: str = "") -> HttpResponse:
+    """Go to another page, whoever asked: the browser or htmx."""
+    url = to or reverse("annotate:home")
+    return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
+
+
+def _narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
+    """Return what is judged under now, to someone who holds a seat here; else refuse."""
     if not seats.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
         raise Refused("This is not your seat. Take one from your list, then go on.")
+    narrative = judged_narrative(pair)
+    if narrative is None:
+        raise Refused("There is no narrative to judge under yet.")
+    return narrative
 
 
-def _first_error(form: Any) -> str:
+def _first_error(form: JudgmentForm | FlagForm) -> str:
     field, errors = next(iter(form.errors.items()))
-    return f"{field}: {errors[0]}"
+    return f"{form.fields[field].label or field}: {errors[0]}"

@@ -1,0 +1,57 @@
+"""Making projects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+
+from annotate.errors import Refused
+from annotate.models import Grade, Membership, Project, User
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+# What the usual scales call their grades; a lead gives them sentences and other names.
+NAMES = {
+    2: ("Not relevant", "Relevant"),
+    3: ("Not relevant", "Relevant", "Highly relevant"),
+    4: ("Not relevant", "Marginally relevant", "Relevant", "Highly relevant"),
+}
+
+
+def create_project(
+    *, slug: str, grades: Sequence[int], name: str = "", by: User | None = None
+) -> Project:
+    """Make a project with its grades; `by`, if anyone, leads it.
+
+    Refused: a short name that is taken or has other characters than small letters, digits, hyphens
+    and underscores; fewer than two grades, or one of them twice.
+    """
+    if not SLUG.fullmatch(slug):
+        raise Refused(
+            f"“{slug}” cannot be a project's short name: use small letters, digits and hyphens, "
+            "beginning with a letter or digit, at most 80."
+        )
+    if len(grades) < 2 or len(set(grades)) != len(grades):
+        raise Refused("A project needs at least two different grades, such as 0 and 1.")
+    values = sorted(grades)
+    names = NAMES.get(len(values), ()) if values[0] == 0 else ()
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(slug=slug, name=name or slug)
+            Grade.objects.bulk_create(
+                Grade(
+                    project=project,
+                    value=value,
+                    name=names[place] if names else f"Grade {value}",
+                )
+                for place, value in enumerate(values)
+            )
+            if by is not None:
+                Membership.objects.create(
+                    project=project, user=by, name=by.get_username(), role=Membership.Role.LEAD
+                )
+    except IntegrityError as error:
+        raise Refused(f"There is a project “{slug}” already. Choose another short name.") from error
+    return project
