@@ -199,3 +199,4 @@ Record: TypeAlias = (
 MARKUPS = ("plain", "html", "markdown")
 SIDES = ("original", "altered", "reversed")
 FLAG_KINDS = ("later", "cannot_judge", "problem")
+OUTCOMES = ("accepted", "revise", "removed")

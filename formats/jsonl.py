@@ -1,0 +1,302 @@
+"""Our own files, one JSON object a line: documents, instruction pairs, judgments.
+
+Complete: whatever a record holds is written, and read back to the same record. Readers also take
+the names that other tools use (`_id`, `contents`), and leave out what they do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO
+
+from formats.fields import Fields, objects, to_json
+from formats.reading import Seen, reader, write_lines
+from formats.records import (
+    FLAG_KINDS,
+    MARKUPS,
+    OUTCOMES,
+    SIDES,
+    AdjudicationRecord,
+    Claim,
+    DecisionRecord,
+    Doc,
+    Evidence,
+    FlagRecord,
+    JudgmentRecord,
+    NarrativeRecord,
+    PairRecord,
+    RatingRecord,
+    ReviewRecord,
+)
+from formats.source import Source, check_id
+from formats.tables import markup_of
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+@reader("docs-jsonl", "document")
+def read_docs(source: Source) -> Iterator[Doc]:
+    """`{"doc_id", "title", "text", "markup"}` a line; without text it is known by its id only."""
+    seen = Seen()
+    for fields in objects(source):
+        try:
+            doc = doc_of(fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if first := seen.first(doc.doc_id, source.line or 0):
+            source.refuse(f"document {doc.doc_id} was already on line {first}")
+            continue
+        yield doc
+
+
+def doc_of(fields: Fields) -> Doc:
+    """The document in one object. Without `markup` it is told from the text (`markup_of`)."""
+    text = fields.optional_text("text", "contents", "body")
+    markup = fields.optional_one_of(MARKUPS, "markup") or markup_of(text or "")
+    return Doc(fields.id("doc_id", "_id", "id", "docno"), fields.text("title"), text, markup)
+
+
+def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
+    """One document a line, as `read_docs` reads it."""
+
+    def lines() -> Iterator[str]:
+        for doc in records:
+            check_id(doc.doc_id, "doc_id")
+            yield to_json(doc)
+
+    return write_lines(lines(), stream)
+
+
+# --- instruction pairs ----------------------------------------------------------------------------
+
+
+@reader("pairs-jsonl", "instruction pair")
+def read_pairs(source: Source) -> Iterator[PairRecord | Claim]:
+    """Instruction pairs with their narratives, and claims (`"type": "claim"`), one a line.
+
+    `pair_id` is the query's id where it is missing. Instead of `narratives` the texts may stand
+    under `original`, `altered` and `reversed`: version 1 of each.
+    """
+    seen = Seen()
+    for fields in objects(source):
+        try:
+            if fields.one_of(("pair", "claim"), "type", default="pair") == "claim":
+                yield Claim(
+                    fields.id("pair_id"),
+                    fields.id("doc_id"),
+                    fields.relevance("relevance"),
+                    fields.required_text("rater"),
+                )
+                continue
+            pair = _pair(fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if first := seen.first(pair.pair_id, source.line or 0):
+            source.refuse(f"instruction pair {pair.pair_id} was already on line {first}")
+            continue
+        yield pair
+
+
+def _pair(fields: Fields) -> PairRecord:
+    query_id = fields.id("query_id")
+    model = fields.text("model")
+    origin = fields.one_of(("human", "llm"), "origin", default="llm" if model else "human")
+    if model and origin == "human":
+        raise ValueError(f"model is {model!r}, but origin is human")
+    return PairRecord(
+        pair_id=fields.optional_id("pair_id") or query_id,
+        query_id=query_id,
+        title=fields.text("title"),
+        description=fields.text("description"),
+        category=fields.text("category"),
+        origin=origin,
+        model=model,
+        narratives=_narratives(fields),
+    )
+
+
+def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
+    narratives: list[NarrativeRecord] = []
+    for entry in fields.each("narratives"):
+        side = entry.one_of(SIDES, "side")
+        versions = [known.version for known in narratives if known.side == side]
+        version = entry.optional_whole("version", least=1) or max(versions, default=0) + 1
+        if version in versions:
+            raise ValueError(f"version {version} of the {side} narrative occurs twice")
+        text = entry.optional_text("text")
+        if text is None:
+            raise ValueError(f"the text of the {side} narrative is missing")
+        narratives.append(
+            NarrativeRecord(
+                side,
+                version,
+                text,
+                entry.optional_text("author"),
+                entry.moment("at"),
+                entry.text("note"),
+            )
+        )
+    for side in SIDES:
+        text = fields.optional_text(side)
+        if text is not None:
+            if any(known.side == side for known in narratives):
+                raise ValueError(f"the {side} narrative stands in `narratives` and beside it")
+            narratives.append(NarrativeRecord(side, 1, text))
+    narratives.sort(key=lambda narrative: (SIDES.index(narrative.side), narrative.version))
+    return tuple(narratives)
+
+
+def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int:
+    """One pair or claim a line, as `read_pairs` reads it."""
+
+    def lines() -> Iterator[str]:
+        for record in records:
+            check_id(record.pair_id, "pair_id")
+            check_id(record[1], record._fields[1])
+            kind = "claim" if isinstance(record, Claim) else "pair"
+            yield to_json({"type": kind, **record._asdict()})
+
+    return write_lines(lines(), stream)
+
+
+# --- judgments and what belongs to them -----------------------------------------------------------
+
+Said = JudgmentRecord | FlagRecord | AdjudicationRecord | ReviewRecord | DecisionRecord
+
+
+@reader("judgments-jsonl", "judgment")
+def read_judgments(source: Source) -> Iterator[Said]:
+    """Judgments, flags, adjudications, reviews and decisions, one a line, told by `type`.
+
+    Without `type` a line is a judgment: query_id, doc_id, annotator and relevance are enough.
+    """
+    for fields in objects(source):
+        try:
+            kind = fields.one_of(tuple(_KINDS), "type", default="judgment")
+            yield _KINDS[kind](fields)
+        except ValueError as error:
+            source.refuse(str(error))
+
+
+def _judgment(fields: Fields) -> JudgmentRecord:
+    return JudgmentRecord(
+        query_id=fields.id("query_id"),
+        doc_id=fields.id("doc_id"),
+        annotator=fields.required_text("annotator"),
+        relevance=fields.relevance("relevance", "label"),
+        side=fields.optional_one_of(SIDES, "side"),
+        pair_id=fields.optional_id("pair_id"),
+        version=fields.optional_whole("version", least=1),
+        at=fields.moment("at"),
+        note=fields.text("note"),
+        uuid=fields.uuid("uuid"),
+        machine=fields.truth("machine"),
+        evidence=tuple(_evidence(entry) for entry in fields.each("evidence")),
+        active_ms=fields.optional_whole("active_ms"),
+        superseded_at=fields.moment("superseded_at"),
+        withdrawn_at=fields.moment("withdrawn_at"),
+    )
+
+
+def _evidence(fields: Fields) -> Evidence:
+    start = fields.optional_whole("start")
+    end = fields.optional_whole("end")
+    if start is None or end is None or end < start:
+        raise ValueError("evidence has a start and an end that is not before it")
+    return Evidence(start, end)
+
+
+def _flag(fields: Fields) -> FlagRecord:
+    return FlagRecord(
+        query_id=fields.id("query_id"),
+        doc_id=fields.id("doc_id"),
+        annotator=fields.required_text("annotator"),
+        kind=fields.one_of(FLAG_KINDS, "kind"),
+        side=fields.optional_one_of(SIDES, "side"),
+        pair_id=fields.optional_id("pair_id"),
+        version=fields.optional_whole("version", least=1),
+        at=fields.moment("at"),
+        words=fields.text("words"),
+        cleared_at=fields.moment("cleared_at"),
+    )
+
+
+def _adjudication(fields: Fields) -> AdjudicationRecord:
+    return AdjudicationRecord(
+        query_id=fields.id("query_id"),
+        doc_id=fields.id("doc_id"),
+        by=fields.required_text("by"),
+        relevance=fields.relevance("relevance"),
+        side=fields.optional_one_of(SIDES, "side"),
+        pair_id=fields.optional_id("pair_id"),
+        version=fields.optional_whole("version", least=1),
+        at=fields.moment("at"),
+        reason=fields.text("reason"),
+        cause=fields.text("cause"),
+        withdrawn_by=fields.optional_text("withdrawn_by"),
+        withdrawn_at=fields.moment("withdrawn_at"),
+    )
+
+
+def _review(fields: Fields) -> ReviewRecord:
+    return ReviewRecord(
+        pair_id=fields.id("pair_id"),
+        query_id=fields.id("query_id"),
+        auditor=fields.required_text("auditor"),
+        rubric=fields.required_text("rubric"),
+        side=fields.one_of(SIDES, "side", default="altered"),
+        version=fields.optional_whole("version", least=1) or 1,
+        started_at=fields.moment("started_at"),
+        at=fields.moment("at"),
+        ratings=tuple(
+            RatingRecord(
+                entry.required_text("criterion"), entry.required_text("level"), entry.text("words")
+            )
+            for entry in fields.each("ratings")
+        ),
+    )
+
+
+def _decision(fields: Fields) -> DecisionRecord:
+    return DecisionRecord(
+        pair_id=fields.id("pair_id"),
+        query_id=fields.id("query_id"),
+        by=fields.required_text("by"),
+        outcome=fields.one_of(OUTCOMES, "outcome"),
+        side=fields.one_of(SIDES, "side", default="altered"),
+        version=fields.optional_whole("version", least=1) or 1,
+        at=fields.moment("at"),
+        reason=fields.text("reason"),
+        withdrawn_by=fields.optional_text("withdrawn_by"),
+        withdrawn_at=fields.moment("withdrawn_at"),
+    )
+
+
+_KINDS: dict[str, Callable[[Fields], Said]] = {
+    "judgment": _judgment,
+    "flag": _flag,
+    "adjudication": _adjudication,
+    "review": _review,
+    "decision": _decision,
+}
+_KIND_OF: dict[type, str] = {
+    JudgmentRecord: "judgment",
+    FlagRecord: "flag",
+    AdjudicationRecord: "adjudication",
+    ReviewRecord: "review",
+    DecisionRecord: "decision",
+}
+
+
+def write_judgments(records: Iterable[Said], stream: IO[bytes]) -> int:
+    """One judgment, flag, adjudication, review or decision a line, as `read_judgments` reads it."""
+
+    def lines() -> Iterator[str]:
+        for record in records:
+            check_id(record[0], record._fields[0])
+            check_id(record[1], record._fields[1])
+            yield to_json({"type": _KIND_OF[type(record)], **record._asdict()})
+
+    return write_lines(lines(), stream)

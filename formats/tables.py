@@ -1,0 +1,323 @@
+"""Tables rebuilt from text: HTML fragments and Markdown pipe tables become cells.
+
+What comes out is text and numbers only. Nothing of the input is passed on as markup, so nothing in
+a table can run: a <script> in a cell is the letters `<script>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from formats.reading import one_line, unescape
+
+
+class Cell(NamedTuple):
+    """One cell: its text, how many rows and columns it covers, whether it heads others."""
+
+    text: str
+    rowspan: int = 1
+    colspan: int = 1
+    header: bool = False
+
+
+class Table(NamedTuple):
+    """A table whose rows are filled exactly.
+
+    Cells, and those that reach down from rows above, cover each of the `width` columns of each row
+    once. `alignments` has one of "", left, center, right per column, or is empty. `notes` is the
+    text that stood around the rows.
+    """
+
+    caption: str
+    rows: tuple[tuple[Cell, ...], ...]
+    width: int
+    alignments: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def markup_of(text: str) -> str:
+    """What a text is: "html" if it begins with <table, "markdown" for a pipe table, else "plain".
+
+    A pipe table is a row that begins with `|` and a line of dashes below it, first thing in the
+    text or below a `# title`.
+    """
+    if re.match(r"\s*<table\b", text, re.IGNORECASE):
+        return "html"
+    start = re.match(r"\s*(?:#\s[^\n]*\n\s*)?(?=\|)", text)
+    if start is not None:
+        second = text.find("\n", start.end()) + 1
+        if second and _is_rule(text[second:].partition("\n")[0]):
+            return "markdown"
+    return "plain"
+
+
+def title_of(text: str, markup: str) -> str:
+    """The caption of an HTML table or the `# title` above a Markdown one, on one line; else ""."""
+    if markup == "html":
+        match = re.search(r"<caption\b[^<>]*>(.*?)</caption\s*>", text, re.IGNORECASE | re.DOTALL)
+        return unescape(one_line(match[1])) if match else ""
+    match = re.match(r"\s*#\s+([^\n]*)", text) if markup == "markdown" else None
+    return one_line(match[1]) if match else ""
+
+
+def parse_table(text: str, markup: str) -> Table:
+    """The table in `text`; ValueError for a markup that holds none ("plain")."""
+    if markup == "html":
+        return _parse_html(text)
+    if markup == "markdown":
+        return _parse_markdown(text)
+    raise ValueError(f"a text with markup {markup!r} holds no table")
+
+
+# --- HTML -----------------------------------------------------------------------------------------
+
+# The tags of a table, and no others: a `<` that begins none of these is text (`<14`, `MSB<<8`).
+_TAG = re.compile(
+    r"<(/?)(table|caption|thead|tbody|tfoot|tr|th|td)"
+    r"((?:[\s/][^<>\"']*(?:\"[^\"]*\"[^<>\"']*|'[^']*'[^<>\"']*)*)?)>",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,5})", re.IGNORECASE)
+MAX_COLSPAN = 1_000
+# Steps of laying cells out. Real tables need a few per cell; for a text made to be slow the spans
+# are given up: every cell is still there, but covers one place only.
+_STEPS = 1_000_000
+
+
+class _HtmlCell(NamedTuple):
+    text: str
+    rowspan: int
+    colspan: int
+    header: bool
+
+
+class _HtmlTable:
+    """Collects cells from the tags and the text between them."""
+
+    def __init__(self) -> None:
+        self.caption = ""
+        self.notes: list[str] = []
+        # A cell never reaches down out of its section (thead, tbody, tfoot, table).
+        self.sections: list[list[list[_HtmlCell]]] = [[]]
+        self.head = False
+        self.row: list[_HtmlCell] | None = None
+        self.cell: tuple[bool, int, int] | None = None
+        self.in_caption = False
+        self.parts: list[str] = []
+        self.nested = 0
+
+    def text(self, text: str) -> None:
+        self.parts.append(text)
+
+    def finish_text(self) -> None:
+        """The text since the last tag goes where it belongs: cell, caption or beside the table."""
+        text = unescape(one_line("".join(self.parts)))
+        self.parts = []
+        if self.cell is not None and self.row is not None:
+            header, rowspan, colspan = self.cell
+            self.row.append(_HtmlCell(text, rowspan, colspan, header))
+            self.cell = None
+        elif self.in_caption and not self.caption:
+            self.caption = text
+            self.in_caption = False
+        elif text:
+            self.notes.append(text)
+
+    def tag(self, closing: bool, name: str, attributes: str) -> None:
+        if self.cell is not None and (name == "table" or self.nested):
+            # A table inside a cell is the cell's text.
+            self.nested += (-1 if closing else 1) if name == "table" else 0
+            if self.nested >= 0:
+                self.parts.append(" ")
+                return
+            self.nested = 0
+        self.finish_text()
+        if name in ("td", "th"):
+            if not closing:
+                self._begin_cell(name, attributes)
+        elif name == "tr":
+            self.row = None if closing else self._begin_row()
+        elif name == "caption":
+            self.in_caption = not closing
+        else:
+            self.row = None
+            self.head = name == "thead" and not closing
+            if self.sections[-1]:
+                self.sections.append([])
+
+    def _begin_row(self) -> list[_HtmlCell]:
+        row: list[_HtmlCell] = []
+        self.sections[-1].append(row)
+        return row
+
+    def _begin_cell(self, name: str, attributes: str) -> None:
+        if self.row is None:
+            self.row = self._begin_row()
+        spans = {span.lower(): int(count) for span, count in _SPAN.findall(attributes)}
+        self.cell = (
+            name == "th" or self.head,
+            spans.get("row", 1),
+            min(spans.get("col", 1) or 1, MAX_COLSPAN),
+        )
+
+
+def _parse_html(text: str) -> Table:
+    table = _HtmlTable()
+    at = 0
+    for match in _TAG.finditer(text):
+        table.text(text[at : match.start()])
+        table.tag(bool(match[1]), match[2].lower(), match[3])
+        at = match.end()
+    table.text(text[at:])
+    table.finish_text()
+    try:
+        rows, width = _laid_out(table.sections)
+    except _TooManySteps:
+        flat = [
+            [[cell._replace(rowspan=1, colspan=1) for cell in row] for row in section]
+            for section in table.sections
+        ]
+        rows, width = _laid_out(flat)
+    return Table(table.caption, tuple(rows), width, (), tuple(table.notes))
+
+
+def _laid_out(sections: list[list[list[_HtmlCell]]]) -> tuple[list[tuple[Cell, ...]], int]:
+    layout = _Layout()
+    for section in sections:
+        layout.place(section, None)
+    width = layout.width
+    layout = _Layout()
+    return [row for section in sections for row in layout.place(section, width)], width
+
+
+class _TooManySteps(Exception):
+    """The table is not worth its spans."""
+
+
+class _Layout:
+    """Gives each cell its columns, as the HTML standard's table model does.
+
+    Where the standard lets cells overlap or reach out of the table, they are cut back. Source:
+    HTML Living Standard, 4.9.12, "forming a table".
+    """
+
+    def __init__(self) -> None:
+        self.width = 0
+        self.steps = 0
+
+    def place(self, section: list[list[_HtmlCell]], width: int | None) -> list[tuple[Cell, ...]]:
+        """The rows of one section; padded and cut to `width` where it is given.
+
+        Without it only `self.width` is found: columns in which no cell begins are not counted.
+        """
+        # Column -> (first row that is free again, first column right of the covering cell).
+        covered: dict[int, tuple[int, int]] = {}
+        rows: list[tuple[Cell, ...]] = []
+        for number, cells in enumerate(section):
+            placed: list[Cell] = []
+            column = 0
+            for cell in cells:
+                column = self._free(covered, number, column)
+                rowspan, colspan = cell.rowspan, cell.colspan
+                if width is not None:
+                    colspan = min(colspan, width - column)
+                for right in range(column + 1, column + colspan):
+                    if covered.get(right, (0, 0))[0] > number:
+                        colspan = right - column
+                        break
+                below = len(section) - number
+                rowspan = min(rowspan or below, below)
+                self._step(colspan - 1)
+                self.width = max(self.width, column + 1)
+                if rowspan > 1:
+                    end = (number + rowspan, column + colspan)
+                    covered.update(dict.fromkeys(range(column, column + colspan), end))
+                placed.append(Cell(cell.text, rowspan, colspan, cell.header))
+                column += colspan
+            if width is not None:
+                placed.extend(self._padding(covered, number, column, width))
+            rows.append(tuple(placed))
+        return rows
+
+    def _free(self, covered: dict[int, tuple[int, int]], row: int, column: int) -> int:
+        while (cell := covered.get(column)) is not None and cell[0] > row:
+            column = cell[1]
+            self._step(1)
+        return column
+
+    def _step(self, count: int) -> None:
+        self.steps += count
+        if self.steps > _STEPS:
+            raise _TooManySteps
+
+    def _padding(
+        self, covered: dict[int, tuple[int, int]], row: int, column: int, width: int
+    ) -> Iterator[Cell]:
+        """Empty cells for what a short row leaves open."""
+        if not covered:
+            if column < width:
+                yield Cell("", 1, width - column)
+            return
+        while (column := self._free(covered, row, column)) < width:
+            end = column + 1
+            while end < width and covered.get(end, (0, 0))[0] <= row:
+                end += 1
+            self._step(end - column)
+            yield Cell("", 1, end - column)
+            column = end
+
+
+# --- Markdown -------------------------------------------------------------------------------------
+
+
+def _is_rule(line: str) -> bool:
+    """Whether this is the line of dashes below the header row."""
+    return "-" in line and "|" in line and not line.strip("|:- \t")
+
+
+def _alignment(mark: str) -> str:
+    left, right = mark.startswith(":"), mark.endswith(":")
+    return {(True, True): "center", (True, False): "left", (False, True): "right"}.get(
+        (left, right), ""
+    )
+
+
+def _cells(line: str) -> list[str]:
+    # There are no escaped pipes in the files this was made for: each `|` parts two cells.
+    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+
+
+def _parse_markdown(text: str) -> Table:
+    caption = ""
+    notes: list[str] = []
+    rows: list[list[str]] = []
+    alignments: list[str] = []
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if not stripped:
+            continue
+        if not rows and not caption and stripped.startswith("# "):
+            caption = one_line(stripped[2:])
+        elif len(rows) == 1 and not alignments and _is_rule(stripped):
+            alignments = [_alignment(mark) for mark in _cells(stripped)]
+        elif "|" in stripped and (rows or stripped.startswith("|")):
+            rows.append(_cells(stripped))
+        else:
+            notes.append(one_line(stripped))
+    width = max(map(len, rows), default=0)
+    built = tuple(
+        _padded([Cell(cell, header=number == 0 and bool(alignments)) for cell in row], width)
+        for number, row in enumerate(rows)
+    )
+    if alignments:
+        alignments = (alignments + [""] * width)[:width]
+    return Table(caption, built, width, tuple(alignments), tuple(notes))
+
+
+def _padded(row: list[Cell], width: int) -> tuple[Cell, ...]:
+    """A short row is filled with one empty cell."""
+    if len(row) < width:
+        row.append(Cell("", colspan=width - len(row), header=row[0].header))
+    return tuple(row)
