@@ -6,6 +6,7 @@ Every variable is listed in `.env.example`; a test holds the two together.
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from config.secret import secret_key
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Said by exports and reports, so that a figure can be traced to the code that made it.
+VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 env = environ.FileAwareEnv()
 
 # Where the embedded database, the embedded broker, uploads and exports live.
