@@ -29,3 +29,4 @@ STORAGES["staticfiles"] = {  # noqa: F405 (no collectstatic before every run)
     "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",
 }
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405 (whitenoise warns of a folder that is not there)
