@@ -1,0 +1,81 @@
+"""The files of an export: written once, measured on the way, packed the same each time."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TypedDict
+
+BUFFER = 1024 * 1024
+
+# What an archive says of every file in it: nothing that changes from one day, or one machine, to
+# the next.
+_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+_ZIP_MODE = 0o644 << 16
+
+
+class FileFacts(TypedDict):
+    """A file of an export: its name, what it holds in words, and what it can be checked by."""
+
+    name: str
+    holds: str
+    lines: int
+    bytes: int
+    sha256: str
+
+
+class Writer:
+    """Writes the files of one export into a folder, and knows what it wrote in `files`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[FileFacts] = []
+
+    @contextmanager
+    def file(self, name: str, holds: str) -> Iterator[IO[bytes]]:
+        """Open a new file for writing; its facts are known once it is closed without an error."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        facts = FileFacts(name=name, holds=holds, lines=0, bytes=0, sha256="")
+        self.files.append(facts)
+        raw = _Measured(path)
+        with io.BufferedWriter(raw, BUFFER) as stream:
+            yield stream
+        facts["lines"], facts["bytes"] = raw.lines, raw.bytes
+        facts["sha256"] = raw.sha256.hexdigest()
+
+
+class _Measured(io.FileIO):
+    """A new file that counts and digests what goes into it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "x")
+        self.lines = 0
+        self.bytes = 0
+        self.sha256 = hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        with memoryview(data) as view, view[: super().write(data)] as done:
+            self.sha256.update(done)
+            self.bytes += len(done)
+            self.lines += bytes(done).count(b"\n")
+            return len(done)
+
+
+def pack(folder: Path, names: Iterable[str], stream: IO[bytes]) -> None:
+    """Write the named files of `folder` as a zip archive: the same files make the same bytes."""
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(names):
+            entry = zipfile.ZipInfo(name, _ZIP_DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3
+            entry.external_attr = _ZIP_MODE
+            path = folder / name
+            entry.file_size = path.stat().st_size
+            with path.open("rb") as source, archive.open(entry, "w") as target:
+                shutil.copyfileobj(source, target, BUFFER)

@@ -1,0 +1,77 @@
+"""The export for the record: everything that was ever said, with who, when and of which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from annotate.models import Judgment, Project
+from audit.models import Review
+from exporters import notes, selection
+from exporters.files import Writer
+from exporters.manifest import Manifest, compose, facts_of
+from formats.jsonl import Said, write_judgments, write_pairs
+
+FORMAT = "jsonl"
+# Records between two reports of progress.
+STEP = 1_000
+
+Report = Callable[[int], None]
+T = TypeVar("T")
+
+
+def size(project: Project) -> int:
+    """Return how many judgments `write` walks, for a progress bar."""
+    return Judgment.objects.filter(narrative__pair__project=project).count()
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write every file of this export and return its manifest; `report` is told of progress."""
+    queries = selection.queries(project)
+    pairs = selection.pairs(project)
+    tally = selection.tally(project, pairs)
+    counts = {"queries": len(queries)}
+
+    with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
+        counts["pairs"] = write_pairs(selection.pair_records(project), f)
+
+    said: list[tuple[str, str, Iterable[Said]]] = [
+        (
+            "judgments",
+            "Every judgment of people and machines, also those that no longer stand.",
+            _reported(selection.judgments(queries), report),
+        ),
+        ("flags", "What judges said instead of a grade.", selection.flags(queries)),
+        ("adjudications", "Settling decisions.", selection.adjudications(queries)),
+        ("reviews", "Reviews of instructions, with their ratings.", selection.reviews(pairs)),
+        ("decisions", "What became of instructions, and why.", selection.decisions(pairs)),
+    ]
+    for name, holds, records in said:
+        with into.file(f"{name}.jsonl", holds) as f:
+            counts[name] = write_judgments(records, f)
+
+    standing = sum(tally.people.values()) + tally.stale + tally.set_aside + tally.machines
+    counts["judgments_counted"] = sum(tally.people.values())
+    counts["judgments_stale"] = tally.stale
+    counts["judgments_set_aside"] = tally.set_aside
+    counts["judgments_by_machines"] = tally.machines
+    counts["judgments_superseded"] = counts["judgments"] - standing
+    counts["drafts"] = Review.objects.filter(
+        narrative__pair__project=project, submitted_at__isnull=True
+    ).count()
+    return compose(
+        project=project,
+        format_name=FORMAT,
+        counts=counts,
+        rules=notes.jsonl_rules(),
+        notes=notes.about_jsonl(counts),
+        pairs=[facts_of(pair, {}) for pair in pairs],
+        files=into.files,
+    )
+
+
+def _reported(records: Iterator[T], report: Report) -> Iterator[T]:
+    for number, record in enumerate(records, 1):
+        if number % STEP == 0:
+            report(STEP)
+        yield record

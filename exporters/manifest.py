@@ -1,0 +1,129 @@
+"""What an export says of itself: counts, the rules by which it came about, what to look at."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypedDict
+
+from django.conf import settings
+
+from annotate.models import Grade, Narrative, Project
+from exporters.files import FileFacts
+from exporters.selection import Pair
+
+NAME = "manifest.json"
+VERSION = 1
+
+# What each count counts, in the order in which a person reads them.
+COUNTS = {
+    "queries": "Queries",
+    "candidates": "Documents in the pools",
+    "prior": "with an earlier relevance",
+    "prior_relevant": "relevant before",
+    "pairs": "Instruction pairs",
+    "pairs_written": "in the changed qrels",
+    "judged": "Documents judged",
+    "settled": "settled by a lead",
+    "disputed": "disputed, left out",
+    "unjudged": "not judged, left out",
+    "kept": "not put before judges, earlier relevance kept",
+    "without_relevance": "not put before judges and without an earlier relevance, left out",
+    "fewer_than_asked": "judged by fewer people than asked",
+    "changed": "Documents whose relevance changed",
+    "dropped": "no longer relevant",
+    "grew": "relevant now, not relevant before",
+    "judgments": "Judgments",
+    "flags": "Flags",
+    "adjudications": "Settling decisions",
+    "reviews": "Reviews",
+    "decisions": "Decisions on instructions",
+    "judgments_counted": "Judgments counted",
+    "judgments_stale": "judgments under an older narrative, not counted",
+    "judgments_set_aside": "judgments in pairs that are left out, not counted",
+    "judgments_by_machines": "judgments of machines, not counted",
+    "judgments_superseded": "no longer standing",
+    "drafts": "Reviews not submitted, left out",
+}
+
+
+class PairFacts(TypedDict):
+    """One pair: which words were judged, and what came of it.
+
+    `left_out` says why a pair is not in the changed qrels, and is empty for one that is. `counts`
+    has the keys of COUNTS that are about one pair.
+    """
+
+    pair_id: str
+    query_id: str
+    category: str
+    versions: dict[str, int]
+    left_out: str
+    counts: dict[str, int]
+
+
+def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
+    """Return the facts of a pair; sides of its versions in the order of `Narrative.Side`."""
+    return PairFacts(
+        pair_id=pair.pair_id,
+        query_id=pair.query.query_id,
+        category=pair.category,
+        versions={
+            side: pair.versions[side].version
+            for side in Narrative.Side.values
+            if side in pair.versions
+        },
+        left_out=pair.left_out,
+        counts=counts,
+    )
+
+
+class Manifest(TypedDict):
+    """The whole of it, as it stands in manifest.json and on the export's page.
+
+    No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
+    about, `notes` what somebody who uses the files should know; both are sentences.
+    """
+
+    manifest: int
+    format: str
+    project: dict[str, str]
+    code_version: str
+    counts: dict[str, int]
+    rules: list[str]
+    notes: list[str]
+    grades: list[dict[str, Any]]
+    pairs: list[PairFacts]
+    files: list[FileFacts]
+
+
+def compose(
+    *,
+    project: Project,
+    format_name: str,
+    counts: dict[str, int],
+    rules: list[str],
+    notes: list[str],
+    pairs: list[PairFacts],
+    files: list[FileFacts],
+) -> Manifest:
+    """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
+    return Manifest(
+        manifest=VERSION,
+        format=format_name,
+        project={"slug": project.slug, "name": project.name},
+        code_version=settings.VERSION,
+        counts={key: counts[key] for key in COUNTS if key in counts},
+        rules=rules,
+        notes=notes,
+        grades=[
+            {"value": grade.value, "name": grade.name, "sentence": grade.sentence}
+            for grade in Grade.objects.filter(project=project).order_by("value")
+        ],
+        pairs=pairs,
+        files=files,
+    )
+
+
+def to_bytes(manifest: Manifest) -> bytes:
+    """The manifest as it stands in its file."""
+    return json.dumps(manifest, ensure_ascii=False, indent=2).encode() + b"\n"

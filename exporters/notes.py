@@ -1,0 +1,184 @@
+"""What an export says in words: the rules it follows, and what its users should know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from annotate.consensus import RULES
+from annotate.models import Project
+from exporters.manifest import PairFacts
+
+
+def trec_rules(project: Project) -> list[str]:
+    """Return the rules by which judgments became relevance, a sentence or two each."""
+    if project.judge_scope == Project.Scope.RELEVANT:
+        scope = (
+            f"Judges see the documents with an earlier relevance of at least "
+            f"{project.relevant_from}. The others keep the relevance they came with in "
+            "qrels.changed.txt, because a narrower narrative makes nothing relevant."
+        )
+    else:
+        scope = "Judges see every document in the pool."
+    return [
+        f"Relevant means a relevance of at least {project.relevant_from}.",
+        RULES[project.consensus],
+        "A lead's settling decision wins over the judgments it settles.",
+        (
+            "Only judgments of people count, and only those made under the narrative in force. "
+            "Judgments of machines and those under older narratives have no part in any relevance."
+        ),
+        scope,
+        (
+            "A document that is disputed, or that nobody has judged, has no line in the qrels; "
+            "disputed.tsv and unjudged.tsv list them."
+        ),
+        (
+            "Pairs that were removed or sent back, and pairs whose altered narrative is not "
+            "written, are left out of the changed files; pairs.tsv says which."
+        ),
+        (
+            "The changed qrels and topics carry the ids of pairs; pairs.tsv says which query each "
+            "belongs to."
+        ),
+    ]
+
+
+def about_trec(
+    *,
+    counts: Mapping[str, int],
+    pairs: list[PairFacts],
+    asked: int,
+    elsewhere: Mapping[str, Mapping[str, int]],
+    differing: list[str],
+    texts: int,
+) -> list[str]:
+    """Return what users of the TREC files should know, a sentence or two each.
+
+    `asked`: how many people judge each document. `elsewhere`: documents by state under the
+    narratives of other sides than the altered one. `differing`: queries whose pairs have several
+    original narratives. `texts`: how many documents are written with what is known of them.
+    """
+    written = [facts for facts in pairs if not facts["left_out"]]
+    said = [
+        *_about_pairs(pairs, written),
+        *_about_judgments(counts, asked),
+        *_about_change(counts, [facts for facts in written if _spoken_of(facts)]),
+    ]
+    for side, states in elsewhere.items():
+        each = ", ".join(f"{n:,} {state}" for state, n in states.items() if n)
+        said.append(f"Documents under the {side} narratives: {each}.")
+    if differing:
+        said.append(
+            "Pairs of one query do not have the same original narrative; topics.original.txt "
+            f"has that of the first pair. This is so for: {_listed(differing)}."
+        )
+    if texts:
+        said.append(
+            "documents.changed.jsonl holds texts of documents where they are known. Leave it out "
+            "where their licence does not let you pass them on."
+        )
+    return said
+
+
+def jsonl_rules() -> list[str]:
+    """Return what stands in the JSON lines, and how to tell what counts."""
+    return [
+        (
+            "judgments.jsonl holds every judgment ever made. One with superseded_at no longer "
+            "stands: its annotator judged again, put a flag instead, or took it back "
+            "(withdrawn_at)."
+        ),
+        "machine: true marks the judgment of a machine; machines are never counted among people.",
+        ("side and version name the narrative that was on the screen; pairs.jsonl has its words."),
+        "A flag stands until cleared_at, a settling decision and a decision until withdrawn_at.",
+    ]
+
+
+def about_jsonl(counts: Mapping[str, int]) -> list[str]:
+    """Return what users of the JSON lines should know."""
+    if n := counts["drafts"]:
+        return [f"{_amount(n, 'review is', 'reviews are')} not submitted yet and left out."]
+    return []
+
+
+def _about_pairs(pairs: list[PairFacts], written: list[PairFacts]) -> list[str]:
+    empty = "so qrels.changed.txt and topics.changed.txt are empty."
+    if not pairs:
+        return [f"The project has no instruction pairs, {empty}"]
+    why = Counter(facts["left_out"] for facts in pairs if facts["left_out"])
+    said = []
+    if why["not written"] == len(pairs):
+        said.append(f"No altered narrative has been written, {empty}")
+    elif why:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
+        left_out = _amount(why.total(), "pair is", "pairs are")
+        said.append(f"{left_out} left out of the changed files: {reasons}.")
+    untouched = [facts["pair_id"] for facts in written if not _spoken_of(facts)]
+    if untouched:
+        said.append(f"Nobody has judged anything yet in: {_listed(untouched)}.")
+    return said
+
+
+def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
+    said = []
+    if n := counts["disputed"]:
+        disputed = _amount(n, "document is", "documents are")
+        said.append(f"{disputed} disputed and left out; see disputed.tsv.")
+    if n := counts["unjudged"]:
+        unjudged = _amount(n, "document is", "documents are")
+        said.append(f"{unjudged} not judged and left out; see unjudged.tsv.")
+    if n := counts["fewer_than_asked"]:
+        fewer = _amount(n, "document was", "documents were")
+        said.append(
+            f"{fewer} judged by fewer people than the {asked} asked for; "
+            "the relevance they gave stands."
+        )
+    if n := counts["judgments_stale"]:
+        stale = _amount(n, "judgment was", "judgments were")
+        said.append(f"{stale} made under an older version of a narrative and not counted.")
+    if n := counts["judgments_set_aside"]:
+        aside = _amount(n, "judgment belongs", "judgments belong")
+        said.append(f"{aside} to pairs that are left out.")
+    if n := counts["judgments_by_machines"]:
+        machines = _amount(n, "judgment was", "judgments were")
+        said.append(f"{machines} made by machines and not counted.")
+    return said
+
+
+def _about_change(counts: Mapping[str, int], spoken_of: list[PairFacts]) -> list[str]:
+    """Whether the relevant set only shrinks, and whether it shrinks at all."""
+    if not spoken_of:
+        return []
+    grown = [facts["pair_id"] for facts in spoken_of if facts["counts"]["grew"]]
+    said = []
+    if grown:
+        grew = _amount(counts["grew"], "document")
+        said.append(
+            f"The relevant set should only shrink, but {grew} became relevant "
+            f"(“grew” in documents.changed.tsv), in: {_listed(grown)}."
+        )
+    else:
+        said.append("The relevant set only shrinks: no document became relevant.")
+    same = [facts["pair_id"] for facts in spoken_of if not facts["counts"]["changed"]]
+    if same:
+        said.append(
+            "At least one document should change in every pair, but none has changed in: "
+            f"{_listed(same)}."
+        )
+    return said
+
+
+def _spoken_of(facts: PairFacts) -> bool:
+    """Whether anybody has said anything about a document of the pair."""
+    counts = facts["counts"]
+    return any(counts[state] for state in ("judged", "settled", "disputed"))
+
+
+def _amount(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _listed(names: list[str], most: int = 20) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

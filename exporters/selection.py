@@ -1,0 +1,538 @@
+"""Rows -> records: which judgments count, and in which order everything is written.
+
+Everything comes in byte order of its ids, which is the same on every database, and streams: a
+batch of queries or pairs at a time through a cursor, so that memory does not grow with the pools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
+
+from django.db import connection
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Collate
+
+from annotate.consensus import Outcome, consensus
+from annotate.models import (
+    Adjudication,
+    Candidate,
+    Document,
+    DocumentText,
+    Flag,
+    InstructionPair,
+    Judgment,
+    Narrative,
+    Project,
+    Query,
+    Run,
+)
+from audit.models import Decision, Rating, Review
+from formats.records import (
+    AdjudicationRecord,
+    DecisionRecord,
+    Doc,
+    Evidence,
+    FlagRecord,
+    JudgmentRecord,
+    NarrativeRecord,
+    PairRecord,
+    Qrel,
+    RatingRecord,
+    ReviewRecord,
+    Topic,
+)
+
+# Queries or pairs whose rows one cursor walks; well under SQLite's limit of variables.
+BATCH = 200
+# Rows fetched at once.
+CHUNK = 5_000
+# Texts fetched at once: they may be long.
+TEXTS = 100
+
+T = TypeVar("T")
+
+
+class QueryRow(NamedTuple):
+    """A query of the project."""
+
+    pk: int
+    query_id: str
+    title: str
+    description: str
+
+
+class Version(NamedTuple):
+    """The version of a narrative that is in force on its side."""
+
+    pk: int
+    version: int
+
+
+class Pair(NamedTuple):
+    """An instruction pair with the versions in force, by side.
+
+    `left_out` says in a word why it has no place in the changed qrels ("removed", "sent back",
+    "not written"); it is empty for a pair that has one.
+    """
+
+    pk: int
+    pair_id: str
+    query: QueryRow
+    category: str
+    origin: str
+    versions: dict[str, Version]
+    left_out: str
+
+
+class Standing(NamedTuple):
+    """Where one candidate stands under one narrative.
+
+    `grades` are those of people under the version in force, sorted. `in_scope` says whether the
+    project puts the candidate before its judges.
+    """
+
+    doc_id: str
+    document: int
+    prior: int | None
+    in_scope: bool
+    grades: list[int]
+    outcome: Outcome
+
+
+def queries(project: Project) -> list[QueryRow]:
+    """Return the project's queries in byte order of query_id."""
+    rows = Query.objects.filter(project=project).order_by(_bytewise("query_id"))
+    return [QueryRow(*row) for row in _walk(rows, "pk", "query_id", "title", "description")]
+
+
+def pairs(project: Project) -> list[Pair]:
+    """Return the project's instruction pairs in byte order of pair_id."""
+    of_queries = {query.pk: query for query in queries(project)}
+    in_force: dict[int, dict[str, Version]] = {}
+    written_at: dict[int, datetime] = {}
+    narratives = Narrative.objects.filter(pair__project=project).current()
+    for pair, side, pk, version, at in _walk(
+        narratives, "pair", "side", "pk", "version", "created_at"
+    ):
+        in_force.setdefault(pair, {})[side] = Version(pk, version)
+        if side == Narrative.Side.ALTERED:
+            written_at[pair] = at
+    rows = InstructionPair.objects.filter(project=project).order_by(_bytewise("pair_id"))
+    return [
+        Pair(
+            pk,
+            pair_id,
+            of_queries[query],
+            category,
+            origin,
+            in_force.get(pk, {}),
+            _left_out(removed_at, sent_back_at, written_at.get(pk)),
+        )
+        for pk, pair_id, query, category, origin, removed_at, sent_back_at in _walk(
+            rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
+        )
+    ]
+
+
+def _left_out(
+    removed_at: datetime | None, sent_back_at: datetime | None, written_at: datetime | None
+) -> str:
+    if removed_at is not None:
+        return "removed"
+    if written_at is None:
+        return "not written"
+    if sent_back_at is not None and sent_back_at > written_at:
+        return "sent back"
+    return ""
+
+
+def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
+    """Yield the relevance every candidate came with, as it stood, by query_id and doc_id."""
+    for batch in _batches(of, BATCH):
+        ids = {query.pk: query.query_id for query in batch}
+        rows = Candidate.objects.filter(
+            query__in=list(ids), prior_relevance__isnull=False
+        ).order_by(_bytewise("query__query_id"), _bytewise("document__doc_id"))
+        for query, doc_id, relevance in _walk(rows, "query", "document__doc_id", "prior_relevance"):
+            yield Qrel(ids[query], doc_id, relevance)
+
+
+def standings(
+    project: Project, of: Sequence[Pair], side: str
+) -> Iterator[tuple[Pair, Iterator[Standing]]]:
+    """Yield each pair with its pool, in (pair_id, doc_id) order; a pool is walked before the next.
+
+    Every pair must have a narrative on `side`. Only current judgments of people under the version
+    in force count; a settling decision under it wins over them.
+    """
+    for batch in _batches(of, BATCH):
+        by_pk = {pair.pk: pair for pair in batch}
+        rows = _merged(project, batch, side)
+        for pk, pool in groupby(rows, key=itemgetter(0)):
+            yield by_pk[pk], map(itemgetter(1), pool)
+
+
+def _merged(project: Project, batch: Sequence[Pair], side: str) -> Iterator[tuple[int, Standing]]:
+    """Walk candidates, judgments and settling decisions side by side: all three in one order."""
+    rule = project.consensus
+    every = project.judge_scope == Project.Scope.POOL
+    relevant_from = project.relevant_from
+    narratives = [pair.versions[side].pk for pair in batch]
+    judged = _said(Judgment.objects.current().of_people(), narratives)
+    settled = _said(Adjudication.objects.current(), narratives)
+    next_judged = next(judged, None)
+    next_settled = next(settled, None)
+    candidates = Candidate.objects.filter(query__pairs__in=[pair.pk for pair in batch]).order_by(
+        _bytewise("query__pairs__pair_id"), _bytewise("document__doc_id")
+    )
+    for pair, candidate, doc_id, document, prior in _walk(
+        candidates, "query__pairs", "pk", "document__doc_id", "document", "prior_relevance"
+    ):
+        grades: list[int] = []
+        while next_judged is not None and next_judged[1] == candidate and next_judged[0] == pair:
+            grades.append(next_judged[2])
+            next_judged = next(judged, None)
+        decision: int | None = None
+        if next_settled is not None and next_settled[1] == candidate and next_settled[0] == pair:
+            decision = next_settled[2]
+            next_settled = next(settled, None)
+        if len(grades) > 1:
+            grades.sort()
+        yield (
+            pair,
+            Standing(
+                doc_id,
+                document,
+                prior,
+                every or (prior is not None and prior >= relevant_from),
+                grades,
+                consensus(grades, rule, decision),
+            ),
+        )
+    if next_judged is not None or next_settled is not None:
+        # The cursors did not walk in step: whatever came after would be lost without a word.
+        raise RuntimeError("a judgment was met out of order; nothing is exported")
+
+
+def _said(rows: QuerySet[Any], narratives: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield (pair, candidate, relevance) of judgments or decisions, in the order of candidates."""
+    of_pool = rows.filter(
+        narrative__in=narratives, candidate__query=F("narrative__pair__query")
+    ).order_by(_bytewise("narrative__pair__pair_id"), _bytewise("candidate__document__doc_id"))
+    return _walk(of_pool, "narrative__pair", "candidate", "relevance")
+
+
+def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[Topic]:
+    """Yield one topic for each query, with the original narrative in force of its first pair."""
+    first: dict[int, int] = {}
+    for pair in pairs:
+        if Narrative.Side.ORIGINAL in pair.versions:
+            first.setdefault(pair.query.pk, pair.versions[Narrative.Side.ORIGINAL].pk)
+    for batch in _batches(of, TEXTS):
+        texts = _texts([first[query.pk] for query in batch if query.pk in first])
+        for query in batch:
+            narrative = texts[first[query.pk]] if query.pk in first else None
+            yield Topic(query.query_id, query.title, query.description, narrative)
+
+
+def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
+    """Yield one topic for each pair, under the pair's id, with the narrative in force on `side`."""
+    for batch in _batches(of, TEXTS):
+        texts = _texts([pair.versions[side].pk for pair in batch])
+        for pair in batch:
+            yield Topic(
+                pair.pair_id,
+                pair.query.title,
+                pair.query.description,
+                texts[pair.versions[side].pk],
+            )
+
+
+def differing_originals(of: Iterable[Pair]) -> list[str]:
+    """Return the ids of queries whose pairs do not agree on the original narrative."""
+    first: dict[str, int] = {}
+    differing: set[str] = set()
+    side = Narrative.Side.ORIGINAL
+    for batch in _batches((pair for pair in of if side in pair.versions), TEXTS):
+        texts = _texts([pair.versions[side].pk for pair in batch])
+        for pair in batch:
+            text = hash(texts[pair.versions[side].pk])
+            if first.setdefault(pair.query.query_id, text) != text:
+                differing.add(pair.query.query_id)
+    return sorted(differing)
+
+
+def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
+    """Yield the documents with these keys in byte order of doc_id, with the text where known."""
+    if not wanted:
+        return
+    rows = Document.objects.filter(project=project).order_by(_bytewise("doc_id"))
+    found = (row for row in _walk(rows, "pk", "doc_id", "title", "markup") if row[0] in wanted)
+    for batch in _batches(found, TEXTS):
+        texts = dict(
+            DocumentText.objects.filter(document__in=[row[0] for row in batch]).values_list(
+                "document", "text"
+            )
+        )
+        for pk, doc_id, title, markup in batch:
+            yield Doc(doc_id, title, texts.get(pk), markup)
+
+
+def runs(project: Project) -> list[Run]:
+    """Return the project's runs in byte order of their names."""
+    return list(Run.objects.filter(project=project).order_by(_bytewise("name")))
+
+
+def pair_records(project: Project) -> Iterator[PairRecord]:
+    """Yield every pair with every version of its narratives, in byte order of pair_id."""
+    rows = InstructionPair.objects.filter(project=project).order_by(_bytewise("pair_id"))
+    of_pair = _walk(
+        rows,
+        "pk",
+        "pair_id",
+        "query__query_id",
+        "query__title",
+        "query__description",
+        "category",
+        "origin",
+        "model",
+    )
+    for batch in _batches(of_pair, TEXTS):
+        narratives: dict[int, list[NarrativeRecord]] = {}
+        versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
+        for pair, *narrative in _walk(
+            versions, "pair", "side", "version", "text", "author__name", "created_at", "note"
+        ):
+            narratives.setdefault(pair, []).append(NarrativeRecord._make(narrative))
+        for pk, *fields in batch:
+            in_order = sorted(narratives.get(pk, []), key=lambda n: (_SIDES[n.side], n.version))
+            yield PairRecord._make([*fields, tuple(in_order)])
+
+
+_SIDES = {side: place for place, side in enumerate(Narrative.Side.values)}
+
+# Which narrative version something was said under, and of which document.
+_UNDER = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
+_OF = ("candidate__query__query_id", "candidate__document__doc_id")
+
+
+def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
+    """Yield every judgment ever made, of people and machines, also those that no longer stand."""
+    for batch in _batches(of, BATCH):
+        rows = Judgment.objects.filter(candidate__query__in=[query.pk for query in batch])
+        for *said, uuid, machine, evidence, active_ms, superseded_at, withdrawn_at in _walk(
+            rows.order_by(*_said_order("annotator__name"), "uuid"),
+            *_OF,
+            "annotator__name",
+            "relevance",
+            *_UNDER,
+            "at",
+            "note",
+            "uuid",
+            "annotator__is_machine",
+            "evidence",
+            "active_ms",
+            "superseded_at",
+            "withdrawn_at",
+        ):
+            spans = tuple(Evidence(span["start"], span["end"]) for span in evidence)
+            yield JudgmentRecord._make(
+                [*said, str(uuid), machine, spans, active_ms, superseded_at, withdrawn_at]
+            )
+
+
+def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
+    """Yield every flag ever put, also those cleared since."""
+    for batch in _batches(of, BATCH):
+        rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
+        for row in _walk(
+            rows.order_by(*_said_order("annotator__name"), "kind"),
+            *_OF,
+            "annotator__name",
+            "kind",
+            *_UNDER,
+            "at",
+            "words",
+            "cleared_at",
+        ):
+            yield FlagRecord._make(row)
+
+
+def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
+    """Yield every settling decision ever taken, also those withdrawn since."""
+    for batch in _batches(of, BATCH):
+        rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
+        for row in _walk(
+            rows.order_by(*_said_order("by__name"), "relevance"),
+            *_OF,
+            "by__name",
+            "relevance",
+            *_UNDER,
+            "at",
+            "reason",
+            "cause",
+            "withdrawn_by__name",
+            "withdrawn_at",
+        ):
+            yield AdjudicationRecord._make(row)
+
+
+def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
+    """Yield every submitted review with its ratings in the order of the criteria."""
+    for batch in _batches(of, BATCH):
+        rows = Review.objects.submitted().filter(narrative__pair__in=[pair.pk for pair in batch])
+        submitted = _walk(
+            rows.order_by(*_reviewed_order("auditor__name")),
+            "pk",
+            "narrative__pair__pair_id",
+            "narrative__pair__query__query_id",
+            "auditor__name",
+            "rubric",
+            "narrative__side",
+            "narrative__version",
+            "started_at",
+            "submitted_at",
+        )
+        for chunk in _batches(submitted, BATCH):
+            ratings: dict[int, list[RatingRecord]] = {}
+            answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
+            for review, *answer in _walk(answers, "review", "criterion", "level", "words"):
+                ratings.setdefault(review, []).append(RatingRecord._make(answer))
+            for pk, *fields in chunk:
+                in_order = sorted(ratings.get(pk, []), key=lambda r: _CRITERIA[r.criterion])
+                yield ReviewRecord._make([*fields, tuple(in_order)])
+
+
+_CRITERIA = {key: place for place, (key, _) in enumerate(Rating.CRITERIA)}
+
+
+def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
+    """Yield every decision on an instruction, also those withdrawn since."""
+    for batch in _batches(of, BATCH):
+        rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
+        for row in _walk(
+            rows.order_by(*_reviewed_order("by__name"), "at", "outcome"),
+            "narrative__pair__pair_id",
+            "narrative__pair__query__query_id",
+            "by__name",
+            "outcome",
+            "narrative__side",
+            "narrative__version",
+            "at",
+            "reason",
+            "withdrawn_by__name",
+            "withdrawn_at",
+        ):
+            yield DecisionRecord._make(row)
+
+
+def written(of: Iterable[Pair], side: str) -> list[Pair]:
+    """Return the pairs whose qrels under the narrative on `side` are written.
+
+    Removed pairs never are. A pair that was sent back waits for its next altered narrative.
+    """
+    if side == Narrative.Side.ALTERED:
+        return [pair for pair in of if not pair.left_out]
+    return [pair for pair in of if side in pair.versions and pair.left_out != "removed"]
+
+
+class Tally(NamedTuple):
+    """Judgments that stand, by what becomes of them in the qrels.
+
+    `people`: of people under the version in force, by side, in pairs whose qrels are written.
+    `set_aside`: the same in the other pairs. `stale`: of people under an older version.
+    `machines`: of machines, never counted among people.
+    """
+
+    people: dict[str, int]
+    set_aside: int
+    stale: int
+    machines: int
+
+
+def tally(project: Project, of: Sequence[Pair]) -> Tally:
+    """Count the project's current judgments by what becomes of them."""
+    in_force = {version.pk for pair in of for version in pair.versions.values()}
+    counting = {
+        pair.versions[side].pk: side for side in Narrative.Side.values for pair in written(of, side)
+    }
+    people = dict.fromkeys(Narrative.Side.values, 0)
+    set_aside = stale = machines = 0
+    rows = (
+        Judgment.objects.current()
+        .filter(narrative__pair__project=project)
+        .order_by()
+        .values("narrative")
+        .annotate(
+            by_people=Count("pk", filter=Q(annotator__is_machine=False)),
+            by_machines=Count("pk", filter=Q(annotator__is_machine=True)),
+        )
+    )
+    for narrative, by_people, by_machines in _walk(rows, "narrative", "by_people", "by_machines"):
+        machines += by_machines
+        if narrative in counting:
+            people[counting[narrative]] += by_people
+        elif narrative in in_force:
+            set_aside += by_people
+        else:
+            stale += by_people
+    return Tally(people, set_aside, stale, machines)
+
+
+def pool_sizes(project: Project) -> dict[int, int]:
+    """Return how many candidates each query has, by its key; queries without any left out."""
+    rows = Candidate.objects.filter(query__project=project).order_by().values("query")
+    return dict(_walk(rows.annotate(size=Count("pk")), "query", "size"))
+
+
+def _said_order(who: str) -> list[Any]:
+    """The order of what was said of candidates: by document, then the words it was read under."""
+    return [
+        _bytewise("candidate__query__query_id"),
+        _bytewise("candidate__document__doc_id"),
+        _bytewise("narrative__pair__pair_id"),
+        _bytewise("narrative__side"),
+        "narrative__version",
+        _bytewise(who),
+        "at",
+    ]
+
+
+def _reviewed_order(who: str) -> list[Any]:
+    """The order of what was said of instructions."""
+    return [
+        _bytewise("narrative__pair__pair_id"),
+        _bytewise("narrative__side"),
+        "narrative__version",
+        _bytewise(who),
+    ]
+
+
+def _bytewise(field: str) -> Collate:
+    """Order by the bytes of a text, whatever language the database sorts in."""
+    return Collate(field, "C" if connection.vendor == "postgresql" else "BINARY")
+
+
+def _walk(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the fields of each row through a cursor, CHUNK rows at a time."""
+    return rows.values_list(*fields).iterator(CHUNK)
+
+
+def _texts(narratives: Sequence[int]) -> dict[int, str]:
+    rows = Narrative.objects.filter(pk__in=narratives)
+    return dict(_walk(rows, "pk", "text"))
+
+
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    batch: list[T] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

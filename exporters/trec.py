@@ -1,0 +1,287 @@
+"""The export for evaluators: qrels before and after, topics, documents that changed, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import PurePosixPath
+from shutil import copyfileobj
+from typing import IO
+
+from annotate.consensus import State
+from annotate.models import Narrative, Project, Run
+from exporters import notes, selection
+from exporters.files import BUFFER, Writer
+from exporters.manifest import Manifest, compose, facts_of
+from exporters.selection import Pair, QueryRow, Standing, Tally
+from formats.jsonl import write_docs
+from formats.records import Qrel
+from formats.trec import write_qrels, write_topics
+
+FORMAT = "trec"
+# Documents between two reports of progress.
+STEP = 1_000
+
+ALTERED = Narrative.Side.ALTERED
+ORIGINAL = Narrative.Side.ORIGINAL
+REVERSED = Narrative.Side.REVERSED
+
+Report = Callable[[int], None]
+
+
+def size(project: Project) -> int:
+    """Return how many documents `write` walks, for a progress bar."""
+    sizes = selection.pool_sizes(project)
+    pools = selection.written(selection.pairs(project), ALTERED)
+    return sum(sizes.values()) + sum(sizes.get(pair.query.pk, 0) for pair in pools)
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write every file of this export and return its manifest; `report` is told of progress.
+
+    Raises ValueError with a sentence where a text or an id cannot stand in a TREC file.
+    """
+    return _Export(project, into, report).write()
+
+
+class _Export:
+    """One export under way."""
+
+    def __init__(self, project: Project, into: Writer, report: Report) -> None:
+        self.project = project
+        self.into = into
+        self.report = report
+        self.queries: list[QueryRow] = selection.queries(project)
+        self.pairs: list[Pair] = selection.pairs(project)
+        self.tally: Tally = selection.tally(project, self.pairs)
+        self.prior_relevant = 0
+        self.facts = {
+            pair.pk: facts_of(pair, {} if pair.left_out else dict.fromkeys(_OF_A_PAIR, 0))
+            for pair in self.pairs
+        }
+        # Candidates of other sides than the altered one, by side and state.
+        self.elsewhere: dict[str, dict[str, int]] = {}
+        self.changed_documents: set[int] = set()
+
+    def write(self) -> Manifest:
+        into = self.into
+        with into.file("qrels.original.txt", "The relevance every document came with.") as stream:
+            prior = write_qrels(self._original(), stream)
+        with ExitStack() as stack:
+            changed = stack.enter_context(
+                into.file("qrels.changed.txt", "The relevance under the altered narratives.")
+            )
+            self.changes = stack.enter_context(
+                into.file("documents.changed.tsv", "Documents whose relevance changed.")
+            )
+            self.disputed = stack.enter_context(
+                into.file("disputed.tsv", "Documents on which people differ, not in the qrels.")
+            )
+            self.unjudged = stack.enter_context(
+                into.file("unjudged.tsv", "Documents nobody has judged, not in the qrels.")
+            )
+            _line(self.changes, "query_id", "pair_id", "doc_id", "before", "after", "change")
+            _line(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
+            _line(self.unjudged, "query_id", "pair_id", "narrative", "doc_id", "before")
+            write_qrels(self._altered(), changed)
+            for side, name, holds in (
+                (REVERSED, "qrels.reversed.txt", "The relevance under the reversed narratives."),
+                (
+                    ORIGINAL,
+                    "qrels.original.judged.txt",
+                    "The relevance people gave here under the original narratives.",
+                ),
+            ):
+                if self.tally.people[side]:
+                    with into.file(name, holds) as stream:
+                        write_qrels(self._other(side), stream)
+        self._write_topics()
+        with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
+            self._write_pairs(stream)
+        with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
+            texts = write_docs(selection.documents(self.project, self.changed_documents), stream)
+        runs = selection.runs(self.project)
+        for name, run in _file_names(runs):
+            with (
+                run.file.open("rb") as source,
+                into.file(f"runs/{name}", "A run, as it was handed in.") as stream,
+            ):
+                copyfileobj(source, stream, BUFFER)
+        return self._manifest(prior=prior, texts=texts)
+
+    def _original(self) -> Iterator[Qrel]:
+        relevant_from = self.project.relevant_from
+        for number, qrel in enumerate(selection.prior_qrels(self.queries), 1):
+            if qrel.relevance >= relevant_from:
+                self.prior_relevant += 1
+            if number % STEP == 0:
+                self.report(STEP)
+            yield qrel
+
+    def _altered(self) -> Iterator[Qrel]:
+        """Walk the pools under the altered narratives, keep the books, yield what has a relevance.
+
+        Those who judge see only what may have changed, so the documents they do not see keep what
+        they had: these are the explicit zeros.
+        """
+        relevant_from = self.project.relevant_from
+        asked = self.project.overlap_judge
+        walked = 0
+        of = selection.written(self.pairs, ALTERED)
+        for pair, pool in selection.standings(self.project, of, ALTERED):
+            counts = self.facts[pair.pk]["counts"]
+            query_id, pair_id = pair.query.query_id, pair.pair_id
+            for standing in pool:
+                walked += 1
+                if walked % STEP == 0:
+                    self.report(STEP)
+                doc_id, document, prior, in_scope, grades, (relevance, state) = standing
+                was_relevant = prior is not None and prior >= relevant_from
+                counts["relevant_before"] += was_relevant
+                if state is State.DISPUTED:
+                    counts["disputed"] += 1
+                    self._dispute(pair, ALTERED, standing)
+                    continue
+                if relevance is not None:
+                    counts[state] += 1
+                    if state is State.JUDGED and len(grades) < asked:
+                        counts["fewer_than_asked"] += 1
+                elif in_scope:
+                    counts["unjudged"] += 1
+                    self._miss(pair, ALTERED, standing)
+                    continue
+                elif prior is None:
+                    counts["without_relevance"] += 1
+                    continue
+                else:
+                    counts["kept"] += 1
+                    relevance = prior
+                is_relevant = relevance >= relevant_from
+                counts["relevant_after"] += is_relevant
+                if prior is not None and relevance != prior:
+                    change = "regraded"
+                    counts["changed"] += 1
+                    if is_relevant != was_relevant:
+                        change = "grew" if is_relevant else "dropped"
+                        counts[change] += 1
+                    self.changed_documents.add(document)
+                    _line(
+                        self.changes, query_id, pair_id, doc_id, str(prior), str(relevance), change
+                    )
+                yield Qrel(pair_id, doc_id, relevance)
+
+    def _other(self, side: str) -> Iterator[Qrel]:
+        """As `_altered` for the other sides: what people said there, and nothing else."""
+        counts = self.elsewhere[side] = dict.fromkeys(map(str, State), 0)
+        of = selection.written(self.pairs, side)
+        for pair, pool in selection.standings(self.project, of, side):
+            for standing in pool:
+                relevance, state = standing.outcome
+                if state is State.UNJUDGED and not standing.in_scope:
+                    continue
+                counts[state] += 1
+                if state is State.DISPUTED:
+                    self._dispute(pair, side, standing)
+                elif state is State.UNJUDGED:
+                    self._miss(pair, side, standing)
+                if relevance is not None:
+                    yield Qrel(pair.pair_id, standing.doc_id, relevance)
+
+    def _dispute(self, pair: Pair, side: str, standing: Standing) -> None:
+        grades = ",".join(map(str, standing.grades))
+        _line(self.disputed, pair.query.query_id, pair.pair_id, side, standing.doc_id, grades)
+
+    def _miss(self, pair: Pair, side: str, standing: Standing) -> None:
+        before = "" if standing.prior is None else str(standing.prior)
+        _line(self.unjudged, pair.query.query_id, pair.pair_id, side, standing.doc_id, before)
+
+    def _write_topics(self) -> None:
+        into = self.into
+        with into.file("topics.original.txt", "The queries, narratives as they were.") as stream:
+            write_topics(selection.original_topics(self.queries, self.pairs), stream)
+        changed = selection.written(self.pairs, ALTERED)
+        with into.file("topics.changed.txt", "The altered narratives, one a pair.") as stream:
+            write_topics(selection.pair_topics(changed, ALTERED), stream)
+        if self.tally.people[REVERSED]:
+            of = selection.written(self.pairs, REVERSED)
+            with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
+                write_topics(selection.pair_topics(of, REVERSED), stream)
+
+    def _write_pairs(self, stream: IO[bytes]) -> None:
+        _line(stream, "pair_id", "query_id", "category", "origin", "left_out")
+        for pair in self.pairs:
+            _line(
+                stream,
+                pair.pair_id,
+                pair.query.query_id,
+                " ".join(pair.category.split()),
+                pair.origin,
+                pair.left_out,
+            )
+
+    def _manifest(self, *, prior: int, texts: int) -> Manifest:
+        pairs = list(self.facts.values())
+        sizes = selection.pool_sizes(self.project)
+        counts = {
+            "queries": len(self.queries),
+            "candidates": sum(sizes.values()),
+            "prior": prior,
+            "prior_relevant": self.prior_relevant,
+            "pairs": len(self.pairs),
+            "pairs_written": len(selection.written(self.pairs, ALTERED)),
+            **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _OF_A_PAIR},
+            "judgments_counted": sum(self.tally.people.values()),
+            "judgments_stale": self.tally.stale,
+            "judgments_set_aside": self.tally.set_aside,
+            "judgments_by_machines": self.tally.machines,
+        }
+        return compose(
+            project=self.project,
+            format_name=FORMAT,
+            counts=counts,
+            rules=notes.trec_rules(self.project),
+            notes=notes.about_trec(
+                counts=counts,
+                pairs=pairs,
+                asked=self.project.overlap_judge,
+                elsewhere=self.elsewhere,
+                differing=selection.differing_originals(self.pairs),
+                texts=texts,
+            ),
+            pairs=pairs,
+            files=self.into.files,
+        )
+
+
+_OF_A_PAIR = (
+    "relevant_before",
+    "relevant_after",
+    "judged",
+    "settled",
+    "disputed",
+    "unjudged",
+    "kept",
+    "without_relevance",
+    "fewer_than_asked",
+    "changed",
+    "dropped",
+    "grew",
+)
+
+
+def _file_names(runs: list[Run]) -> Iterator[tuple[str, Run]]:
+    """Name each run's file as it was handed in; a name that leads elsewhere loses its folders."""
+    taken: set[str] = set()
+    for run in runs:
+        plain = PurePosixPath(run.name.replace("\\", "/")).name or "run"
+        name, number = plain, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{number}-{plain}"
+        taken.add(name.casefold())
+        yield name, run
+
+
+def _line(stream: IO[bytes], *fields: str) -> None:
+    """Write one line of a table; no field may hold a tab or a line end."""
+    stream.write(("\t".join(fields) + "\n").encode())
