@@ -10,6 +10,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import (
     beat_embedded_init,
+    task_postrun,
+    task_prerun,
     worker_process_init,
     worker_ready,
 )
@@ -82,10 +84,20 @@ def _show_up(sender: Any, **_: Any) -> None:
 @worker_process_init.connect
 def _enter_pool(**_: Any) -> None:
     die_with(os.getppid())
-    # Asked to stop in the middle of a job: leave through the job, which hands its row back.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
 
 @beat_embedded_init.connect
 def _enter_beat(**_: Any) -> None:
     die_with(os.getppid())
+
+
+@task_prerun.connect
+def _leave_through_the_job(**_: Any) -> None:
+    # Stopped in the middle of a job: leave through it, so that it hands its row back. Only then: a
+    # worker that waits for a job holds a lock that must not be left through an exception.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+
+@task_postrun.connect
+def _leave_at_once(**_: Any) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
