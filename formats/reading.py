@@ -92,6 +92,8 @@ def _guess_json(line: str, head: str) -> str | None:
         return "docs-jsonl"
     if keys & {"Query", "Guidelines", "query_id"} or {"id", "title"} <= keys:
         return "topics-json"
+    if {"_id", "text"} <= keys:
+        return "beir"
     return None
 
 
@@ -132,6 +134,33 @@ class Seen:
         first = self._lines.setdefault(key, line)
         return None if first == line else first
 
+    def again(self, key: str) -> bool:
+        """Whether `key` was met before, where lines do not tell (several files, one JSON value)."""
+        return self.first(key, len(self._lines) + 1) is not None
+
+
+class Pairs:
+    """Query-document pairs met in the last WINDOW lines and what was noted of each, by topic.
+
+    For loops over millions of lines: ask `of(query_id)` when the topic changes and use the dict;
+    call `forget_if_many` now and then, and after it gave True ask again.
+    """
+
+    def __init__(self, window: int = WINDOW) -> None:
+        self.window = window
+        self._topics: dict[str, dict[str, tuple[int, int]]] = {}
+
+    def of(self, query_id: str) -> dict[str, tuple[int, int]]:
+        """Document id -> (what was noted, line) for one topic."""
+        return self._topics.setdefault(query_id, {})
+
+    def forget_if_many(self) -> bool:
+        """Forget everything once there is more than the window."""
+        if sum(map(len, self._topics.values())) <= self.window:
+            return False
+        self._topics.clear()
+        return True
+
 
 def parse_relevance(value: object) -> int:
     """A relevance from a file as int; ValueError with a sentence for what is no grade.
@@ -160,6 +189,11 @@ def parse_relevance(value: object) -> int:
 def tidy(text: str) -> str:
     """`text` without the layout around it: each line stripped, no blank lines at either end."""
     return "\n".join(line.strip() for line in text.split("\n")).strip()
+
+
+def line_ends(text: str) -> str:
+    """`text` with every kind of line end (a browser sends CR LF) as a line feed."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def one_line(text: str) -> str:

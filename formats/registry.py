@@ -10,7 +10,21 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
-from formats.records import Record
+from formats import beir, followtable, jsonl, judgments_csv, smart, topics_json, trec
+from formats.records import (
+    AdjudicationRecord,
+    Claim,
+    DecisionRecord,
+    Doc,
+    FlagRecord,
+    JudgmentRecord,
+    PairRecord,
+    Qrel,
+    Record,
+    ReviewRecord,
+    RunLine,
+    Topic,
+)
 from formats.source import Folder, Source, open_folder, open_source
 
 
@@ -49,7 +63,160 @@ class Format(NamedTuple):
         return open_source(path, collect=collect)
 
 
-FORMATS: dict[str, Format] = {}
+_ALL = (
+    Format(
+        "trec-topics",
+        "TREC topics (SGML)",
+        "Queries with title, description and narrative, as TREC's ad hoc tracks have them.",
+        "file",
+        (Topic,),
+        trec.read_topics,
+        trec.write_topics,
+        (".txt", ".topics", ".sgml"),
+    ),
+    Format(
+        "trec-topics-xml",
+        "TREC topics (XML)",
+        "Queries as <topic number>, as TREC-COVID and the web track have them.",
+        "file",
+        (Topic,),
+        trec.read_topics_xml,
+        trec.write_topics_xml,
+        (".xml",),
+    ),
+    Format(
+        "topics-json",
+        "Topics (JSON)",
+        "Queries as one JSON object a line, as a list, or as one object by topic id.",
+        "file",
+        (Topic,),
+        topics_json.read_topics,
+        topics_json.write_topics,
+        (".jsonl", ".json"),
+    ),
+    Format(
+        "trec-qrels",
+        "TREC qrels",
+        "Earlier relevance: query, iteration, document, relevance.",
+        "file",
+        (Qrel,),
+        trec.read_qrels,
+        trec.write_qrels,
+        (".txt", ".qrels", ".test"),
+    ),
+    Format(
+        "trec-run",
+        "TREC run",
+        "A system's ranking: query, Q0, document, rank, score, tag.",
+        "file",
+        (RunLine,),
+        trec.read_run,
+        trec.write_run,
+        (".run", ".txt", ".test"),
+    ),
+    Format(
+        "trec-docs",
+        "TREC documents",
+        "Documents in SGML: <DOC>, <DOCNO>, <TEXT>.",
+        "file",
+        (Doc,),
+        trec.read_docs,
+        trec.write_docs,
+        (".sgml", ".trec", ".txt"),
+    ),
+    Format(
+        "docs-jsonl",
+        "Documents (JSONL)",
+        "Documents as one JSON object a line, with title, text and markup.",
+        "file",
+        (Doc,),
+        jsonl.read_docs,
+        jsonl.write_docs,
+        (".jsonl",),
+    ),
+    Format(
+        "beir",
+        "BEIR folder",
+        "Queries, documents and qrels together: queries.jsonl, corpus.jsonl, qrels/*.tsv.",
+        "folder",
+        (Topic, Doc, Qrel),
+        beir.read_beir,
+        beir.write_beir,
+        (".zip",),
+    ),
+    Format(
+        "followtable",
+        "FollowTable folder",
+        "Queries, tables, instructions and claimed positives: query_instruction.json and tables/.",
+        "folder",
+        (Topic, Doc, Qrel, PairRecord, Claim),
+        followtable.read_followtable,
+        None,
+        (".zip",),
+    ),
+    Format(
+        "pairs-jsonl",
+        "Instruction pairs (JSONL)",
+        "Instruction pairs with every version of their narratives, one a line; claims too.",
+        "file",
+        (PairRecord, Claim),
+        jsonl.read_pairs,
+        jsonl.write_pairs,
+        (".jsonl",),
+    ),
+    Format(
+        "judgments-csv",
+        "Judgments (CSV)",
+        "Judgments as a table: query_id, doc_id, annotator, relevance.",
+        "file",
+        (JudgmentRecord,),
+        judgments_csv.read_judgments,
+        judgments_csv.write_judgments,
+        (".csv", ".tsv"),
+    ),
+    Format(
+        "judgments-jsonl",
+        "Judgments (JSONL)",
+        "Judgments, flags, adjudications, reviews and decisions, one a line, complete.",
+        "file",
+        (JudgmentRecord, FlagRecord, AdjudicationRecord, ReviewRecord, DecisionRecord),
+        jsonl.read_judgments,
+        jsonl.write_judgments,
+        (".jsonl",),
+    ),
+    Format(
+        "smart-docs",
+        "SMART documents",
+        "Documents with .I, .T, .A, .B, .W sections, as Cranfield has them.",
+        "file",
+        (Doc,),
+        smart.read_docs,
+        None,
+        (".1400", ".all", ".txt"),
+    ),
+    Format(
+        "smart-queries",
+        "SMART queries",
+        "Queries with .I and .W sections, counted by position.",
+        "file",
+        (Topic,),
+        smart.read_queries,
+        None,
+        (".qry", ".txt"),
+    ),
+    Format(
+        "smart-qrels",
+        "SMART qrels",
+        "Query, document, code in three columns; Cranfield's 1 is the best.",
+        "file",
+        (Qrel,),
+        smart.read_qrels,
+        None,
+        (".rel", ".txt"),
+    ),
+)
+
+FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
 
 
 def lookup(name: str) -> Format:

@@ -213,14 +213,12 @@ class Source(Input):
         if self.broken or self._looks_foreign():
             return
         self.refused += 1
-        self._problems.report(
-            FormatError(
-                message,
-                file=self.name,
-                line=self.line if line is None else line,
-                text=self.text if text is None and line is None else text,
-            )
-        )
+        if line is None:
+            line = self.line
+            text = self.text if text is None else text
+        # Many problems are kept, and a line may be long.
+        text = text and text[:1_000]
+        self._problems.report(FormatError(message, file=self.name, line=line, text=text))
 
     def refuse_all(self, message: str) -> None:
         if self.broken or self._looks_foreign():

@@ -15,7 +15,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from formats.reading import (
     MAX_RECORD,
+    Pairs,
     Seen,
+    line_ends,
     one_line,
     parse_relevance,
     reader,
@@ -186,9 +188,9 @@ def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:
             label = "Topic: " if _LABELS["title"].match(title) else ""
             lines = ["<top>", "", f"<num> Number: {topic.query_id}", f"<title> {label}{title}", ""]
             if topic.description:
-                lines += ["<desc> Description:", topic.description, ""]
+                lines += ["<desc> Description:", line_ends(topic.description), ""]
             if topic.narrative is not None:
-                lines += ["<narr> Narrative:", topic.narrative, ""]
+                lines += ["<narr> Narrative:", line_ends(topic.narrative), ""]
             yield "\n".join([*lines, "</top>", ""])
 
     return write_lines(blocks(), stream)
@@ -336,7 +338,7 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
         check_text(text, f"the {tag} of topic {topic.query_id}")
         if _NOT_XML.search(text):
             raise ValueError(f"the {tag} of topic {topic.query_id} holds what XML cannot")
-        return f"    <{tag}>{escape(text)}</{tag}>\n"
+        return f"    <{tag}>{escape(line_ends(text))}</{tag}>\n"
 
     stream.write(b"<topics>\n")
     count = 0
@@ -359,23 +361,6 @@ def write_topics_xml(records: Iterable[Topic], stream: IO[bytes]) -> int:
 # --- qrels ----------------------------------------------------------------------------------------
 
 
-class _Pairs:
-    """Query-document pairs met in the last WINDOW lines, by topic, for quick look-up in a loop."""
-
-    def __init__(self, window: int) -> None:
-        self.window = window
-        self.topics: dict[str, dict[str, tuple[int, int]]] = {}
-
-    def of(self, query_id: str) -> dict[str, tuple[int, int]]:
-        return self.topics.setdefault(query_id, {})
-
-    def forget_if_many(self) -> bool:
-        if sum(map(len, self.topics.values())) <= self.window:
-            return False
-        self.topics.clear()
-        return True
-
-
 @reader("trec-qrels", "qrels line")
 def read_qrels(source: Source) -> Iterator[Qrel]:
     """`query_id iteration doc_id relevance`, parted by any run of blanks or tabs.
@@ -384,7 +369,7 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
     contradicts another of the last 200,000 lines is refused with both numbers.
     """
     grades: dict[str, int] = {}
-    pairs = _Pairs(200_000)
+    pairs = Pairs()
     topic: str | None = None
     documents: dict[str, tuple[int, int]] = {}
     make = tuple.__new__
@@ -486,7 +471,7 @@ def read_run(source: Source) -> Iterator[RunLine]:
     trusted. A document met twice in a topic (within the last 200,000 lines) is refused with both
     numbers, as trec_eval refuses it.
     """
-    pairs = _Pairs(200_000)
+    pairs = Pairs()
     topic: str | None = None
     documents: dict[str, tuple[int, int]] = {}
     infinite = (float("inf"), float("-inf"))
@@ -687,7 +672,7 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
                 lines.append(f"<HEADLINE> {escape(one_line(doc.title))} </HEADLINE>")
             if doc.text is not None:
                 check_text(doc.text, f"the text of document {doc.doc_id}")
-                lines += ["<TEXT>", escape(doc.text), "</TEXT>"]
+                lines += ["<TEXT>", escape(line_ends(doc.text)), "</TEXT>"]
             yield "\n".join([*lines, "</DOC>"])
 
     return write_lines(blocks(), stream)

@@ -1,0 +1,187 @@
+"""BEIR folders: queries.jsonl, corpus.jsonl and qrels/*.tsv.
+
+Source: beir/datasets/data_loader.py (GenericDataLoader).
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from formats.fields import Fields, objects, to_json
+from formats.jsonl import doc_of
+from formats.reading import Pairs, Seen, parse_relevance, reader
+from formats.records import Doc, Qrel, Topic
+from formats.source import Folder, Source, check_id
+
+
+@reader("beir", "query, document or qrels line")
+def read_beir(folder: Folder) -> Iterator[Topic | Doc | Qrel]:
+    """Queries, then documents, then the qrels of every split (test, train, dev) together.
+
+    Queries come from queries.jsonl and whatever else beside it is named `…queries….jsonl`. Each of
+    the three parts may be missing. `metadata` may hold description and narrative.
+    """
+    names = folder.names()
+    queries = [n for n in names if "/" not in n and "queries" in n and _is_jsonl(n)]
+    corpora = [n for n in names if n in ("corpus.jsonl", "corpus.jsonl.gz")]
+    qrels = [n for n in names if n.startswith("qrels/") and n.endswith((".tsv", ".tsv.gz"))]
+    if not queries and not corpora and not qrels:
+        folder.refuse_all("no queries.jsonl, corpus.jsonl or qrels/*.tsv in this folder")
+        return
+    known_queries = Seen()
+    for name in queries:
+        yield from _queries(folder.source(name), known_queries)
+    known_documents = Seen()
+    for name in corpora:
+        yield from _corpus(folder.source(name), known_documents)
+    pairs = Pairs()
+    for name in qrels:
+        yield from _qrels(folder.source(name), pairs)
+
+
+def _is_jsonl(name: str) -> bool:
+    return name.endswith((".jsonl", ".jsonl.gz"))
+
+
+def _queries(source: Source, seen: Seen) -> Iterator[Topic]:
+    for fields in objects(source):
+        try:
+            topic = _topic(fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if seen.again(topic.query_id):
+            source.refuse(f"query {topic.query_id} occurs twice")
+            continue
+        yield topic
+
+
+def _topic(fields: Fields) -> Topic:
+    query_id = fields.id("_id", "query_id", "id")
+    text = fields.text("text", "query", "title")
+    metadata = fields.values.get("metadata")
+    extra = Fields({**(metadata if isinstance(metadata, dict) else {}), **fields.values})
+    title, narrative = text, extra.optional_text("narrative", "instruction")
+    query = extra.optional_text("origin_query")
+    if query is not None and text == f"{narrative} [SEP] {query}":
+        # FollowTable joins the two for its models; people read them apart.
+        title = query
+    return Topic(query_id, title, extra.text("description"), narrative)
+
+
+def _corpus(source: Source, seen: Seen) -> Iterator[Doc]:
+    for fields in objects(source):
+        try:
+            metadata = fields.values.get("metadata")
+            if isinstance(metadata, dict) and "markup" in metadata:
+                fields = Fields({**fields.values, "markup": metadata["markup"]})
+            doc = doc_of(fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if seen.again(doc.doc_id):
+            source.refuse(f"document {doc.doc_id} occurs twice")
+            continue
+        yield doc
+
+
+def _qrels(source: Source, pairs: Pairs) -> Iterator[Qrel]:
+    """`query-id TAB corpus-id TAB score` below a header line (which may be missing)."""
+    first = True
+    for line in source.lines():
+        number = source.line or 0
+        if not line.strip():
+            continue
+        columns = line.split("\t")
+        if len(columns) != 3:
+            source.refuse(
+                "a line has 3 columns parted by tabs (query-id corpus-id score), "
+                f"this has {len(columns)}"
+            )
+            first = False
+            continue
+        header = first and columns[2].strip().lower() in ("score", "relevance", "label")
+        first = False
+        if header:
+            continue
+        try:
+            query_id = check_id(columns[0], "query-id")
+            doc_id = check_id(columns[1], "corpus-id")
+            relevance = parse_relevance(columns[2])
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if number % 10_000 == 0:
+            pairs.forget_if_many()
+        known = pairs.of(query_id).setdefault(doc_id, (relevance, number))
+        if known[0] != relevance:
+            source.refuse(
+                f"document {doc_id} of query {query_id} has relevance {relevance} here "
+                f"and {known[0]} before"
+            )
+            continue
+        yield Qrel(query_id, doc_id, relevance)
+
+
+def write_beir(records: Iterable[Topic | Doc | Qrel], stream: IO[bytes]) -> int:
+    """A zip archive with queries.jsonl, corpus.jsonl and qrels/test.tsv, each only where needed.
+
+    Records may come in any order. The iteration of a Qrel is not kept: BEIR has no place for it.
+    """
+    count = 0
+    # A zip archive is written one file after the other.
+    with (
+        tempfile.TemporaryFile() as queries,
+        tempfile.TemporaryFile() as corpus,
+        tempfile.TemporaryFile() as qrels,
+    ):
+        for record in records:
+            count += 1
+            if isinstance(record, Topic):
+                queries.write(_query_line(record))
+            elif isinstance(record, Doc):
+                corpus.write(_corpus_line(record))
+            else:
+                if not qrels.tell():
+                    qrels.write(b"query-id\tcorpus-id\tscore\n")
+                query_id = check_id(record.query_id, "query_id")
+                doc_id = check_id(record.doc_id, "doc_id")
+                qrels.write(f"{query_id}\t{doc_id}\t{record.relevance}\n".encode())
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, part in (
+                ("queries.jsonl", queries),
+                ("corpus.jsonl", corpus),
+                ("qrels/test.tsv", qrels),
+            ):
+                if part.tell():
+                    part.seek(0)
+                    # A fixed date: same records, same bytes.
+                    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    with archive.open(entry, "w", force_zip64=True) as target:
+                        shutil.copyfileobj(part, target)
+    return count
+
+
+def _query_line(topic: Topic) -> bytes:
+    metadata = {}
+    if topic.description:
+        metadata["description"] = topic.description
+    if topic.narrative is not None:
+        metadata["narrative"] = topic.narrative
+    check_id(topic.query_id, "query_id")
+    entry = {"_id": topic.query_id, "text": topic.title, "metadata": metadata}
+    return (to_json(entry) + "\n").encode()
+
+
+def _corpus_line(doc: Doc) -> bytes:
+    check_id(doc.doc_id, "doc_id")
+    entry: dict[str, object] = {"_id": doc.doc_id, "title": doc.title}
+    if doc.text is not None:
+        entry["text"] = doc.text
+    entry["metadata"] = {"markup": doc.markup}
+    return (to_json(entry) + "\n").encode()

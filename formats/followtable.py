@@ -1,0 +1,231 @@
+"""FollowTable: query_instruction.json beside a folder of tables.
+
+Source: the data of "FollowTable: a benchmark for instruction-following table retrieval". A query's
+id is its position in the list, an instruction's id is `<position>_<n>`, both from 0, as in the BEIR
+files made from the same list. A cut list keeps the original positions in index_map.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from formats.fields import Fields, NotJson, parse_json
+from formats.reading import reader
+from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic
+from formats.source import Folder, Source, check_id, excerpt, json_name
+from formats.tables import markup_of, title_of
+
+LIST = "query_instruction.json"
+RATER = "followtable-claims"
+
+# Instruction types of the files -> categories of the paper.
+CATEGORIES = {
+    "1.1": "C1",
+    "1.2": "C2",
+    "2.1": "S1",
+    "2.2": "S2",
+    "2.3.1": "S3",
+    "2.3.2": "S3",
+    "2.3.3": "S3",
+}
+
+
+class _Instruction(NamedTuple):
+    text: str
+    kind: str
+    positive: tuple[str, ...]
+    pool: tuple[str, ...]
+
+
+class _Entry(NamedTuple):
+    query_id: str
+    line: int
+    query: str
+    positive: tuple[str, ...]
+    instructions: tuple[_Instruction, ...]
+
+    @property
+    def pool(self) -> tuple[str, ...]:
+        """Every document named, once each: the pools in order, then what only the query names."""
+        names = [doc_id for one in self.instructions for doc_id in one.pool]
+        return tuple(dict.fromkeys([*names, *self.positive]))
+
+
+@reader("followtable", "query")
+def read_followtable(folder: Folder) -> Iterator[Topic | Doc | Qrel | PairRecord | Claim]:
+    """Queries, then the tables, then qrels, instruction pairs and claims.
+
+    Qrels: 1 for `query_positive`, 0 for the other tables of the pool. Claims (of the rater
+    "followtable-claims"): 1 for `instruction_positive`, 0 for the rest of the pool. The seven
+    instruction types become C1, C2, S1, S2, S3; the narrative's note keeps the type.
+    """
+    names = folder.names()
+    if LIST not in names:
+        folder.refuse_all(f"no {LIST} in this folder")
+        return
+    positions = _positions(folder) if "index_map.json" in names else {}
+    source = folder.source(LIST)
+    entries = _entries(source, positions)
+    if folder.refused:
+        return
+    tables = {
+        name.rpartition("/")[2].removesuffix(".txt"): name
+        for name in names
+        if name.endswith(".txt") and not name.startswith("beir/")
+    }
+    for entry in entries:
+        source.line = entry.line
+        if tables:
+            for doc_id in entry.pool:
+                if doc_id not in tables:
+                    source.refuse(f"table {doc_id} of query {entry.query_id} is not in the folder")
+        yield Topic(entry.query_id, entry.query)
+    yield from _documents(folder, entries, tables)
+    # Once more, so that what is said of a record below names the list and not the last table.
+    source = folder.source(LIST)
+    for entry in entries:
+        source.line = entry.line
+        positive = set(entry.positive)
+        for doc_id in entry.pool:
+            yield Qrel(entry.query_id, doc_id, int(doc_id in positive))
+    for entry in entries:
+        source.line = entry.line
+        for number, instruction in enumerate(entry.instructions):
+            yield _pair(entry, number, instruction)
+    for entry in entries:
+        source.line = entry.line
+        for number, instruction in enumerate(entry.instructions):
+            positive = set(instruction.positive)
+            for doc_id in dict.fromkeys([*instruction.pool, *instruction.positive]):
+                pair_id = f"{entry.query_id}_{number}"
+                yield Claim(pair_id, doc_id, int(doc_id in positive), RATER)
+
+
+def _pair(entry: _Entry, number: int, instruction: _Instruction) -> PairRecord:
+    narrative = NarrativeRecord(
+        "altered", 1, instruction.text, note=f"instruction type {instruction.kind}"
+    )
+    return PairRecord(
+        pair_id=f"{entry.query_id}_{number}",
+        query_id=entry.query_id,
+        title=entry.query,
+        category=CATEGORIES[instruction.kind],
+        origin="llm",
+        narratives=(narrative,),
+    )
+
+
+def _documents(folder: Folder, entries: list[_Entry], tables: dict[str, str]) -> Iterator[Doc]:
+    """Every table of the folder; without tables, what the entries name is known by its id only."""
+    if not tables:
+        for doc_id in dict.fromkeys(doc_id for entry in entries for doc_id in entry.pool):
+            yield Doc(doc_id)
+        return
+    for doc_id, name in tables.items():
+        source = folder.source(name)
+        text = source.whole()
+        if text is None:
+            continue
+        source.line = 1
+        try:
+            check_id(doc_id, "the table's name")
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        markup = markup_of(text)
+        yield Doc(doc_id, title_of(text, markup), text, markup)
+
+
+def _positions(folder: Folder) -> dict[int, str]:
+    source = folder.source("index_map.json")
+    text = source.whole()
+    if text is None:
+        return {}
+    try:
+        return {int(key): str(int(value)) for key, value in parse_json(text).items()}
+    except (ValueError, TypeError, AttributeError):
+        source.refuse_all('this must be an object of positions, like {"0": 8}')
+        return {}
+
+
+def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
+    text = source.whole()
+    entries: list[_Entry] = []
+    if text is None:
+        return entries
+    try:
+        values = _list_items(text)
+        for position, (line, value) in enumerate(values):
+            query_id = positions.get(position, str(position))
+            try:
+                entries.append(_entry(query_id, line, value))
+            except ValueError as error:
+                source.refuse(f"entry {position}: {error}", line=line)
+    except ValueError as error:
+        source.refuse(str(error), line=error.line if isinstance(error, NotJson) else 1)
+    return entries
+
+
+def _list_items(text: str) -> Iterator[tuple[int, Any]]:
+    """(line, value) of each item of the JSON list in `text`."""
+    # The whole is decoded once for its faults, then item by item for the lines.
+    if not isinstance(value := parse_json(text), list):
+        raise NotJson(f"this must be a list of queries, not {json_name(value)}", 1, 1)
+    decoder = json.JSONDecoder()
+    at = text.index("[") + 1
+    line = text.count("\n", 0, at) + 1
+    for item in value:
+        start = at
+        while text[start] in ", \t\n":
+            start += 1
+        line += text.count("\n", at, start)
+        _, at = decoder.raw_decode(text, start)
+        yield line, item
+        line += text.count("\n", start, at)
+
+
+def _entry(query_id: str, line: int, value: object) -> _Entry:
+    if not isinstance(value, dict):
+        raise ValueError(f"an entry is an object, not {json_name(value)}")
+    fields = Fields(value)
+    instructions = []
+    for number, out in enumerate(fields.each("outs")):
+        try:
+            kind = out.required_text("instruction_type")
+            if kind not in CATEGORIES:
+                raise ValueError(
+                    f"instruction_type is {excerpt(repr(kind), 40)}; "
+                    f"known are {', '.join(CATEGORIES)}"
+                )
+            instructions.append(
+                _Instruction(
+                    out.required_text("instruction"),
+                    kind,
+                    _tables(out.values, "instruction_positive"),
+                    _tables(out.values, "all_tables"),
+                )
+            )
+        except ValueError as error:
+            raise ValueError(f"instruction {number}: {error}") from None
+    return _Entry(
+        query_id,
+        line,
+        fields.required_text("query"),
+        _tables(fields.values, "query_positive"),
+        tuple(instructions),
+    )
+
+
+def _tables(values: Any, name: str) -> tuple[str, ...]:
+    """Table names without `.txt`, as the BEIR files have them; repeats are left out."""
+    names = values.get(name)
+    if not isinstance(names, list):
+        raise ValueError(f"{name} must be a list of table names, not {json_name(names)}")
+    return tuple(
+        dict.fromkeys(
+            check_id(table.removesuffix(".txt") if isinstance(table, str) else table, name)
+            for table in names
+        )
+    )

@@ -1,0 +1,148 @@
+"""Judgments as a table with a header line: what a spreadsheet or a script hands over."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from formats.fields import Fields
+from formats.reading import line_ends, reader, write_lines
+from formats.records import SIDES, JudgmentRecord
+from formats.source import Source, check_id, check_text
+
+COLUMNS = (
+    "query_id",
+    "doc_id",
+    "annotator",
+    "relevance",
+    "side",
+    "at",
+    "note",
+    "pair_id",
+    "version",
+    "uuid",
+    "machine",
+)
+
+
+@reader("judgments-csv", "judgment")
+def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
+    """Columns by the names of the header line: query_id, doc_id, annotator, relevance (or label).
+
+    Optional: side, at, note, pair_id, version, uuid, machine; other columns are passed over.
+    Parted by commas, or by semicolons or tabs where the header line has no comma.
+    """
+    begun: list[tuple[int, str]] = []
+
+    def feed() -> Iterator[str]:
+        for line in source.lines():
+            begun.append((source.line or 0, line))
+            # A quoted field may go on in the next line; csv wants to see the line's end.
+            yield line + "\n"
+
+    lines = feed()
+    header_line = next(lines, None)
+    if header_line is None:
+        return
+    delimiter = next((d for d in ",;\t" if d in header_line), ",")
+    header = [name.strip().lower() for name in next(csv.reader([header_line], delimiter=delimiter))]
+    if problem := _header_problem(header):
+        source.refuse(problem)
+        return
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        begun.clear()
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            source.line, source.text = begun[0] if begun else (source.line, None)
+            source.refuse(f"not a line of CSV: {error}")
+            if source.broken or "limit" in str(error) or "end of data" in str(error):
+                return
+            continue
+        if row is None or source.broken:
+            return
+        source.line, source.text = begun[0]
+        if not any(row):
+            continue
+        if len(row) > len(header):
+            source.refuse(f"{len(row)} columns, but the header line has {len(header)}")
+            continue
+        try:
+            yield _judgment(Fields({k: v or None for k, v in zip(header, row, strict=False)}))
+        except ValueError as error:
+            source.refuse(str(error))
+
+
+def _header_problem(header: list[str]) -> str | None:
+    for name in header:
+        if name and header.count(name) > 1:
+            return f"the header line has {name} twice"
+    if "relevance" in header and "label" in header:
+        return "the header line has relevance and label; keep one of the two"
+    missing = [name for name in ("query_id", "doc_id", "annotator") if name not in header]
+    if "relevance" not in header and "label" not in header:
+        missing.append("relevance")
+    if missing:
+        return f"the header line lacks {', '.join(missing)}"
+    return None
+
+
+def _judgment(fields: Fields) -> JudgmentRecord:
+    return JudgmentRecord(
+        query_id=fields.id("query_id"),
+        doc_id=fields.id("doc_id"),
+        annotator=fields.required_text("annotator").strip(),
+        relevance=fields.relevance("relevance", "label"),
+        side=fields.optional_one_of(SIDES, "side"),
+        pair_id=fields.optional_id("pair_id"),
+        version=fields.optional_whole("version", least=1),
+        at=fields.moment("at"),
+        note=fields.text("note"),
+        uuid=fields.uuid("uuid"),
+        machine=fields.one_of(("true", "false"), "machine", default="false") == "true",
+    )
+
+
+def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int:
+    """Judgments with all COLUMNS. Evidence and active time have no column and are not written.
+
+    A judgment that was superseded or withdrawn is refused: read back, it would count.
+    """
+
+    def lines() -> Iterator[str]:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="")
+        for record in records:
+            check_id(record.query_id, "query_id")
+            check_id(record.doc_id, "doc_id")
+            check_text(record.annotator, "annotator")
+            check_text(record.note, "note")
+            if record.superseded_at is not None or record.withdrawn_at is not None:
+                raise ValueError(
+                    f"the judgment of {record.annotator} on {record.doc_id} no longer stands; "
+                    "judgments-csv holds current judgments only"
+                )
+            writer.writerow(
+                (
+                    record.query_id,
+                    record.doc_id,
+                    record.annotator,
+                    record.relevance,
+                    record.side,
+                    record.at.isoformat() if record.at else None,
+                    line_ends(record.note),
+                    record.pair_id,
+                    record.version,
+                    record.uuid,
+                    "true" if record.machine else None,
+                )
+            )
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+
+    stream.write((",".join(COLUMNS) + "\n").encode())
+    return write_lines(lines(), stream)

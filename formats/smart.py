@@ -1,0 +1,131 @@
+"""SMART's files, as Cranfield, CACM and MED come: `.I`, then `.T`, `.A`, `.B`, `.W` sections.
+
+Source: cran.all.1400, cran.qry and cranqrel of the Cranfield collection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from formats.reading import MAX_RECORD, Pairs, Seen, one_line, parse_relevance, reader, tidy
+from formats.records import Doc, Qrel, Topic
+from formats.source import Source, check_id
+
+_SECTION = re.compile(r"\.([A-Z])\s*")
+_NUMBER = re.compile(r"\.I\s+(.*)")
+
+
+class _Entry(NamedTuple):
+    line: int
+    number: str
+    sections: dict[str, str]
+
+
+def _entries(source: Source) -> Iterator[_Entry]:
+    """What stands between one `.I` and the next."""
+    line = 0
+    number = ""
+    sections: dict[str, list[str]] = {}
+    lines: list[str] | None = None
+    length = 0
+    for text in source.lines():
+        if text.startswith("."):
+            if match := _NUMBER.fullmatch(text):
+                if number:
+                    yield _closed(source, line, number, sections)
+                line, number, sections, lines, length = (
+                    source.line or 0,
+                    match[1].strip(),
+                    {},
+                    None,
+                    0,
+                )
+                source.line = line
+                if not number:
+                    source.refuse("an entry without number after .I")
+                continue
+            if match := _SECTION.fullmatch(text):
+                lines = sections.setdefault(match[1], [])
+                continue
+        if lines is not None and number:
+            lines.append(text)
+            length += len(text)
+            if length > MAX_RECORD:
+                source.refuse_all(f"the entry begun on line {line} does not end")
+                return
+        elif text.strip():
+            source.refuse("text outside of a section: an entry begins with .I and its number")
+            if source.broken:
+                return
+    if number and not source.broken:
+        yield _closed(source, line, number, sections)
+
+
+def _closed(source: Source, line: int, number: str, sections: dict[str, list[str]]) -> _Entry:
+    source.line, source.text = line, None
+    return _Entry(line, number, {name: tidy("\n".join(ls)) for name, ls in sections.items()})
+
+
+@reader("smart-docs", "document")
+def read_docs(source: Source) -> Iterator[Doc]:
+    """Documents: `.I` is the id, `.T` the title, `.W` the text; the rest is not kept."""
+    seen = Seen()
+    for entry in _entries(source):
+        try:
+            check_id(entry.number, "the number after .I")
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if first := seen.first(entry.number, entry.line):
+            source.refuse(f"document {entry.number} was already on line {first}")
+            continue
+        yield Doc(entry.number, one_line(entry.sections.get("T", "")), entry.sections.get("W"))
+
+
+@reader("smart-queries", "query")
+def read_queries(source: Source) -> Iterator[Topic]:
+    """Queries: the id is the position from 1, because that is what the qrels count by.
+
+    The number after `.I` is not kept (in cran.qry it has gaps). `.W` is the title.
+    """
+    for position, entry in enumerate(_entries(source), start=1):
+        title = one_line(entry.sections.get("W", "")) or one_line(entry.sections.get("T", ""))
+        yield Topic(str(position), title)
+
+
+@reader("smart-qrels", "qrels line")
+def read_qrels(source: Source) -> Iterator[Qrel]:
+    """`query document code` by blanks. The code is kept as it stands.
+
+    Cranfield's codes run the other way round: 1 is a complete answer, 4 of minimum interest; -1
+    occurs once per query. Nothing is turned around here: a project that loads them says what its
+    grades mean.
+    """
+    pairs = Pairs()
+    for line in source.lines():
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 3:
+            source.refuse(f"a line has 3 columns (query document code), this has {len(fields)}")
+            continue
+        number = source.line or 0
+        try:
+            query_id = check_id(fields[0], "the query number")
+            doc_id = check_id(fields[1], "the document number")
+            relevance = parse_relevance(fields[2])
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if number % 10_000 == 0:
+            pairs.forget_if_many()
+        known = pairs.of(query_id).setdefault(doc_id, (relevance, number))
+        if known[0] != relevance:
+            source.refuse(
+                f"document {doc_id} of query {query_id} has code {relevance} here "
+                f"and {known[0]} on line {known[1]}"
+            )
+            continue
+        yield Qrel(query_id, doc_id, relevance)

@@ -1,0 +1,120 @@
+"""Topics as JSON: one object a line (TREC RAG, BEIR), a list, or one object by topic id (CODEC)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+from formats.fields import Fields, NotJson, parse_json, to_json
+from formats.reading import Seen, reader, write_lines
+from formats.records import Topic
+from formats.source import MAX_WHOLE, Source, check_id, json_name
+
+_IDS = ("query_id", "id", "_id", "qid", "topic_id", "number")
+
+
+@reader("topics-json", "topic")
+def read_topics(source: Source) -> Iterator[Topic]:
+    """Topics by the names that occur: title, text, query; description; narrative, Guidelines.
+
+    One object a line is read line by line, anything else as a whole. Other fields are not kept.
+    """
+    seen = Seen()
+    lines = source.lines()
+    for line in lines:
+        if not line.strip():
+            continue
+        value = _object_or_none(line)
+        if value is None or not value.keys() & set(_IDS):
+            yield from _whole(source, line, lines)
+            return
+        yield from _topic(source, value, seen)
+        break
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            value = parse_json(line)
+        except NotJson as error:
+            source.refuse(f"{error} at column {error.column}")
+            continue
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        yield from _topic(source, value, seen)
+
+
+def _object_or_none(line: str) -> dict[str, object] | None:
+    try:
+        value = parse_json(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _whole(source: Source, first: str, lines: Iterator[str]) -> Iterator[Topic]:
+    """The file as one JSON value that begins with the line `first`."""
+    start = source.line or 1
+    parts = [first]
+    length = len(first)
+    for line in lines:
+        parts.append(line)
+        length += len(line) + 1
+        if length > MAX_WHOLE:
+            source.refuse_all(f"the file is longer than {MAX_WHOLE:,} characters")
+            return
+    if source.refused:
+        return
+    source.line, source.text = start, None
+    try:
+        value = parse_json("\n".join(parts))
+    except NotJson as error:
+        number = start + error.line - 1
+        source.refuse(str(error), line=number, text=parts[error.line - 1])
+        return
+    except ValueError as error:
+        source.refuse(str(error))
+        return
+    seen = Seen()
+    if isinstance(value, list):
+        for entry in value:
+            yield from _topic(source, entry, seen)
+    elif isinstance(value, dict):
+        for query_id, entry in value.items():
+            if isinstance(entry, dict):
+                entry = {"query_id": query_id, **entry}
+            yield from _topic(source, entry, seen)
+    else:
+        source.refuse(f"topics are objects, this is {json_name(value)}")
+
+
+def _topic(source: Source, value: object, seen: Seen) -> Iterator[Topic]:
+    if not isinstance(value, dict):
+        source.refuse(f"a topic is a JSON object, this is {json_name(value)}")
+        return
+    fields = Fields(value)
+    try:
+        topic = Topic(
+            fields.id(*_IDS),
+            fields.text("title", "Query", "query", "text"),
+            fields.text("description", "desc"),
+            fields.optional_text("narrative", "Guidelines", "guidelines", "instruction", "narr"),
+        )
+    except ValueError as error:
+        source.refuse(str(error))
+        return
+    if seen.again(topic.query_id):
+        source.refuse(f"topic {topic.query_id} occurs twice")
+        return
+    yield topic
+
+
+def write_topics(records: Iterable[Topic], stream: IO[bytes]) -> int:
+    """One topic a line: query_id, title, description, narrative (null where there is none)."""
+
+    def lines() -> Iterator[str]:
+        for topic in records:
+            check_id(topic.query_id, "query_id")
+            yield to_json(topic)
+
+    return write_lines(lines(), stream)
