@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from django.db.models import Count, F
+from django.db.models import Count, F, Max
 
+from annotate.actions import seats
 from annotate.actions.pool import (
     in_scope,
     judged_narrative,
     judgments_in_force,
+    narratives_in_force,
     pairs_with_pool,
 )
 from annotate.consensus import State, consensus
@@ -41,73 +44,140 @@ class Share:
         return max(self.total - self.done, 0)
 
 
-@dataclass
-class PairProgress:
-    """How far one pair is."""
+@dataclass(frozen=True)
+class TaskProgress:
+    """How far one task of a project is, in seats."""
 
-    pair: InstructionPair
-    # Documents to judge, and the judgments there are under the narrative in force.
-    documents: int
-    judged: Share
-    seats: dict[str, list[Assignment]] = field(default_factory=dict)
+    task: str
+    name: str
+    done: int
+    total: int
+    # Seats that the reader could take.
+    free: int
+
+
+@dataclass
+class QueryProgress:
+    """How far one query is: judgments for everybody, what they come to for leads alone."""
+
+    query: Query
+    pairs: list[InstructionPair] = field(default_factory=list)
+    documents: int = 0
+    wanted: int = 0
+    judged: int = 0
+    kept: int = 0
+    dropped: int = 0
+    disputed: int = 0
 
 
 @dataclass(frozen=True)
-class ProjectProgress:
-    """How far a project is, task by task."""
+class PersonProgress:
+    """Where one member is."""
 
-    queries: int
-    pairs: int
-    documents: int
-    rewritten: Share
-    judged: Share
-    flagged: int
+    member: Membership
+    judged: int
+    last_at: datetime | None
+    where: str
 
 
-def project_progress(project: Project) -> ProjectProgress:
-    """Count a project's work in a fixed number of queries."""
-    alive = project.pairs.alive()
-    pairs = alive.count()
-    waiting = project.pairs.to_rewrite().count()
-    per_pair = pairs_with_pool(project).values_list("query_id").annotate(n=Count("pk"))
-    sizes = dict(_pool_sizes(project, [query for query, _ in per_pair]))
-    wanted = sum(sizes.get(query, 0) * n for query, n in per_pair) * project.overlap_judge
-    return ProjectProgress(
-        queries=project.queries.count(),
-        pairs=pairs,
-        documents=project.documents.count(),
-        rewritten=Share(pairs - waiting, pairs),
-        judged=Share(judgments_in_force(project).count(), wanted),
-        flagged=Flag.objects.current()
-        .filter(annotator__project=project)
-        .exclude(kind=Flag.Kind.LATER)
-        .count(),
-    )
+def judgments_wanted(project: Project) -> Share:
+    """The judgments there are under the narratives in force, and how many there shall be."""
+    per_query = dict(pairs_with_pool(project).values_list("query_id").annotate(n=Count("pk")))
+    sizes = dict(_pool_sizes(project, per_query))
+    wanted = sum(sizes.get(query, 0) * pairs for query, pairs in per_query.items())
+    return Share(judgments_in_force(project).count(), wanted * project.overlap_judge)
 
 
-def query_progress(project: Project, queries: Sequence[Query]) -> dict[int, list[PairProgress]]:
-    """How far the pairs of these queries are, by query key: four queries, however many there
-    are.
-    """
-    ids = [query.pk for query in queries]
-    sizes = dict(_pool_sizes(project, ids))
-    pairs = list(project.pairs.with_narratives().filter(query__in=ids).order_by("query", "pk"))
-    judged = dict(
-        judgments_in_force(project)
-        .filter(narrative__pair__in=pairs)
-        .values_list("narrative__pair_id")
+def task_progress(member: Membership) -> list[TaskProgress]:
+    """How far each task is in the member's project, and what they could take."""
+    project = member.project
+    done = dict(
+        Assignment.objects.filter(pair__project=project, done_at__isnull=False)
+        .filter(pair__removed_at__isnull=True)
+        .values_list("task")
         .annotate(n=Count("pk"))
     )
-    seats: dict[int, dict[str, list[Assignment]]] = defaultdict(lambda: defaultdict(list))
-    taken = Assignment.objects.filter(pair__in=pairs).select_related("member")
-    for seat in taken.order_by("task", "seat"):
-        seats[seat.pair_id][seat.task].append(seat)
-    found: dict[int, list[PairProgress]] = defaultdict(list)
-    for pair in pairs:
-        documents = sizes.get(pair.query_id, 0)
-        share = Share(judged.get(pair.pk, 0), documents * project.overlap_judge)
-        found[pair.query_id].append(PairProgress(pair, documents, share, dict(seats[pair.pk])))
-    return dict(found)
+    alive = project.pairs.alive().count()
+    to_do = {
+        Assignment.Task.REWRITE: alive,
+        Assignment.Task.JUDGE: pairs_with_pool(project).count(),
+        Assignment.Task.REVIEW: project.pairs.to_review().count(),
+    }
+    return [
+        TaskProgress(
+            task=task.value,
+            name=str(task.label),
+            # A narrative that came with the files needs no seat to be written.
+            done=(
+                alive - project.pairs.to_rewrite().count()
+                if task == Assignment.Task.REWRITE
+                else done.get(task.value, 0)
+            ),
+            total=to_do[task] * (1 if task == Assignment.Task.REWRITE else project.overlap(task)),
+            free=seats.open_pairs(task=task, by=member).count(),
+        )
+        for task in Assignment.Task
+    ]
+
+
+def query_progress(project: Project, queries: Sequence[Query]) -> list[QueryProgress]:
+    """How far these queries are: five queries to the database, however many there are here."""
+    rows = {query.pk: QueryProgress(query) for query in queries}
+    sizes = dict(_pool_sizes(project, rows))
+    pairs = {
+        pair.pk: pair
+        for pair in project.pairs.with_narratives().filter(query__in=rows).order_by("pk")
+    }
+    ready = set(pairs_with_pool(project).filter(query__in=rows).values_list("pk", flat=True))
+    for pair in pairs.values():
+        row = rows[pair.query_id]
+        row.pairs.append(pair)
+        if pair.pk in ready:
+            row.documents += sizes.get(pair.query_id, 0)
+            row.wanted += sizes.get(pair.query_id, 0) * project.overlap_judge
+    said = judgments_in_force(project).filter(narrative__pair__in=pairs)
+    grades: dict[tuple[int, int], list[int]] = defaultdict(list)
+    before: dict[int, int | None] = {}
+    for pair_id, candidate, prior, relevance in said.values_list(
+        "narrative__pair__pk", "candidate", "candidate__prior_relevance", "relevance"
+    ):
+        rows[pairs[pair_id].query_id].judged += 1
+        grades[pair_id, candidate].append(relevance)
+        before[candidate] = prior
+    settled = _settled(project, pairs)
+    for (pair_id, candidate), given in grades.items():
+        found = consensus(given, project.consensus, settled.get((pair_id, candidate)))
+        row = rows[pairs[pair_id].query_id]
+        if found.relevance is None:
+            row.disputed += 1
+        elif found.relevance >= project.relevant_from:
+            row.kept += 1
+        else:
+            row.dropped += 1
+    return list(rows.values())
+
+
+def people_progress(project: Project) -> list[PersonProgress]:
+    """Where everyone is who has not left: three queries."""
+    said = {
+        annotator: (judged, last)
+        for annotator, judged, last in Judgment.objects.current()
+        .filter(annotator__project=project)
+        .values_list("annotator_id")
+        .annotate(n=Count("pk"), last=Max("at"))
+    }
+    at: dict[int, list[str]] = defaultdict(list)
+    begun = Assignment.objects.open().filter(pair__project=project, touched_at__isnull=False)
+    for seat in begun.select_related("pair").order_by("pk"):
+        at[seat.member_id].append(f"{seat.get_task_display()} {seat.pair.pair_id}")
+    return [
+        PersonProgress(
+            member,
+            *said.get(member.pk, (0, None)),
+            where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
+        )
+        for member in project.memberships.active().order_by("is_machine", "name")
+    ]
 
 
 @dataclass(frozen=True)
@@ -237,18 +307,19 @@ class MySeat:
     """A seat of mine, and how far I am in it."""
 
     seat: Assignment
-    judged: Share | None
+    done: int
+    total: int
 
 
 def my_seats(member: Membership) -> list[MySeat]:
-    """The member's seats with work left in them, begun ones first."""
-    seats = list(
+    """The member's seats with work left in them, begun ones first: three queries."""
+    held = list(
         member.assignments.open()
         .select_related("pair__query", "pair__project")
         .filter(pair__removed_at__isnull=True)
         .order_by(F("touched_at").desc(nulls_last=True), "pk")
     )
-    judging = [seat for seat in seats if seat.task == Assignment.Task.JUDGE]
+    judging = [seat for seat in held if seat.task == Assignment.Task.JUDGE]
     sizes = dict(_pool_sizes(member.project, [seat.pair.query_id for seat in judging]))
     said = dict(
         judgments_in_force(member.project)
@@ -257,14 +328,24 @@ def my_seats(member: Membership) -> list[MySeat]:
         .annotate(n=Count("pk"))
     )
     return [
-        MySeat(
-            seat,
-            Share(said.get(seat.pair_id, 0), sizes.get(seat.pair.query_id, 0))
-            if seat.task == Assignment.Task.JUDGE
-            else None,
-        )
-        for seat in seats
+        MySeat(seat, said.get(seat.pair_id, 0), sizes.get(seat.pair.query_id, 0))
+        if seat.task == Assignment.Task.JUDGE
+        else MySeat(seat, 0, 1)
+        for seat in held
     ]
+
+
+def _settled(project: Project, pairs: Iterable[int]) -> dict[tuple[int, int], int]:
+    """The settling decisions on these pairs, by pair and candidate."""
+    decisions = Adjudication.objects.current().filter(
+        narrative__in=narratives_in_force(project).filter(pair__in=pairs)
+    )
+    return {
+        (pair, candidate): relevance
+        for pair, candidate, relevance in decisions.values_list(
+            "narrative__pair__pk", "candidate", "relevance"
+        )
+    }
 
 
 def _pool_sizes(project: Project, queries: Iterable[int]) -> Iterable[tuple[int, int]]:

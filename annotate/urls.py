@@ -11,7 +11,7 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("projects/", home.new_project, name="new_project"),
     path("projects/<slug:slug>/", projects.project, name="project"),
-    path("projects/<slug:slug>/seats/<str:task>/", home.take_seat, name="take_seat"),
+    path("projects/<slug:slug>/seats/", home.seat, name="seat"),
     path(
         "projects/<slug:slug>/seats/<int:pk>/leaving/", home.give_back_seat, name="give_back_seat"
     ),
@@ -28,7 +28,7 @@ urlpatterns = [
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
     path("pairs/<int:pk>/state/", projects.pair_state, name="pair_state"),
-    path("pairs/<int:pk>/seats/<str:task>/", home.take_pair_seat, name="take_pair_seat"),
+    path("pairs/<int:pk>/seats/", home.pair_seat, name="pair_seat"),
     path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
     path("pairs/<int:pk>/judging/", judging.judging, name="judging"),
     path("pairs/<int:pk>/undo/", judging.undo, name="undo"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -16,31 +16,37 @@ from annotate.actions.projects import create_project
 from annotate.errors import Refused
 from annotate.forms.project import NewProjectForm
 from annotate.models import Assignment, Membership
-from annotate.progress import MySeat, ProjectProgress, my_seats, project_progress
+from annotate.overview import overview
+from annotate.progress import judgments_wanted, my_seats
 from annotate.requests import PageRequest
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """One project on my home page."""
-
-    member: Membership
-    seats: list[MySeat]
-    # (task, its name) of tasks in which a seat is free for me.
-    open_tasks: list[tuple[str, str]]
-    progress: ProjectProgress | None
+from jobs.status import worker_status
 
 
 @require_GET
 def home(request: PageRequest) -> HttpResponse:
-    """Show the person's seats with work left, the seats they could take, and the projects they
-    lead.
-    """
-    projects = [
-        _waiting(member)
-        for member in access.memberships_of(request.user).order_by("project__name", "pk")
-    ]
-    return render(request, "annotate/home.html", {"projects": projects})
+    """Show the person's seats with work left, the seats they could take, and what they lead."""
+    members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
+    return render(
+        request,
+        "annotate/home.html",
+        {
+            "seats": [row for member in members for row in seat_rows(member)],
+            "offers": [
+                {
+                    "project": member.project,
+                    "task": task.value,
+                    "task_name": task.label,
+                    "free": free,
+                }
+                for member in members
+                for task in Assignment.Task
+                if (free := seats.open_pairs(task=task, by=member).count())
+            ],
+            "led": [_led(member) for member in members if member.leads],
+            "projects": members,
+            **worker(),
+        },
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -68,44 +74,38 @@ def new_project(request: PageRequest) -> HttpResponse:
 
 
 @require_POST
-def take_seat(request: PageRequest, slug: str, task: str) -> HttpResponse:
+def seat(request: PageRequest, slug: str) -> HttpResponse:
     """Take the next open seat of a task and go to its work."""
     member = access.member(request.user, slug)
-    if task not in Assignment.Task.values:
-        messages.error(request, "There is no such task.")
-        return redirect("annotate:home")
     try:
-        seat = seats.take_next(task=task, by=member)
+        taken = seats.take_next(task=_task(request.POST.get("task", "")), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(member.project)
-    if seat is None:
+    if taken is None:
         messages.info(request, "Every seat is taken, or there is nothing to do here now.")
         return redirect("annotate:home")
-    return redirect(work_url(seat))
+    return redirect(work_url(taken))
 
 
 @require_POST
-def take_pair_seat(request: PageRequest, pk: int, task: str) -> HttpResponse:
+def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
     """Take a seat on this very pair and go to its work."""
     member, pair = access.pair(request.user, pk)
     try:
-        if task not in Assignment.Task.values:
-            raise Refused("There is no such task.")
-        seat = seats.take(pair=pair, task=task, by=member)
+        taken = seats.take(pair=pair, task=_task(request.POST.get("task", "")), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:queries", member.project.slug)
-    return redirect(work_url(seat))
+    return redirect(work_url(taken))
 
 
 @require_POST
 def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Leave a seat in which nothing was done."""
     member = access.member(request.user, slug)
-    seat = access.seat(member, pk)
     try:
-        seats.give_back(seat=seat, by=member)
+        seats.give_back(seat=access.seat(member, pk), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -123,15 +123,44 @@ def work_url(seat: Assignment) -> str:
     return reverse(name, args=[seat.pair_id])
 
 
-def _waiting(member: Membership) -> Waiting:
-    open_tasks = [
-        (task.value, str(task.label))
-        for task in Assignment.Task
-        if seats.open_pairs(task=task, by=member).exists()
+def seat_rows(member: Membership) -> list[dict[str, Any]]:
+    """A member's seats with work left, as the pages list them."""
+    return [
+        {
+            "title": mine.seat.pair.query.title or mine.seat.pair.pair_id,
+            "task": mine.seat.get_task_display(),
+            "project": member.project,
+            "done": mine.done,
+            "total": mine.total,
+            "url": work_url(mine.seat),
+            "give_back_url": reverse(
+                "annotate:give_back_seat", args=[member.project.slug, mine.seat.pk]
+            )
+            if mine.seat.touched_at is None
+            else None,
+        }
+        for mine in my_seats(member)
     ]
-    return Waiting(
-        member,
-        my_seats(member),
-        open_tasks,
-        project_progress(member.project) if member.leads else None,
-    )
+
+
+def worker() -> dict[str, Any]:
+    """Whether work in the background is being done, as components/_worker.html wants it."""
+    status = worker_status()
+    return {"heartbeat": status.last_seen, "worker_alive": status.alive, "worker_known": True}
+
+
+def _led(member: Membership) -> dict[str, Any]:
+    judgments = judgments_wanted(member.project)
+    added = overview(member)
+    return {
+        "project": member.project,
+        "judged": judgments.done,
+        "wanted": judgments.total,
+        **{key: added.context.get(key) for key in ("disputed", "url_disputed")},
+    }
+
+
+def _task(name: str) -> str:
+    if name not in Assignment.Task.values:
+        raise Refused("There is no such task.")
+    return name

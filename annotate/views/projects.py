@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
 from annotate.actions import guidelines as guideline_actions
 from annotate.actions import members as member_actions
-from annotate.actions import rewriting, rules, seats
-from annotate.actions.pool import judged_narrative
+from annotate.actions import rewriting, rules
 from annotate.errors import Refused
 from annotate.forms.project import (
     GradeFormSet,
@@ -21,18 +23,29 @@ from annotate.forms.project import (
     RulesForm,
     grade_rules,
 )
-from annotate.models import Assignment, Guideline, Narrative
+from annotate.models import Guideline, InstructionPair, Membership, Narrative, Query
 from annotate.narrative_diff import diff
-from annotate.pages import page_by_key
-from annotate.panels import panels_for
-from annotate.progress import my_seats, outcome, project_progress, query_progress
+from annotate.overview import Todo, overview
+from annotate.pages import Page, page_by_key
+from annotate.progress import (
+    judgments_wanted,
+    my_seats,
+    outcome,
+    people_progress,
+    query_progress,
+    task_progress,
+)
 from annotate.requests import PageRequest
+from annotate.views.home import seat_rows, worker
 
 
 @require_GET
 def project(request: PageRequest, slug: str) -> HttpResponse:
     """How far are we, how much do we agree, what needs me."""
     member = access.member(request.user, slug)
+    judgments = judgments_wanted(member.project)
+    page = page_by_key(member.project.queries.all(), request.GET)
+    added = overview(member)
     return render(
         request,
         "annotate/project.html",
@@ -40,24 +53,25 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "overview",
-            "progress": project_progress(member.project),
-            "seats": my_seats(member),
-            "open_tasks": [
-                (task.value, task.label)
-                for task in Assignment.Task
-                if seats.open_pairs(task=task, by=member).exists()
-            ],
-            "panels": panels_for(member),
+            "judged": judgments.done,
+            "wanted": judgments.total,
+            "tasks": task_progress(member),
+            "seats": seat_rows(member),
+            "todo": [*_my_todo(member), *added.todo],
+            "rows": _query_rows(member, page),
+            "page": page,
+            "people": people_progress(member.project) if member.leads else None,
+            **worker(),
+            **added.context,
         },
     )
 
 
 @require_GET
 def queries(request: PageRequest, slug: str) -> HttpResponse:
-    """Progress per query and who is where; leads follow each query to its documents."""
+    """Progress per query, in pages."""
     member = access.member(request.user, slug)
     page = page_by_key(member.project.queries.all(), request.GET)
-    found = query_progress(member.project, page.rows)
     return render(
         request,
         "annotate/queries.html",
@@ -65,37 +79,18 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "queries",
+            "rows": _query_rows(member, page),
             "page": page,
             "total": member.project.queries.count(),
-            "rows": [(query, found.get(query.pk, [])) for query in page.rows],
         },
     )
 
 
 @require_GET
 def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """One query for its lead: narratives and their versions, every document and what people
-    said.
-    """
-    member = access.lead(request.user, slug)
+    """One query: its narratives and their versions; for leads every document and what was said."""
+    member = access.member(request.user, slug)
     found = access.query(member, pk)
-    pairs = []
-    for pair in found.pairs.select_related("project", "query").order_by("pk"):
-        versions = list(pair.narratives.select_related("author").order_by("side", "version"))
-        newest = {narrative.side: narrative for narrative in versions}
-        original = newest.get(Narrative.Side.ORIGINAL)
-        altered = newest.get(Narrative.Side.ALTERED)
-        pairs.append(
-            {
-                "pair": pair,
-                "versions": versions,
-                "original": original,
-                "altered": altered,
-                "pieces": diff(original.text if original else "", altered.text if altered else ""),
-                "judged_under": judged_narrative(pair),
-                "outcome": outcome(pair),
-            }
-        )
     return render(
         request,
         "annotate/query.html",
@@ -104,10 +99,62 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "member": member,
             "section": "queries",
             "query": found,
-            "pairs": pairs,
+            "pairs": [_pair(member, pair) for pair in _pairs(found)],
             "grades": list(member.project.grades.order_by("value")),
         },
     )
+
+
+def _pairs(of: Query) -> list[InstructionPair]:
+    return list(of.pairs.select_related("project", "query").order_by("pk"))
+
+
+def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
+    """One pair on its query's page."""
+    versions = list(pair.narratives.select_related("author").order_by("side", "version"))
+    newest = {narrative.side: narrative for narrative in versions}
+    original = newest.get(Narrative.Side.ORIGINAL)
+    altered = newest.get(Narrative.Side.ALTERED)
+    pieces = diff(original.text, altered.text) if original and original.text and altered else None
+    return {
+        "pair": pair,
+        "versions": versions[::-1],
+        "original": original,
+        "altered": altered,
+        "pieces": pieces,
+        "seats": list(pair.assignments.select_related("member").order_by("task", "seat")),
+        "mine": set(pair.assignments.filter(member=member).values_list("task", flat=True)),
+        "outcome": outcome(pair) if member.leads else None,
+    }
+
+
+def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
+    """Queries as lists show them; what judgments come to is for leads alone."""
+    return [
+        {
+            "query": row.query,
+            "url": reverse("annotate:query", args=[member.project.slug, row.query.pk]),
+            "judged": row.judged,
+            "wanted": row.wanted,
+            "pairs": row.pairs,
+            **(
+                {
+                    "documents": row.documents,
+                    "kept": row.kept,
+                    "dropped": row.dropped,
+                    "disputed": row.disputed,
+                }
+                if member.leads
+                else {}
+            ),
+        }
+        for row in query_progress(member.project, page.rows)
+    ]
+
+
+def _my_todo(member: Membership) -> list[Todo]:
+    begun = len(my_seats(member))
+    return [Todo("Seats of yours with work left", begun, reverse("annotate:home"))] if begun else []
 
 
 @require_http_methods(["GET", "POST"])

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate import access
@@ -14,9 +15,8 @@ from annotate.actions import rewriting as actions
 from annotate.actions import seats
 from annotate.errors import Refused, Stale
 from annotate.forms.rewriting import NarrativeForm
-from annotate.models import Assignment, InstructionPair, Membership, Narrative
-from annotate.narrative_diff import diff
-from annotate.progress import outcome
+from annotate.models import Assignment, Candidate, InstructionPair, Membership, Narrative
+from annotate.narrative_diff import before_pieces, diff
 from annotate.requests import PageRequest
 from annotate.shown import show
 
@@ -91,7 +91,9 @@ def _page(
     form: NarrativeForm,
 ) -> dict[str, Any]:
     versions = pair.narratives.filter(side=Narrative.Side.ALTERED).select_related("author")
-    before = original.text if original else ""
+    starting = original.text if original else ""
+    pieces = diff(starting, altered.text if altered else starting)
+    judging = seats.holds(pair=pair, task=Assignment.Task.JUDGE, by=member)
     return {
         "project": pair.project,
         "member": member,
@@ -100,16 +102,18 @@ def _page(
         "original": original,
         "altered": altered,
         "form": form,
-        "pieces": diff(before, altered.text) if altered else None,
+        "pieces": pieces,
+        "before_pieces": before_pieces(pieces),
         "versions": list(versions.order_by("-version")),
-        "relevant": relevant_documents(pair),
-        # Others' judgments are for leads alone while the judging goes on.
-        "outcome": outcome(pair) if member.leads and altered else None,
+        "at_stake": relevant_documents(pair),
+        "grades": list(pair.project.grades.order_by("value")),
+        "show_prior": pair.project.show_prior or member.leads,
+        "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
     }
 
 
-def relevant_documents(pair: InstructionPair) -> list[Any]:
-    """The candidates of a pair that were relevant before, with their documents but not their
+def relevant_documents(pair: InstructionPair) -> list[Candidate]:
+    """The candidates of a pair that were relevant before, with their documents but not the
     texts.
     """
     return list(
