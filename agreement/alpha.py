@@ -7,12 +7,11 @@ from typing import Literal, TypeAlias, get_args
 
 import krippendorff
 import numpy as np
-import numpy.typing as npt
 
 from .bootstrap import FloatArray, Statistic
 from .coefficient import Coefficient
 from .estimate import IntervalMethod, corrected, estimate
-from .tables import Categories, Patterns, Ratings, as_ratings
+from .tables import Categories, Matrix, Patterns, Ratings, as_ratings
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -22,7 +21,7 @@ MOST_FOR_PACKAGE = 2_000_000
 
 
 def krippendorff_alpha(
-    ratings: Ratings | npt.ArrayLike,
+    ratings: Ratings | Matrix,
     *,
     categories: Categories | None = None,
     level: Level = "nominal",

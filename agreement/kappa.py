@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +10,13 @@ import numpy.typing as npt
 from .bootstrap import FloatArray, Statistic
 from .coefficient import Coefficient
 from .estimate import IntervalMethod, corrected, estimate, quotient
-from .tables import Categories, Patterns, Ratings, as_ratings
+from .tables import Categories, Matrix, Patterns, Ratings, as_ratings
 
 Weights: TypeAlias = Literal["linear", "quadratic"] | npt.ArrayLike | None
 
 
 def percent_agreement(
-    ratings: Ratings | npt.ArrayLike,
+    ratings: Ratings | Matrix,
     *,
     categories: Categories | None = None,
     interval: IntervalMethod = None,
@@ -64,7 +64,7 @@ def percent_agreement(
 
 
 def fleiss_kappa(
-    ratings: Ratings | npt.ArrayLike,
+    ratings: Ratings | Matrix,
     *,
     categories: Categories | None = None,
     interval: IntervalMethod = None,
@@ -130,7 +130,7 @@ def fleiss_kappa(
 
 
 def cohen_kappa(
-    ratings: Ratings | npt.ArrayLike,
+    ratings: Ratings | Matrix,
     *,
     categories: Categories | None = None,
     weights: Weights = None,
@@ -187,17 +187,20 @@ def cohen_kappa(
 
     statistic = Statistic(times, values, scratch=4 * len(matrix) + len(pairs))
     name = "Cohen's kappa" if weights is None else "weighted kappa"
-    if len(pairs) > 1:
+    many = len(pairs) > 1
+    if many:
         name += ", mean over pairs"
     return estimate(
         table,
         statistic,
         name=name,
         method=_weights_in_words(weights),
-        note=_pairs_in_words(table.raters, by_pair(times[np.newaxis].astype(np.float64))),
+        note=_pairs_in_words(table.raters, by_pair(times[np.newaxis].astype(np.float64)))
+        if many
+        else "",
         undefined=(
-            "no pair of raters used more than one category on the units that both judged"
-            if len(pairs) > 1
+            "no pair of raters has a value on the units that both judged"
+            if many
             else "the weights are 0 for all categories that were used"
         ),
         interval=interval,
@@ -268,14 +271,12 @@ def _weights_in_words(weights: Weights) -> str:
 
 
 def _pairs_in_words(raters: int, kappas: FloatArray) -> str:
-    """What the mean is over, from the kappas (pairs, 1); "" where there is no mean."""
-    if len(kappas) < 2:
-        return ""
+    """What the mean is over, from the kappas of the pairs with a unit in common, shape (S, 1)."""
     valued = int((~np.isnan(kappas)).sum())
     possible = raters * (raters - 1) // 2
     note = f"mean over {valued} of {possible} pairs of raters"
     if possible > len(kappas):
         note += f"; {possible - len(kappas)} without a unit that both judged"
     if valued < len(kappas):
-        note += f"; {len(kappas) - valued} with a single category"
+        note += f"; {len(kappas) - valued} without a value (a single category)"
     return note

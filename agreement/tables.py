@@ -19,6 +19,8 @@ import numpy.typing as npt
 
 from .coefficient import Excluded
 
+# Rows of units, one value per rater. Beside what numpy calls an array, lists with None or words.
+Matrix: TypeAlias = npt.ArrayLike | Sequence[Sequence[Hashable]]
 Categories: TypeAlias = Sequence[Hashable] | npt.NDArray[Any] | Literal["seen"]
 
 # Rows encoded at a time, so that what is compared stays in the processor's cache.
@@ -65,7 +67,7 @@ class Ratings:
     counted: Patterns
 
     @classmethod
-    def from_matrix(cls, values: npt.ArrayLike, *, categories: Categories) -> Ratings:
+    def from_matrix(cls, values: Matrix, *, categories: Categories) -> Ratings:
         """Ratings from a matrix of units x raters, nan (or None) where a rater did not judge.
 
         Args:
@@ -246,7 +248,7 @@ class Ratings:
         return self._from_digits(renumbered[self.digits], kept, self.ordered)
 
 
-def as_ratings(ratings: Ratings | npt.ArrayLike, categories: Categories | None) -> Ratings:
+def as_ratings(ratings: Ratings | Matrix, categories: Categories | None) -> Ratings:
     """What a caller gave to a coefficient, in the one form they all work on.
 
     Args:
@@ -323,10 +325,12 @@ def _numeric(scale: Iterable[Hashable]) -> bool:
     return all(isinstance(c, int | float) for c in scale)
 
 
-def _as_table(values: npt.ArrayLike, what: str, shape: str) -> npt.NDArray[Any]:
+def _as_table(values: Matrix, what: str, shape: str) -> npt.NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         # asarray() would show what the mask hides.
-        values = np.ma.filled(values.astype(object), None)
+        hidden = np.ma.getmaskarray(values)
+        values = np.asarray(values.data, dtype=object)
+        values[hidden] = None
     table = np.asarray(values)
     if table.dtype.kind in "US" and not isinstance(values, np.ndarray):
         # numpy makes the word "nan" of a nan among words.

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agreement import (
+    Coefficient,
+    bootstrap,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    percent_agreement,
+)
+
+COEFFICIENTS: dict[str, Callable[..., Coefficient]] = {
+    "percent": percent_agreement,
+    "kappa": cohen_kappa,
+    "quadratic": partial(cohen_kappa, weights="quadratic"),
+    "fleiss": fleiss_kappa,
+    "alpha nominal": krippendorff_alpha,
+    "alpha ordinal": partial(krippendorff_alpha, level="ordinal"),
+    "alpha interval": partial(krippendorff_alpha, level="interval"),
+    "alpha ratio": partial(krippendorff_alpha, level="ratio"),
+}
+every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
+
+
+def ratings(units: int, raters: int = 3, missing: float = 0.1, seed: int = 1) -> np.ndarray:
+    """Raters who know the truth in 60 % of the cases and guess in the others, on a scale of 4."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 4, (units, 1))
+    guess = rng.integers(0, 4, (units, raters))
+    table = np.where(rng.random((units, raters)) < 0.6, truth, guess).astype(float)
+    table[rng.random(table.shape) < missing] = np.nan
+    return table
+
+
+def with_interval(name: str, table: np.ndarray, **options: int) -> Coefficient:
+    return COEFFICIENTS[name](table, categories=range(4), interval="bootstrap", **options)
+
+
+@every_coefficient
+def test_every_resample_has_the_value_of_the_units_drawn(name, monkeypatch):
+    # The resamples are counts of patterns; here they are written out as units again.
+    table = ratings(40)
+    drawn: list[tuple[np.ndarray, np.ndarray]] = []
+    original = bootstrap._resample
+
+    def watched(statistic, *, resamples, rng):
+        draws = np.random.default_rng(3).multinomial(
+            statistic.times.sum(), statistic.times / statistic.times.sum(), size=resamples
+        )
+        drawn.append((draws, original(statistic, resamples=resamples, rng=rng)))
+        return drawn[-1][1]
+
+    monkeypatch.setattr(bootstrap, "_resample", watched)
+    with_interval(name, table, seed=3, resamples=100)
+    (draws, values), *_ = drawn
+
+    patterns = patterns_of(name, table)
+    for times, value in zip(draws, values, strict=True):
+        units = np.repeat(patterns, times, axis=0)
+        again = COEFFICIENTS[name](units, categories=range(4)).value
+        assert value == pytest.approx(again, abs=1e-12)
+
+
+def patterns_of(name: str, table: np.ndarray) -> np.ndarray:
+    """The patterns behind the draws, as units x raters: the most frequent first, then by code."""
+    shared = table[(~np.isnan(table)).sum(axis=1) >= 2]
+    codes = np.nan_to_num(shared, nan=-1).astype(int)
+    if name in ("kappa", "quadratic"):
+        rows, times = np.unique(codes, axis=0, return_counts=True)
+        return np.where(rows < 0, np.nan, rows)[np.argsort(-times, kind="stable")]
+    counts = np.stack([(codes == category).sum(axis=1) for category in range(4)], axis=1)
+    rows, times = np.unique(counts, axis=0, return_counts=True)
+    units = [np.repeat(np.arange(4), row) for row in rows[np.argsort(-times, kind="stable")]]
+    return np.array(
+        [np.pad(u.astype(float), (0, 3 - len(u)), constant_values=np.nan) for u in units]
+    )
+
+
+@every_coefficient
+def test_it_is_the_interval_of_a_plain_resampling_loop(name):
+    table = ratings(80)
+    rng = np.random.default_rng(11)
+    loop = [
+        COEFFICIENTS[name](table[rng.integers(0, 80, 80)], categories=range(4)).value
+        for _ in range(1_000)
+    ]
+    # Units that fewer than two judged are drawn in the loop and not by us: 2 or 3 of 80 here.
+    low, high = np.percentile(np.array(loop, dtype=float), [2.5, 97.5])
+
+    interval = with_interval(name, table, resamples=20_000).interval
+
+    assert interval is not None
+    assert interval.low == pytest.approx(low, abs=0.03)
+    assert interval.high == pytest.approx(high, abs=0.03)
+
+
+@every_coefficient
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another(name):
+    table = ratings(60)
+
+    first, again, other = (
+        with_interval(name, table, seed=seed, resamples=200) for seed in (1, 1, 2)
+    )
+
+    assert first.interval == again.interval
+    assert first.interval != other.interval
+
+
+@every_coefficient
+@given(order=st.permutations(range(30)))
+def test_the_order_of_units_changes_no_digit(name, order):
+    table = ratings(30)
+
+    shuffled = with_interval(name, table[order], resamples=100)
+
+    assert shuffled.interval == with_interval(name, table, resamples=100).interval
+
+
+@every_coefficient
+def test_the_size_of_the_portions_changes_no_digit(name, monkeypatch):
+    table = ratings(60)
+    whole = with_interval(name, table, resamples=500)
+
+    monkeypatch.setattr(bootstrap, "_NUMBERS_AT_A_TIME", 1_000)
+    in_portions = with_interval(name, table, resamples=500)
+
+    assert in_portions.interval == pytest.approx(whole.interval, abs=1e-12)
+
+
+def test_it_holds_the_value_and_says_how_it_was_made():
+    result = with_interval("fleiss", ratings(200), seed=7, resamples=1_000)
+
+    assert result.value is not None
+    assert result.interval is not None
+    assert result.interval.low < result.value < result.interval.high
+    assert result.interval_note == ("95 % percentile bootstrap over units, 1,000 resamples, seed 7")
+    assert (result.seed, result.resamples) == (7, 1_000)
+
+
+def test_none_is_made_unless_asked_for():
+    result = fleiss_kappa(ratings(20), categories=range(4))
+
+    assert (result.interval, result.interval_note) == (None, "")
+    assert (result.seed, result.resamples) == (None, None)
+
+
+def test_one_unit_has_no_interval():
+    result = cohen_kappa([[0, 1]], categories=[0, 1], interval="bootstrap")
+
+    assert result.value == 0.0
+    assert result.interval is None
+    assert result.interval_note == "no interval: resampling needs at least two units"
+
+
+def test_perfect_agreement_says_that_its_interval_shows_nothing():
+    result = fleiss_kappa([[0, 0]] * 20 + [[1, 1]] * 20, categories=[0, 1], interval="bootstrap")
+
+    assert result.interval == (1.0, 1.0)
+    assert result.interval_note.endswith(
+        "the resamples do not differ, so the interval cannot show the uncertainty"
+    )
+
+
+def test_resamples_without_a_value_are_left_out_and_counted():
+    # 4 of 100 units are not (0, 0); a resample without any of them has one category:
+    # 0.96 ** 100 = 1.7 % of them.
+    result = cohen_kappa(
+        [[0, 0]] * 96 + [[1, 1]] * 4, categories=[0, 1], interval="bootstrap", resamples=10_000
+    )
+
+    note = result.interval_note
+    left_out = int(note.partition("seed 0; ")[2].split()[0])
+    assert 120 <= left_out <= 220
+    assert result.interval == (1.0, 1.0)
+
+
+def test_many_resamples_without_a_value_are_no_interval():
+    # 0.99 ** 100 = 37 % of resamples have one category.
+    result = cohen_kappa([[0, 0]] * 99 + [[1, 1]], categories=[0, 1], interval="bootstrap")
+
+    assert result.value == 1.0
+    assert result.interval is None
+    assert result.interval_note.startswith("no interval: 3,")
+    assert result.interval_note.endswith(" of 10,000 resamples had no value")
+
+
+def test_ten_times_the_units_of_the_same_patterns_have_a_narrower_interval():
+    table = ratings(100)
+
+    one, ten = (with_interval("alpha ordinal", np.tile(table, (n, 1))) for n in (1, 10))
+
+    assert one.interval is not None
+    assert ten.interval is not None
+    width = one.interval.high - one.interval.low
+    assert ten.interval.high - ten.interval.low == pytest.approx(width / 10**0.5, rel=0.05)

@@ -1,0 +1,193 @@
+"""What holds for every table of ratings, by hypothesis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from agreement import (
+    Coefficient,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+    percent_agreement,
+)
+
+SCALE = [0, 1, 2, 3]
+
+COEFFICIENTS: dict[str, Callable[..., Coefficient]] = {
+    "percent": percent_agreement,
+    "kappa": cohen_kappa,
+    "linear": partial(cohen_kappa, weights="linear"),
+    "quadratic": partial(cohen_kappa, weights="quadratic"),
+    "fleiss": fleiss_kappa,
+    "alpha nominal": krippendorff_alpha,
+    "alpha ordinal": partial(krippendorff_alpha, level="ordinal"),
+    "alpha interval": partial(krippendorff_alpha, level="interval"),
+    "alpha ratio": partial(krippendorff_alpha, level="ratio"),
+}
+NOMINAL = ["percent", "kappa", "fleiss", "alpha nominal"]
+NOT_ALPHA = ["percent", "kappa", "linear", "quadratic", "fleiss"]
+
+tables = hnp.arrays(
+    float,
+    st.tuples(st.integers(1, 12), st.integers(2, 4)),
+    elements=st.sampled_from([*SCALE, np.nan]),
+)
+complete_tables = hnp.arrays(
+    float, st.tuples(st.integers(1, 12), st.integers(2, 4)), elements=st.sampled_from(SCALE)
+)
+
+every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)
+
+
+def value(name: str, table: np.ndarray) -> float | None:
+    return COEFFICIENTS[name](table, categories=SCALE).value
+
+
+def same(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one == pytest.approx(other, abs=1e-12)
+
+
+@every_coefficient
+@given(table=tables, data=st.data())
+def test_the_order_of_units_does_not_matter(name, table, data):
+    order = data.draw(st.permutations(range(len(table))))
+
+    assert same(value(name, table), value(name, table[order]))
+
+
+@every_coefficient
+@given(table=tables, data=st.data())
+def test_the_order_of_raters_does_not_matter(name, table, data):
+    order = data.draw(st.permutations(range(table.shape[1])))
+
+    assert same(value(name, table), value(name, table[:, order]))
+
+
+@pytest.mark.parametrize("name", NOMINAL)
+@given(table=tables, renamed=st.permutations(SCALE))
+def test_the_order_of_nominal_categories_does_not_matter(name, table, renamed):
+    new_names = np.where(
+        np.isnan(table), np.nan, np.array(renamed)[np.nan_to_num(table).astype(int)]
+    )
+
+    assert same(value(name, table), value(name, new_names))
+
+
+@pytest.mark.parametrize("name", sorted({*COEFFICIENTS} - {"alpha ratio"}))
+@given(table=tables)
+def test_turning_the_scale_round_does_not_matter(name, table):
+    assert same(value(name, table), value(name, 3 - table))
+
+
+@pytest.mark.parametrize("name", NOT_ALPHA)
+@given(table=tables)
+def test_every_unit_twice_is_the_same(name, table):
+    # Not so for alpha, which corrects for small samples.
+    assert same(value(name, table), value(name, np.vstack([table, table])))
+
+
+@pytest.mark.parametrize("name", sorted({*COEFFICIENTS} - {*NOT_ALPHA}))
+@given(table=tables)
+def test_every_unit_twice_brings_alpha_nearer_to_its_limit(name, table):
+    # 1 - alpha is (n - 1) / n times something that doubling leaves alone.
+    once, twice = value(name, table), value(name, np.vstack([table, table]))
+    if once is None or twice is None:
+        assert once is twice
+        return
+    present = (~np.isnan(table)).sum(axis=1)
+    n = present[present >= 2].sum()
+
+    assert (1 - once) * n / (n - 1) == pytest.approx((1 - twice) * 2 * n / (2 * n - 1), abs=1e-9)
+
+
+@every_coefficient
+@given(
+    values=st.lists(st.sampled_from(SCALE), min_size=2, max_size=12).filter(
+        lambda v: len({*v}) > 1
+    ),
+    raters=st.integers(2, 4),
+)
+def test_perfect_agreement_is_1(name, values, raters):
+    assert value(name, np.repeat(np.array(values, dtype=float)[:, None], raters, axis=1)) == 1.0
+
+
+@pytest.mark.parametrize("name", sorted({*COEFFICIENTS} - {"percent"}))
+@given(
+    category=st.sampled_from(SCALE),
+    present=hnp.arrays(bool, st.tuples(st.integers(1, 9), st.integers(2, 4))),
+)
+def test_a_constant_table_is_undefined(name, category, present):
+    assert value(name, np.where(present, category, np.nan)) is None
+
+
+@every_coefficient
+@given(table=tables)
+def test_units_that_fewer_than_two_judged_might_as_well_not_be_there(name, table):
+    shared = (~np.isnan(table)).sum(axis=1) >= 2
+
+    result = COEFFICIENTS[name](table, categories=SCALE)
+
+    assert same(result.value, value(name, table[shared]))
+    assert result.units == shared.sum()
+    assert result.units + sum(entry.units for entry in result.excluded) == len(table)
+
+
+@every_coefficient
+@given(table=tables)
+def test_a_rater_who_judged_nothing_might_as_well_not_be_there(name, table):
+    with_absent = np.column_stack([table, np.full(len(table), np.nan)])
+
+    assert same(value(name, table), value(name, with_absent))
+
+
+@every_coefficient
+@given(table=tables)
+def test_no_value_is_above_1_and_none_is_without_a_reason(name, table):
+    result = COEFFICIENTS[name](table, categories=SCALE)
+
+    if result.value is None:
+        assert result.note.startswith("undefined: ")
+    else:
+        assert result.value <= 1.0
+
+
+@given(table=tables)
+def test_kappa_of_many_is_the_mean_of_kappas_of_two(table):
+    pairs = [
+        cohen_kappa(table[:, pair], categories=SCALE).value
+        for pair in map(list, combinations(range(table.shape[1]), 2))
+    ]
+    values = [kappa for kappa in pairs if kappa is not None]
+
+    assert same(value("kappa", table), float(np.mean(values)) if values else None)
+
+
+@given(table=complete_tables)
+def test_percent_agreement_counts_pairs_that_agree(table):
+    agreeing = [row[a] == row[b] for row in table for a, b in combinations(range(len(row)), 2)]
+
+    assert value("percent", table) == pytest.approx(np.mean(agreeing), abs=1e-12)
+
+
+@every_coefficient
+@given(table=tables, seed=st.integers(0, 99))
+def test_an_interval_is_in_order_and_needs_a_value(name, table, seed):
+    result = COEFFICIENTS[name](
+        table, categories=SCALE, interval="bootstrap", seed=seed, resamples=100
+    )
+
+    if result.interval is None:
+        assert result.value is None or result.interval_note.startswith("no interval: ")
+    else:
+        assert result.interval.low <= result.interval.high <= 1.0
