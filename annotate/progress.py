@@ -12,7 +12,6 @@ from django.db.models import Count, F, Max
 from annotate.actions import seats
 from annotate.actions.pool import (
     in_scope,
-    judged_narrative,
     judgments_in_force,
     narratives_in_force,
     pairs_with_pool,
@@ -26,6 +25,7 @@ from annotate.models import (
     InstructionPair,
     Judgment,
     Membership,
+    Narrative,
     Project,
     Query,
 )
@@ -181,125 +181,75 @@ def people_progress(project: Project) -> list[PersonProgress]:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """One candidate of a pair: what it was, what people say now."""
+class Said:
+    """One candidate under one narrative in force: what people said, and what it comes to."""
 
     candidate: Candidate
+    narrative: Narrative | None
     judgments: list[Judgment]
     flags: list[Flag]
-    adjudication: Adjudication | None
-    state: State
-    relevance: int | None
-    was_relevant: bool
-    is_relevant: bool | None
-
-    @property
-    def dropped(self) -> bool:
-        """Relevant before, not any more."""
-        return self.was_relevant and self.is_relevant is False
-
-    @property
-    def grew(self) -> bool:
-        """Relevant now, though it was not before: a narrower narrative cannot do that."""
-        return self.is_relevant is True and not self.was_relevant
+    # kept, dropped, grew, disputed, settled or unjudged; None while others' answers are hidden.
+    outcome: str | None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What re-judging a pair has shown so far."""
+def said_of(
+    project: Project, candidates: Sequence[Candidate], only: Membership | None
+) -> list[Said]:
+    """What was said of these candidates under each narrative in force: four queries.
 
-    standings: list[Standing]
-
-    def count(self, state: State) -> int:
-        """How many candidates are in a state."""
-        return sum(standing.state is state for standing in self.standings)
-
-    @property
-    def kept(self) -> int:
-        """Relevant before and now."""
-        return sum(s.was_relevant and s.is_relevant is True for s in self.standings)
-
-    @property
-    def dropped(self) -> int:
-        """Relevant before, not any more."""
-        return sum(standing.dropped for standing in self.standings)
-
-    @property
-    def grew(self) -> int:
-        """Relevant now and not before: the relevant set must only shrink."""
-        return sum(standing.grew for standing in self.standings)
-
-    @property
-    def disputed(self) -> int:
-        """No consensus yet."""
-        return self.count(State.DISPUTED)
-
-    @property
-    def unjudged(self) -> int:
-        """Nobody has said anything yet."""
-        return self.count(State.UNJUDGED)
-
-
-def outcome(pair: InstructionPair) -> Outcome:
-    """Return where every candidate to be judged for a pair stands; texts are not read."""
-    project = pair.project
-    narrative = judged_narrative(pair)
-    candidates = list(
-        in_scope(project, Candidate.objects.filter(query=pair.query_id))
-        .select_related("document")
-        .order_by("document__doc_id")
-    )
-    judgments: dict[int, list[Judgment]] = defaultdict(list)
-    flags: dict[int, list[Flag]] = defaultdict(list)
-    settled: dict[int, Adjudication] = {}
-    if narrative is not None:
-        for judgment in (
-            Judgment.objects.current()
-            .filter(narrative=narrative)
-            .select_related("annotator")
-            .order_by("annotator__name")
-        ):
-            judgments[judgment.candidate_id].append(judgment)
-        for flag in Flag.objects.current().filter(narrative=narrative).select_related("annotator"):
-            flags[flag.candidate_id].append(flag)
-        for adjudication in (
-            Adjudication.objects.current().filter(narrative=narrative).select_related("by")
-        ):
-            settled[adjudication.candidate_id] = adjudication
-    return Outcome(
-        [
-            _standing(
-                project,
-                candidate,
-                judgments[candidate.pk],
-                flags[candidate.pk],
-                settled.get(candidate.pk),
-            )
-            for candidate in candidates
-        ]
-    )
+    With `only`, that member's own answers and no outcome: others' stay hidden.
+    """
+    queries = {candidate.query_id for candidate in candidates}
+    narratives: dict[int, list[Narrative]] = defaultdict(list)
+    for narrative in (
+        narratives_in_force(project)
+        .filter(pair__query__in=queries)
+        .select_related("pair")
+        .order_by("pair__pk")
+    ):
+        narratives[narrative.pair.query_id].append(narrative)
+    ids = [candidate.pk for candidate in candidates]
+    judgments: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
+    flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
+    mine = {} if only is None else {"annotator": only}
+    under = {"candidate__in": ids, "narrative__in": narratives_in_force(project)}
+    for judgment in (
+        Judgment.objects.current()
+        .filter(**under, **mine)
+        .select_related("annotator")
+        .order_by("annotator__is_machine", "annotator__name")
+    ):
+        judgments[judgment.narrative_id, judgment.candidate_id].append(judgment)
+    for flag in Flag.objects.current().filter(**under, **mine).select_related("annotator"):
+        flags[flag.narrative_id, flag.candidate_id].append(flag)
+    settled = {
+        (decision.narrative_id, decision.candidate_id): decision.relevance
+        for decision in Adjudication.objects.current().filter(**under)
+    }
+    found: list[Said] = []
+    for candidate in candidates:
+        under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
+        for asked in under_which:
+            key = (0 if asked is None else asked.pk, candidate.pk)
+            given = judgments[key]
+            outcome = None if only else _outcome(project, candidate, given, settled.get(key))
+            found.append(Said(candidate, asked, given, flags[key], outcome))
+    return found
 
 
-def _standing(
-    project: Project,
-    candidate: Candidate,
-    judgments: list[Judgment],
-    flags: list[Flag],
-    adjudication: Adjudication | None,
-) -> Standing:
+def _outcome(
+    project: Project, candidate: Candidate, judgments: list[Judgment], settled: int | None
+) -> str:
+    """What became of a candidate, in the words of templates/annotate/_outcome.html."""
     grades = [judgment.relevance for judgment in judgments if not judgment.annotator.is_machine]
-    found = consensus(grades, project.consensus, adjudication.relevance if adjudication else None)
+    found = consensus(grades, project.consensus, settled)
+    if found.relevance is None or found.state is State.SETTLED:
+        return found.state.value
     before = candidate.prior_relevance
-    return Standing(
-        candidate=candidate,
-        judgments=judgments,
-        flags=flags,
-        adjudication=adjudication,
-        state=found.state,
-        relevance=found.relevance,
-        was_relevant=before is not None and before >= project.relevant_from,
-        is_relevant=None if found.relevance is None else found.relevance >= project.relevant_from,
-    )
+    if found.relevance < project.relevant_from:
+        return "dropped"
+    # A narrower narrative makes nothing relevant that was not.
+    return "grew" if before is not None and before < project.relevant_from else "kept"
 
 
 @dataclass(frozen=True)

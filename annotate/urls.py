@@ -19,12 +19,7 @@ urlpatterns = [
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
     path("projects/<slug:slug>/guidelines/", projects.guidelines, name="guidelines"),
     path("projects/<slug:slug>/members/", projects.members, name="members"),
-    path("projects/<slug:slug>/members/<int:pk>/role/", projects.member_role, name="member_role"),
-    path(
-        "projects/<slug:slug>/members/<int:pk>/leaving/",
-        projects.member_leaving,
-        name="member_leaving",
-    ),
+    path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
     path("pairs/<int:pk>/state/", projects.pair_state, name="pair_state"),

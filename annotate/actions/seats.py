@@ -153,6 +153,13 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
     )
 
 
+def free_seats(pair: InstructionPair, task: str, by: Membership) -> int:
+    """How many seats of `task` on this pair are open to `by`."""
+    if not open_pairs(task=task, by=by).filter(pk=pair.pk).exists():
+        return 0
+    return by.project.overlap(task) - pair.assignments.filter(task=task).count()
+
+
 def workable_pairs(project: Project, task: str) -> QuerySet[InstructionPair]:
     """Pairs of a project on which there is something to do in `task`, whoever does it."""
     pairs = project.pairs.all()

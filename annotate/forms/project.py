@@ -108,9 +108,3 @@ class NewMemberForm(forms.Form):
 
     username = forms.CharField(max_length=150, label="User name")
     role = forms.ChoiceField(choices=Membership.Role.choices, initial=Membership.Role.ANNOTATOR)
-
-
-class RoleForm(forms.Form):
-    """What a member shall be from now on."""
-
-    role = forms.ChoiceField(choices=Membership.Role.choices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import F, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,29 +15,37 @@ from annotate import access
 from annotate.actions import guidelines as guideline_actions
 from annotate.actions import members as member_actions
 from annotate.actions import rewriting, rules
+from annotate.actions.seats import free_seats
 from annotate.errors import Refused
 from annotate.forms.project import (
     GradeFormSet,
     GuidelineForm,
     NewMemberForm,
-    RoleForm,
     RulesForm,
     grade_rules,
 )
-from annotate.models import Guideline, InstructionPair, Membership, Narrative, Query
+from annotate.models import (
+    Assignment,
+    Guideline,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Query,
+)
 from annotate.narrative_diff import diff
 from annotate.overview import Todo, overview
 from annotate.pages import Page, page_by_key
 from annotate.progress import (
     judgments_wanted,
     my_seats,
-    outcome,
     people_progress,
     query_progress,
+    said_of,
     task_progress,
 )
 from annotate.requests import PageRequest
-from annotate.views.home import seat_rows, worker
+from annotate.views.home import seat_rows, work_url, worker
 
 
 @require_GET
@@ -59,7 +68,8 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "seats": seat_rows(member),
             "todo": [*_my_todo(member), *added.todo],
             "rows": _query_rows(member, page),
-            "page": page,
+            "previous_url": page.previous,
+            "next_url": page.next,
             "people": people_progress(member.project) if member.leads else None,
             **worker(),
             **added.context,
@@ -69,9 +79,13 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def queries(request: PageRequest, slug: str) -> HttpResponse:
-    """Progress per query, in pages."""
+    """Progress per query, in pages; `?search=` finds queries by id or by words of the title."""
     member = access.member(request.user, slug)
-    page = page_by_key(member.project.queries.all(), request.GET)
+    search = request.GET.get("search", "").strip()[:200]
+    found = member.project.queries.all()
+    if search:
+        found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
+    page = page_by_key(found, request.GET)
     return render(
         request,
         "annotate/queries.html",
@@ -80,51 +94,64 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "queries",
             "rows": _query_rows(member, page),
-            "page": page,
-            "total": member.project.queries.count(),
+            "search": search,
+            "found": found.count(),
+            "previous_url": page.previous,
+            "next_url": page.next,
         },
     )
 
 
 @require_GET
 def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """One query: its narratives and their versions; for leads every document and what was said."""
+    """One query: its narratives, and its pool with what was said (annotators: by themselves)."""
     member = access.member(request.user, slug)
+    project = member.project
     found = access.query(member, pk)
+    pairs = list(found.pairs.select_related("project", "query").order_by("pk"))
+    page = page_by_key(found.candidates.select_related("document"), request.GET)
     return render(
         request,
         "annotate/query.html",
         {
-            "project": member.project,
+            "project": project,
             "member": member,
             "section": "queries",
             "query": found,
-            "pairs": [_pair(member, pair) for pair in _pairs(found)],
-            "grades": list(member.project.grades.order_by("value")),
+            "pairs": [_pair(member, pair) for pair in pairs],
+            "candidates": said_of(project, page.rows, None if member.leads else member),
+            "several_pairs": len(pairs) > 1,
+            "grades": list(project.grades.order_by("value")),
+            "show_prior": member.leads or project.show_prior,
+            "pool": found.candidates.count(),
+            "previous_url": page.previous,
+            "next_url": page.next,
         },
     )
 
 
-def _pairs(of: Query) -> list[InstructionPair]:
-    return list(of.pairs.select_related("project", "query").order_by("pk"))
-
-
 def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
-    """One pair on its query's page."""
-    versions = list(pair.narratives.select_related("author").order_by("side", "version"))
-    newest = {narrative.side: narrative for narrative in versions}
-    original = newest.get(Narrative.Side.ORIGINAL)
-    altered = newest.get(Narrative.Side.ALTERED)
-    pieces = diff(original.text, altered.text) if original and original.text and altered else None
+    """One pair on its query's page: its narratives, and the way to work on it."""
+    original = pair.current(Narrative.Side.ORIGINAL)
+    altered = pair.current(Narrative.Side.ALTERED)
+    before = original.text if original else ""
+    seats = {seat.task: seat for seat in pair.assignments.filter(member=member)}
     return {
         "pair": pair,
-        "versions": versions[::-1],
         "original": original,
         "altered": altered,
-        "pieces": pieces,
+        "pieces": diff(before, altered.text) if altered else None,
         "seats": list(pair.assignments.select_related("member").order_by("task", "seat")),
-        "mine": set(pair.assignments.filter(member=member).values_list("task", flat=True)),
-        "outcome": outcome(pair) if member.leads else None,
+        "tasks": [
+            {
+                "task": task.value,
+                "name": task.label,
+                "url": work_url(seats[task]) if task in seats else None,
+                "free": free_seats(pair, task, member),
+            }
+            for task in Assignment.Task
+        ],
+        "rewrite_url": reverse("annotate:rewrite", args=[pair.pk]) if member.leads else None,
     }
 
 
@@ -161,25 +188,22 @@ def _my_todo(member: Membership) -> list[Todo]:
 def guidelines(request: PageRequest, slug: str) -> HttpResponse:
     """Read the guidelines; leads write a new version, everybody may read the old ones."""
     member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
-    versions = list(
-        member.project.guidelines.select_related("author").defer("text").order_by("-version")
-    )
-    latest = Guideline.objects.latest_of(member.project)
+    project = member.project
+    in_force = Guideline.objects.latest_of(project)
     asked = request.GET.get("version", "")
-    shown = access.guideline(member, int(asked)) if asked.isdecimal() and len(asked) < 9 else latest
-    form = GuidelineForm(
-        request.POST or None,
-        initial={
-            "text": latest.text if latest else "",
-            "based_on": latest.version if latest else 0,
-        },
-    )
+    older = asked.isdecimal() and len(asked) < 9
+    starting = {
+        "text": in_force.text if in_force else "",
+        "based_on": in_force.version if in_force else 0,
+    }
+    form = GuidelineForm(request.POST or None, initial=starting)
     if request.method == "POST" and form.is_valid():
         try:
             saved = guideline_actions.write_guideline(
                 text=form.cleaned_data["text"], based_on=form.cleaned_data["based_on"], by=member
             )
         except Refused as refused:
+            form = GuidelineForm({**request.POST.dict(), "based_on": starting["based_on"]})
             form.add_error("text", str(refused))
         else:
             messages.success(request, f"Version {saved.version} is in force.")
@@ -188,14 +212,16 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
         request,
         "annotate/guidelines.html",
         {
-            "project": member.project,
+            "project": project,
             "member": member,
             "section": "guidelines",
-            "versions": versions,
-            "latest": latest,
-            "shown": shown,
+            "guideline": access.guideline(member, int(asked)) if older else in_force,
+            "in_force": in_force,
+            "versions": list(
+                project.guidelines.select_related("author").defer("text").order_by("-version")
+            ),
+            "form": form if member.leads else None,
             "editing": member.leads and ("edit" in request.GET or request.method == "POST"),
-            "form": form,
         },
         status=422 if form.errors else 200,
     )
@@ -216,8 +242,8 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _welcome(invited))
             return redirect("annotate:members", slug)
-    people = member.project.memberships.select_related("user").order_by(
-        "left_at", "is_machine", "name"
+    people = member.project.memberships.order_by(
+        F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
     return render(
         request,
@@ -226,45 +252,34 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "members",
-            "people": people,
-            "form": form,
+            "members": people,
+            "form": form if member.leads else None,
         },
         status=422 if form.errors else 200,
     )
 
 
 @require_POST
-def member_role(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a member annotator or lead."""
+def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Make a member annotator or lead, let them go, or take them back in."""
     by = access.lead(request.user, slug)
-    form = RoleForm(request.POST)
+    found = access.fellow(by, pk)
+    change = request.POST.get("change", "")
     try:
-        if not form.is_valid():
-            raise Refused("There is no such role.")
-        changed = member_actions.change_role(
-            member=access.fellow(by, pk), role=form.cleaned_data["role"], by=by
-        )
+        if change == "leave":
+            member_actions.remove_member(member=found, by=by)
+            said = f"{found.name} has left the project. What they said stays."
+        elif change == "return" and found.user is not None:
+            member_actions.add_member(username=found.user.username, role=found.role, by=by)
+            said = f"{found.name} is back."
+        else:
+            changed = member_actions.change_role(member=found, role=change, by=by)
+            said = f"{changed.name} is now {changed.get_role_display().lower()}."
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, f"{changed.name} is now {changed.get_role_display().lower()}.")
+        messages.success(request, said)
     return redirect("annotate:members", slug)
-
-
-@require_POST
-def member_leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Close the project to a member; what they said stays."""
-    by = access.lead(request.user, slug)
-    try:
-        gone = member_actions.remove_member(member=access.fellow(by, pk), by=by)
-    except Refused as refused:
-        messages.error(request, str(refused))
-        return redirect("annotate:members", slug)
-    messages.success(request, f"{gone.name} has left the project. What they said stays.")
-    return redirect(
-        "annotate:home" if gone.pk == by.pk else "annotate:members",
-        *([] if gone.pk == by.pk else [slug]),
-    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -293,6 +308,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
             "section": "settings",
             "form": form,
             "grades": formset,
+            "judged": Judgment.objects.filter(annotator__project=member.project_id).exists(),
         },
         status=422 if bad else 200,
     )
