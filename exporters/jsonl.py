@@ -64,6 +64,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         format_name=FORMAT,
         counts=counts,
         rules=notes.jsonl_rules(),
+        warnings=[],
         notes=notes.about_jsonl(counts),
         pairs=[facts_of(pair, {}) for pair in pairs],
         files=into.files,

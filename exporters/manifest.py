@@ -46,6 +46,13 @@ COUNTS = {
 }
 
 
+class Rule(TypedDict):
+    """What is decided in one respect, in a sentence or two."""
+
+    about: str
+    says: str
+
+
 class PairFacts(TypedDict):
     """One pair: which words were judged, and what came of it.
 
@@ -81,7 +88,7 @@ class Manifest(TypedDict):
     """The whole of it, as it stands in manifest.json and on the export's page.
 
     No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
-    about, `notes` what somebody who uses the files should know; both are sentences.
+    about, `warnings` what does not look right, `notes` what else a user of the files should know.
     """
 
     manifest: int
@@ -89,7 +96,8 @@ class Manifest(TypedDict):
     project: dict[str, str]
     code_version: str
     counts: dict[str, int]
-    rules: list[str]
+    rules: list[Rule]
+    warnings: list[str]
     notes: list[str]
     grades: list[dict[str, Any]]
     pairs: list[PairFacts]
@@ -101,7 +109,8 @@ def compose(
     project: Project,
     format_name: str,
     counts: dict[str, int],
-    rules: list[str],
+    rules: list[Rule],
+    warnings: list[str],
     notes: list[str],
     pairs: list[PairFacts],
     files: list[FileFacts],
@@ -114,6 +123,7 @@ def compose(
         code_version=settings.VERSION,
         counts={key: counts[key] for key in COUNTS if key in counts},
         rules=rules,
+        warnings=warnings,
         notes=notes,
         grades=[
             {"value": grade.value, "name": grade.name, "sentence": grade.sentence}

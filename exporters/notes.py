@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from annotate.consensus import RULES
 from annotate.models import Project
-from exporters.manifest import PairFacts
+from exporters.manifest import PairFacts, Rule
 
 
-def trec_rules(project: Project) -> list[str]:
-    """Return the rules by which judgments became relevance, a sentence or two each."""
+def trec_rules(project: Project) -> list[Rule]:
+    """Return the rules by which judgments became relevance."""
     if project.judge_scope == Project.Scope.RELEVANT:
         scope = (
             f"Judges see the documents with an earlier relevance of at least "
@@ -21,25 +21,31 @@ def trec_rules(project: Project) -> list[str]:
     else:
         scope = "Judges see every document in the pool."
     return [
-        f"Relevant means a relevance of at least {project.relevant_from}.",
-        RULES[project.consensus],
-        "A lead's settling decision wins over the judgments it settles.",
-        (
-            "Only judgments of people count, and only those made under the narrative in force. "
-            "Judgments of machines and those under older narratives have no part in any relevance."
+        Rule(
+            about="Relevant",
+            says=f"A document with a relevance of at least {project.relevant_from}.",
         ),
-        scope,
-        (
-            "A document that is disputed, or that nobody has judged, has no line in the qrels; "
-            "disputed.tsv and unjudged.tsv list them."
+        Rule(about="Consensus", says=RULES[project.consensus]),
+        Rule(
+            about="Settled", says="A lead's settling decision wins over the judgments it settles."
         ),
-        (
-            "Pairs that were removed or sent back, and pairs whose altered narrative is not "
-            "written, are left out of the changed files; pairs.tsv says which."
+        Rule(
+            about="Who counts",
+            says="People, with what they said under the narrative in force. Judgments of machines "
+            "and those under older narratives have no part in any relevance.",
         ),
-        (
-            "The changed qrels and topics carry the ids of pairs; pairs.tsv says which query each "
-            "belongs to."
+        Rule(about="Scope", says=scope),
+        Rule(
+            about="Left out",
+            says="A document that is disputed, or that nobody has judged, has no line in the "
+            "qrels; disputed.tsv and unjudged.tsv list them. Pairs that were removed or sent back, "
+            "and pairs whose altered narrative is not written, have no part in the changed files; "
+            "pairs.tsv says which.",
+        ),
+        Rule(
+            about="Ids",
+            says="The changed qrels and topics carry the ids of pairs; pairs.tsv says which query "
+            "each belongs to.",
         ),
     ]
 
@@ -60,11 +66,9 @@ def about_trec(
     original narratives. `texts`: how many documents are written with what is known of them.
     """
     written = [facts for facts in pairs if not facts["left_out"]]
-    said = [
-        *_about_pairs(pairs, written),
-        *_about_judgments(counts, asked),
-        *_about_change(counts, [facts for facts in written if _spoken_of(facts)]),
-    ]
+    said = [*_about_pairs(pairs, written), *_about_judgments(counts, asked)]
+    if any(map(_spoken_of, written)) and not counts["grew"]:
+        said.append("The relevant set only shrinks: no document became relevant.")
     for side, states in elsewhere.items():
         each = ", ".join(f"{n:,} {state}" for state, n in states.items() if n)
         said.append(f"Documents under the {side} narratives: {each}.")
@@ -81,17 +85,43 @@ def about_trec(
     return said
 
 
-def jsonl_rules() -> list[str]:
+def trec_warnings(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str]:
+    """Return what does not look right: where the relevant set grew, and where nothing changed."""
+    spoken_of = [facts for facts in pairs if not facts["left_out"] and _spoken_of(facts)]
+    said = []
+    if grown := [facts["pair_id"] for facts in spoken_of if facts["counts"]["grew"]]:
+        grew = _amount(counts["grew"], "document")
+        said.append(
+            f"The relevant set should only shrink, but {grew} became relevant "
+            f"(“grew” in documents.changed.tsv), in: {_listed(grown)}."
+        )
+    if same := [facts["pair_id"] for facts in spoken_of if not facts["counts"]["changed"]]:
+        said.append(
+            "At least one document should change in every pair, but none has changed in: "
+            f"{_listed(same)}."
+        )
+    return said
+
+
+def jsonl_rules() -> list[Rule]:
     """Return what stands in the JSON lines, and how to tell what counts."""
     return [
-        (
-            "judgments.jsonl holds every judgment ever made. One with superseded_at no longer "
+        Rule(
+            about="What stands",
+            says="judgments.jsonl holds every judgment ever made. One with superseded_at no longer "
             "stands: its annotator judged again, put a flag instead, or took it back "
-            "(withdrawn_at)."
+            "(withdrawn_at). A flag stands until cleared_at; a settling decision, and a decision "
+            "on an instruction, until withdrawn_at.",
         ),
-        "machine: true marks the judgment of a machine; machines are never counted among people.",
-        ("side and version name the narrative that was on the screen; pairs.jsonl has its words."),
-        "A flag stands until cleared_at, a settling decision and a decision until withdrawn_at.",
+        Rule(
+            about="Under which words",
+            says="side and version name the narrative that was on the screen; pairs.jsonl has its "
+            "words.",
+        ),
+        Rule(
+            about="Machines",
+            says="machine marks the judgments of machines; they never count among people.",
+        ),
     ]
 
 
@@ -143,29 +173,6 @@ def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
     if n := counts["judgments_by_machines"]:
         machines = _amount(n, "judgment was", "judgments were")
         said.append(f"{machines} made by machines and not counted.")
-    return said
-
-
-def _about_change(counts: Mapping[str, int], spoken_of: list[PairFacts]) -> list[str]:
-    """Whether the relevant set only shrinks, and whether it shrinks at all."""
-    if not spoken_of:
-        return []
-    grown = [facts["pair_id"] for facts in spoken_of if facts["counts"]["grew"]]
-    said = []
-    if grown:
-        grew = _amount(counts["grew"], "document")
-        said.append(
-            f"The relevant set should only shrink, but {grew} became relevant "
-            f"(“grew” in documents.changed.tsv), in: {_listed(grown)}."
-        )
-    else:
-        said.append("The relevant set only shrinks: no document became relevant.")
-    same = [facts["pair_id"] for facts in spoken_of if not facts["counts"]["changed"]]
-    if same:
-        said.append(
-            "At least one document should change in every pair, but none has changed in: "
-            f"{_listed(same)}."
-        )
     return said
 
 

@@ -240,6 +240,7 @@ class _Export:
             format_name=FORMAT,
             counts=counts,
             rules=notes.trec_rules(self.project),
+            warnings=notes.trec_warnings(counts, pairs),
             notes=notes.about_trec(
                 counts=counts,
                 pairs=pairs,

@@ -1,0 +1,65 @@
+"""The only door from a request to an export and its files: for leads, once they are not blind."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.http import Http404
+
+from annotate import access
+from annotate.access import Person
+from annotate.actions import seats
+from annotate.models import Assignment, Membership
+from exporters import manifest
+from exporters.models import Export
+
+ARCHIVE = "export.zip"
+BLIND = (
+    "You have judging or reviewing left in this project, and an export would show you what others "
+    "said. Finish it, or leave the seat, then look here again."
+)
+
+
+def must_answer_first(member: Membership) -> bool:
+    """Tell whether `member` sits before something others may have answered, and has yet to.
+
+    Blind means blind: until then no export tells them what the others said.
+    """
+    return any(
+        member.assignments.open()
+        .filter(
+            task=task, pair__in=seats.workable_pairs(member.project, task).order_by().values("pk")
+        )
+        .exists()
+        for task in (Assignment.Task.JUDGE, Assignment.Task.REVIEW)
+    )
+
+
+def export(user: Person, slug: str, pk: int) -> tuple[Membership, Export]:
+    """Return an export of a project the person leads, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    found = (
+        Export.objects.select_related("project", "by")
+        .filter(pk=pk, project=member.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such export in this project.")
+    return member, found
+
+
+def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
+    """Open a file of a finished export by its name in the manifest, the manifest, or ARCHIVE.
+
+    Raises Http404 where there is none, PermissionDenied as `export` and for who is still blind.
+    """
+    member, found = export(user, slug, pk)
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    # Never a path made of what somebody sent: only names that are written in the row.
+    if found.state == Export.State.DONE and found.manifest is not None:
+        names = {entry["name"] for entry in found.manifest["files"]}
+        if name in names | {manifest.NAME, ARCHIVE}:
+            return default_storage.open(f"{found.folder}/{name}", "rb")
+    raise Http404("There is no such file in this export.")

@@ -1,0 +1,110 @@
+"""`manage.py export PROJECT FORMAT --output DIR`: the same files as the page's, into a folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import ArgumentParser
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refused
+from annotate.models import Project
+from exporters import actions, manifest
+from exporters.manifest import Manifest
+
+
+class Command(BaseCommand):
+    """Write an export of a project into a folder, whole or not at all."""
+
+    help = "Write an export of a project into a folder, and print what is in it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's short name")
+        parser.add_argument("format", help=" or ".join(actions.FORMATS))
+        parser.add_argument(
+            "--output",
+            required=True,
+            metavar="DIR",
+            help="a folder that is new, empty, or holds an earlier export, which is replaced",
+        )
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project called {options['project']!r}.")
+        folder = Path(options["output"])
+        try:
+            actions.check_format(options["format"])
+            earlier = _files_of_earlier_export(folder)
+            written = _write(project, options["format"], folder, earlier)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        except ValueError as error:
+            raise CommandError(f"This cannot be written: {error}.") from error
+        except OSError as error:
+            raise CommandError(f"{error.filename or folder}: {error.strerror}.") from error
+        self._print(written, folder, as_json=options["json"])
+
+    def _print(self, written: Manifest, folder: Path, *, as_json: bool) -> None:
+        if as_json:
+            shown = {"output": str(folder), **written}
+            del shown["pairs"]
+            self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
+            return
+        for key, words in manifest.COUNTS.items():
+            if key in written["counts"]:
+                self.stdout.write(f"{written['counts'][key]:>12,}  {words}")
+        self.stdout.write("")
+        for sentence in [*written["warnings"], *written["notes"]]:
+            self.stdout.write(sentence)
+        for entry in written["files"]:
+            self.stdout.write(f"{folder / entry['name']}  {entry['lines']:,} lines")
+        self.stdout.write(str(folder / manifest.NAME))
+
+
+def _files_of_earlier_export(folder: Path) -> list[str]:
+    """Return the files in `folder` that an earlier export wrote; refuse a folder with others."""
+    if not folder.exists():
+        return []
+    if not folder.is_dir():
+        raise Refused(f"{folder} is not a folder. Name one that is new or empty.")
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    ours: set[str] = set()
+    if manifest.NAME in there:
+        try:
+            said = json.loads((folder / manifest.NAME).read_bytes())
+            ours = {entry["name"] for entry in said["files"]} | {manifest.NAME}
+        except (ValueError, KeyError, TypeError):
+            ours = set()
+    if foreign := sorted(there - ours):
+        raise Refused(
+            f"{folder} holds {foreign[0]}, which no export wrote. Name a folder that is new or "
+            "empty, or that holds an earlier export."
+        )
+    return sorted(there)
+
+
+def _write(project: Project, format_name: str, folder: Path, earlier: list[str]) -> Manifest:
+    """Write beside what is there, then put it into its place; the manifest goes first and last."""
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    scratch = Path(mkdtemp(prefix=".rejudge-", dir=folder))
+    try:
+        written = actions.write(project, format_name, scratch)
+        for name in sorted(earlier, key=lambda name: name != manifest.NAME):
+            (folder / name).unlink()
+        for emptied in {(folder / name).parent for name in earlier} - {folder}:
+            emptied.rmdir()
+        for name in [entry["name"] for entry in written["files"]] + [manifest.NAME]:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (scratch / name).replace(folder / name)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        if made and not any(folder.iterdir()):
+            folder.rmdir()
+    return written
