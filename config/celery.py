@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
+    after_setup_logger,
     beat_embedded_init,
     task_postrun,
     task_prerun,
@@ -72,6 +74,19 @@ app.autodiscover_tasks()
 def deliver(task: str, pk: int) -> None:
     """Publish a message that names a task and the row it is about."""
     app.send_task(task, args=[pk])
+
+
+@after_setup_logger.connect
+def _keep_quiet_about_the_regular(**_: Any) -> None:
+    # What happens every few seconds would hide what people asked for.
+    logging.getLogger("celery.beat").setLevel(logging.WARNING)
+    for name in ("celery.worker.strategy", "celery.app.trace"):
+        logging.getLogger(name).addFilter(_is_about_work)
+
+
+def _is_about_work(record: logging.LogRecord) -> bool:
+    task = record.args.get("name", "") if isinstance(record.args, dict) else ""
+    return record.levelno > logging.INFO or not str(task).startswith("jobs.")
 
 
 @worker_ready.connect

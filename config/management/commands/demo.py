@@ -1,0 +1,25 @@
+"""`manage.py demo`: the whole of Rejudge with the example project, on this machine."""
+
+from __future__ import annotations
+
+from config.example import ensure_example
+from config.management.commands import serve
+
+
+class Command(serve.Command):
+    """Serves as `serve` does, with the example project loaded and its logins shown."""
+
+    help = "Serve Rejudge with the example project and print its logins, until Ctrl-C."
+    again = "bin/demo"
+
+    def prepare(self) -> None:
+        """Load the example project where it is not there yet."""
+        super().prepare()
+        self.write("Looking after the example project")
+        self.logins = ensure_example()
+
+    def greet(self, url: str) -> None:
+        """Say where the pages are and who may sign in."""
+        super().greet(url)
+        for login in self.logins:
+            self.write(f"  sign in as {login.username:8} with the password {login.password}")

@@ -1,0 +1,35 @@
+"""Collecting the static files only when one of them has changed."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import django
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+
+
+def collect_static() -> bool:
+    """Collect, compress and name the static files, unless that was done for these very files.
+
+    Returns whether there was anything to do.
+    """
+    stamp = Path(settings.STATIC_ROOT) / ".collected"
+    fingerprint = _fingerprint()
+    if stamp.exists() and stamp.read_text(encoding="ascii") == fingerprint:
+        return False
+    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+    stamp.write_text(fingerprint, encoding="ascii")
+    return True
+
+
+def _fingerprint() -> str:
+    """Return a digest of every file's name, size and time of change."""
+    digest = hashlib.sha256(django.get_version().encode())
+    for finder in get_finders():
+        for name, storage in sorted(finder.list([]), key=lambda found: found[0]):
+            status = Path(storage.path(name)).stat()
+            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
