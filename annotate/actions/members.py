@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.db import transaction
 from django.utils import timezone
 
@@ -32,6 +33,7 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
     _check_lead(by)
     username = username.strip()
     try:
+        MaxLengthValidator(150)(username)
         UnicodeUsernameValidator()(username)
     except ValidationError as error:
         raise Refused(" ".join(error.messages)) from error

@@ -1,0 +1,79 @@
+"""Guidelines have versions; leads write them, everybody reads them."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions.guidelines import write_guideline
+from annotate.errors import Refused, Stale
+from annotate.models import Guideline
+from tests import factories
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project())
+
+
+def url(of) -> str:
+    return reverse("annotate:guidelines", args=[of.project.slug])
+
+
+def test_each_change_inserts_a_version(carla):
+    write_guideline(text="Read it all.", by=carla, based_on=0)
+    write_guideline(text="Read it all, twice.", by=carla, based_on=1)
+
+    assert list(Guideline.objects.order_by("version").values_list("version", "text")) == [
+        (1, "Read it all."),
+        (2, "Read it all, twice."),
+    ]
+
+
+def test_a_version_written_meanwhile_is_not_passed_over(carla):
+    write_guideline(text="Read it all.", by=carla, based_on=0)
+
+    with pytest.raises(Stale, match="Version 1 was saved"):
+        write_guideline(text="Skim it.", by=carla, based_on=0)
+
+
+def test_an_annotator_does_not_write_them(carla):
+    ada = factories.member(carla.project, "ada")
+
+    with pytest.raises(Refused, match="Only leads"):
+        write_guideline(text="Skim it.", by=ada, based_on=0)
+
+
+def test_an_annotator_reads_them(carla, client):
+    write_guideline(text="Read it all.", by=carla, based_on=0)
+    client.force_login(factories.member(carla.project, "ada").user)
+
+    page = client.get(url(carla)).content.decode()
+
+    assert "Read it all." in page
+    assert "<textarea" not in page
+
+
+def test_an_older_version_stays_readable(carla, client):
+    write_guideline(text="Read it all.", by=carla, based_on=0)
+    write_guideline(text="Read it twice.", by=carla, based_on=1)
+    client.force_login(carla.user)
+
+    page = client.get(url(carla) + "?version=1").content.decode()
+
+    assert "Read it all." in page
+    assert "A newer one is in force." in page
+
+
+def test_what_was_typed_is_still_there_when_someone_was_faster(carla, client):
+    write_guideline(text="Read it all.", by=carla, based_on=0)
+    client.force_login(carla.user)
+
+    first = client.post(url(carla), {"text": "Skim it.", "based_on": 0})
+    page = first.content.decode()
+
+    assert first.status_code == 422
+    assert "Version 1 was saved while you were writing" in page
+    assert "Skim it." in page
+    assert 'name="based_on" value="1"' in page
+    assert Guideline.objects.count() == 1

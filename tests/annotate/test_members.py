@@ -1,0 +1,139 @@
+"""Who is in a project: letting people in, changing what they may do, letting them go."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError
+from django.urls import reverse
+
+from annotate.actions import members, seats
+from annotate.errors import Refused
+from annotate.models import Assignment, Membership, User
+from tests import factories
+
+ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project())
+
+
+def test_someone_with_an_account_joins_as_they_are(carla):
+    factories.user("ada")
+
+    invited = members.add_member(username="ada", role=ANNOTATOR, by=carla)
+
+    assert (invited.member.name, invited.password) == ("ada", None)
+
+
+def test_someone_without_an_account_gets_one_with_a_password_shown_once(carla):
+    invited = members.add_member(username="ada", role=ANNOTATOR, by=carla)
+
+    assert User.objects.get(username="ada").check_password(invited.password)
+
+
+def test_nobody_joins_twice(carla):
+    members.add_member(username="ada", role=ANNOTATOR, by=carla)
+
+    with pytest.raises(Refused, match="already in this project"):
+        members.add_member(username="ada", role=LEAD, by=carla)
+
+
+def test_a_rater_known_only_by_name_becomes_the_person_of_that_name(carla):
+    rater = Membership.objects.create(project=carla.project, name="ada")
+
+    invited = members.add_member(username="ada", role=ANNOTATOR, by=carla)
+
+    assert invited.member == rater
+    assert invited.member.user.username == "ada"
+
+
+def test_a_machines_name_is_not_given_to_a_person(carla):
+    factories.machine(carla.project, "ada")
+
+    with pytest.raises(Refused, match="name of a machine"):
+        members.add_member(username="ada", role=ANNOTATOR, by=carla)
+
+    assert not User.objects.filter(username="ada").exists()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x" * 200, "a\x00b"])
+def test_a_name_that_cannot_be_one_is_refused(carla, name):
+    with pytest.raises(Refused):
+        members.add_member(username=name, role=ANNOTATOR, by=carla)
+
+    assert User.objects.count() == 1
+
+
+def test_an_annotator_lets_nobody_in(carla):
+    ada = factories.member(carla.project, "ada")
+
+    with pytest.raises(Refused, match="Only leads"):
+        members.add_member(username="eve", role=LEAD, by=ada)
+
+
+def test_the_only_lead_stays_lead(carla):
+    with pytest.raises(Refused, match="only lead"):
+        members.change_role(member=carla, role=ANNOTATOR, by=carla)
+    with pytest.raises(Refused, match="only lead"):
+        members.remove_member(member=carla, by=carla)
+
+    assert Membership.objects.get(pk=carla.pk).leads
+
+
+def test_with_a_second_lead_the_first_may_go(carla):
+    ada = factories.member(carla.project, "ada")
+    members.change_role(member=ada, role=LEAD, by=carla)
+
+    members.remove_member(member=carla, by=carla)
+
+    assert not Membership.objects.get(pk=carla.pk).leads
+
+
+def test_who_leaves_keeps_what_they_said_and_frees_what_they_never_began(carla):
+    query = factories.query(carla.project)
+    candidate = factories.candidate(query)
+    pair = factories.pair(query)
+    ada = factories.member(carla.project, "ada")
+    seats.take_next(task=Assignment.Task.REVIEW, by=ada)
+    judgment = factories.judgment(factories.altered(pair), candidate, ada)
+
+    gone = members.remove_member(member=ada, by=carla)
+
+    assert gone.left_at
+    assert not ada.assignments.exists()
+    judgment.refresh_from_db()
+    assert judgment.annotator == ada
+
+
+def test_who_left_sees_the_project_no_more_until_they_are_back(carla, client):
+    ada = factories.member(carla.project, "ada")
+    members.remove_member(member=ada, by=carla)
+    client.force_login(ada.user)
+    url = reverse("annotate:guidelines", args=[carla.project.slug])
+
+    assert client.get(url).status_code == 404
+
+    members.add_member(username="ada", role=ANNOTATOR, by=carla)
+
+    assert client.get(url).status_code == 200
+
+
+def test_a_member_of_another_project_is_out_of_reach(carla):
+    eve = factories.member(factories.project("other"), "eve")
+
+    with pytest.raises(Refused, match="no such member"):
+        members.remove_member(member=eve, by=carla)
+
+
+def test_the_database_itself_refuses_a_lead_who_cannot_sign_in(carla):
+    with pytest.raises(IntegrityError):
+        Membership.objects.create(project=carla.project, name="nobody", role=LEAD)
+
+
+def test_the_database_itself_refuses_a_machine_with_a_login(carla):
+    with pytest.raises(IntegrityError):
+        Membership.objects.create(
+            project=carla.project, name="m", is_machine=True, user=factories.user("m")
+        )

@@ -1,0 +1,111 @@
+"""A project's rules change whole or not at all, and never under the judges' feet."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from annotate.actions import rules
+from annotate.actions.projects import create_project
+from annotate.actions.rules import GradeRule
+from annotate.errors import Refused
+from annotate.models import Membership, Project
+from tests import factories
+
+USUAL = [GradeRule(0, "Not relevant"), GradeRule(1, "Relevant"), GradeRule(2, "Highly relevant")]
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project())
+
+
+def grades(project: Project) -> list[tuple[int, str, str]]:
+    return list(project.grades.order_by("value").values_list("value", "name", "sentence"))
+
+
+def test_rules_and_grades_are_set_together(carla):
+    rules.change_rules(
+        changes={"overlap_judge": 3, "consensus": "majority"},
+        grades=[GradeRule(0, "No"), GradeRule(1, "Yes", "Says so plainly.")],
+        by=carla,
+    )
+
+    project = Project.objects.get()
+    assert (project.overlap_judge, project.consensus) == (3, "majority")
+    assert grades(project) == [(0, "No", ""), (1, "Yes", "Says so plainly.")]
+
+
+def test_a_grade_that_was_given_cannot_be_taken_away(carla):
+    query = factories.query(carla.project)
+    pair = factories.pair(query)
+    ada = factories.member(carla.project, "ada")
+    factories.judgment(factories.altered(pair), factories.candidate(query), ada, 2)
+
+    with pytest.raises(Refused, match="have given the grade 2"):
+        rules.change_rules(changes={"overlap_judge": 5}, grades=USUAL[:2], by=carla)
+
+    assert Project.objects.get().overlap_judge == 2
+    assert len(grades(carla.project)) == 3
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [(USUAL[:1], "at least two"), ([USUAL[0], USUAL[0]], "same value")],
+)
+def test_grades_that_tell_nothing_apart_are_refused(carla, bad, sentence):
+    with pytest.raises(Refused, match=sentence):
+        rules.change_rules(changes={}, grades=bad, by=carla)
+
+
+def test_a_rule_outside_its_bounds_changes_nothing(carla):
+    with pytest.raises(ValidationError):
+        rules.change_rules(changes={"overlap_judge": 51}, grades=USUAL[:2], by=carla)
+
+    assert len(grades(carla.project)) == 3
+
+
+def test_only_what_is_a_rule_can_be_changed(carla):
+    with pytest.raises(Refused, match="no rule called slug"):
+        rules.change_rules(changes={"slug": "other"}, grades=USUAL, by=carla)
+
+
+def test_an_annotator_changes_no_rule(carla):
+    with pytest.raises(Refused, match="Only leads"):
+        rules.change_rules(changes={}, grades=USUAL, by=factories.member(carla.project, "ada"))
+
+
+def test_an_archived_project_changes_no_more_until_it_is_back(carla):
+    rules.archive(by=carla)
+    archived = Membership.objects.get(pk=carla.pk)
+
+    with pytest.raises(Refused, match="archived"):
+        rules.change_rules(changes={}, grades=USUAL, by=archived)
+    rules.unarchive(by=archived)
+    rules.change_rules(changes={}, grades=USUAL[:2], by=Membership.objects.get(pk=carla.pk))
+
+    assert len(grades(carla.project)) == 2
+
+
+def test_the_database_itself_refuses_an_archive_without_who_and_when(carla):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Project.objects.update(archived_by=carla.user)
+
+
+def test_a_new_project_has_its_grades_and_its_lead(db):
+    project = create_project(slug="tides", grades=[2, 0, 1], by=factories.user("carla"))
+
+    assert [value for value, _, _ in grades(project)] == [0, 1, 2]
+    assert project.memberships.get().leads
+
+
+@pytest.mark.parametrize("slug", ["", "Tides", "a b", "../x", "x" * 81])
+def test_a_short_name_that_cannot_be_one_is_refused(db, slug):
+    with pytest.raises(Refused, match="short name"):
+        create_project(slug=slug, grades=[0, 1])
+
+
+def test_a_short_name_is_taken_once(carla):
+    with pytest.raises(Refused, match="already"):
+        create_project(slug="tides", grades=[0, 1])
