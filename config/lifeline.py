@@ -12,15 +12,15 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-def die_with(parent: int, signal_number: signal.Signals = signal.SIGKILL) -> None:
-    """Ask the kernel to send this process `signal_number` when process `parent`, its parent, ends.
+def die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when process `parent`, which started it, ends.
 
     On Linux only: elsewhere, a killed supervisor leaves its children to be stopped by hand.
     """
     if _libc is None:
         return
-    if _libc.prctl(_PR_SET_PDEATHSIG, int(signal_number), 0, 0, 0) != 0:
+    if _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
     if os.getppid() != parent:
         # It ended before the kernel was asked.
-        os.kill(os.getpid(), signal_number)
+        os.kill(os.getpid(), signal.SIGKILL)

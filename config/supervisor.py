@@ -47,7 +47,7 @@ class Supervisor:
         *,
         cwd: Path,
         write: Callable[[str], object],
-        env: dict[str, str] | None = None,
+        env: dict[str, str],
     ) -> None:
         width = max(len(program.name) for program in programs)
         self._children = [_Child(program, width, cwd, env) for program in programs]
@@ -132,7 +132,7 @@ class Supervisor:
 class _Child:
     """One program: its process, if it runs, and what is known of its starts."""
 
-    def __init__(self, program: Program, width: int, cwd: Path, env: dict[str, str] | None) -> None:
+    def __init__(self, program: Program, width: int, cwd: Path, env: dict[str, str]) -> None:
         self.prefix = f"{program.name:{width}} | "
         self.process: subprocess.Popen[bytes] | None = None
         self.start_at = 0.0
@@ -159,7 +159,7 @@ class _Child:
             stderr=subprocess.STDOUT,
             # Ctrl-C reaches the supervisor only, which tells each main process once.
             start_new_session=True,
-            preexec_fn=lambda: die_with(supervisor, signal.SIGTERM),
+            preexec_fn=lambda: die_with(supervisor),
         )
         os.set_blocking(self._output.fileno(), False)
         selector.register(self._output, selectors.EVENT_READ, self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -50,6 +51,7 @@ class Command(BaseCommand):
                 Program("worker", worker_command(options["job_workers"])),
             ],
             cwd=settings.BASE_DIR,
+            env={**os.environ, "REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"},
             write=self.write,
         )
         self.write("Starting the web server and the worker")
