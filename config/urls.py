@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth import views as auth
 from django.urls import include, path
 
 urlpatterns = [
     path("", include("annotate.urls")),
     path("", include("audit.urls")),
     path("", include("exporters.urls")),
-    path("accounts/", include("django.contrib.auth.urls")),
+    path("accounts/login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("accounts/password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path(
+        "accounts/password/done/",
+        auth.PasswordChangeDoneView.as_view(),
+        name="password_change_done",
+    ),
     path("admin/", admin.site.urls),
 ]
