@@ -5,8 +5,10 @@ As in `annotate.actions`: keyword-only, the actor is `by`, one transaction, refu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,9 +17,11 @@ from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from audit.criteria import CRITERION_KEYS, RUBRIC_VERSION, Criterion, Level, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
+from audit.reliability import agreement_of
 from audit.reviews import Pass, pass_of, passes_of, verdict_of
 from jobs.models import Job
 from jobs.queue import enqueue
+from jobs.runner import Progress
 
 MAX_WORDS = 10_000
 
@@ -63,30 +67,42 @@ def save_rating(
     level: str | None = None,
     words: str | None = None,
     now: datetime | None = None,
-) -> Rating:
-    """Keep one answer in the draft of `by`: a level, words, or both; None leaves what was there.
+) -> Review:
+    """Keep one answer in the draft of `by`: see `save_ratings`."""
+    return save_ratings(narrative=narrative, answers={criterion: (level, words)}, by=by, now=now)
 
-    Poor without words is kept as well; only submitting asks for them. Refused and Stale as
-    `start_review`; also refused: an unknown criterion or level, a review that is submitted.
+
+def save_ratings(
+    *,
+    narrative: Narrative,
+    answers: Mapping[str, tuple[str | None, str | None]],
+    by: Membership,
+    now: datetime | None = None,
+) -> Review:
+    """Keep answers in the draft of `by`, and return it: a level and words for each criterion's key.
+
+    None leaves what was there. Poor without words is kept as well; only submitting asks for them.
+    Refused and Stale as `start_review`; also refused, as a whole: an unknown criterion or level,
+    too many words, a review that is submitted.
     """
     now = now or timezone.now()
-    if criterion not in CRITERION_KEYS:
-        raise Refused(f"“{criterion}” is not one of the criteria.")
-    if level is not None and level not in list(Level):
-        raise Refused(f"“{level}” is not a level. Choose excellent, acceptable or poor.")
-    if words is not None and len(words) > MAX_WORDS:
-        raise Refused(f"You wrote {len(words):,} characters; at most {MAX_WORDS:,} are kept.")
+    for criterion, (level, words) in answers.items():
+        _refuse_unknown(criterion, level, words)
     with transaction.atomic():
         seat = _seat(narrative, by)
         review = _begin(narrative, by, now)
         if review.submitted_at is not None:
             raise Refused("You have submitted this review, so it stays as it is.")
-        rating, _ = Rating.objects.get_or_create(review=review, criterion=criterion)
-        rating.level = rating.level if level is None else level
-        rating.words = rating.words if words is None else words
-        rating.save(update_fields=["level", "words"])
+        for criterion, (level, words) in answers.items():
+            said = {"level": level, "words": words}
+            said = {name: value for name, value in said.items() if value is not None}
+            if any(said.values()):
+                Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
+            elif said:
+                # Words taken back; where there were none, nothing said yet is no row.
+                Rating.objects.filter(review=review, criterion=criterion).update(**said)
         seats.touch(seat, done=False, now=now)
-    return rating
+    return review
 
 
 def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
@@ -205,6 +221,24 @@ def request_agreement(
         )
         enqueue(report)
     return report
+
+
+def compute_agreement(report: AgreementReport, progress: Progress) -> None:
+    """Fill a report with its project's agreement; the work of its job, which may be done again."""
+    report.figures = agreement_of(
+        report.project, seed=report.seed, resamples=report.resamples, progress=progress
+    )
+    report.code_version = settings.VERSION
+    report.save(update_fields=["figures", "code_version"])
+
+
+def _refuse_unknown(criterion: str, level: str | None, words: str | None) -> None:
+    if criterion not in CRITERION_KEYS:
+        raise Refused(f"“{criterion}” is not one of the criteria.")
+    if level is not None and level not in list(Level):
+        raise Refused(f"“{level}” is not a level. Choose excellent, acceptable or poor.")
+    if words is not None and len(words) > MAX_WORDS:
+        raise Refused(f"You wrote {len(words):,} characters; at most {MAX_WORDS:,} are kept.")
 
 
 def _seat(narrative: Narrative, by: Membership) -> Assignment:

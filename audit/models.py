@@ -13,6 +13,10 @@ from annotate.models import Membership, Narrative, Project
 from audit.criteria import CRITERIA, Level
 from jobs.models import Job
 
+# The same for every report, so that the same rows give the same figures.
+SEED = 20_260_101
+RESAMPLES = 2_000
+
 
 class ReviewQuerySet(models.QuerySet["Review"]):
     """Auditors' passes."""
@@ -129,8 +133,8 @@ class AgreementReport(Job):
     task: ClassVar[str] = "audit.agreement"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="agreement_reports")
-    seed = models.PositiveIntegerField(default=20_260_101)
-    resamples = models.PositiveIntegerField(default=2_000)
+    seed = models.PositiveIntegerField(default=SEED)
+    resamples = models.PositiveIntegerField(default=RESAMPLES)
     code_version = models.CharField(max_length=40, blank=True)
     # As `audit.reliability.agreement_of` returns it; null until computed.
     figures: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(

@@ -2,7 +2,48 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
+
+from audit.views import agreement, disagreements, reviews
 
 app_name = "audit"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
+    path("projects/<slug:slug>/reviews/seat/", reviews.seat, name="review_seat"),
+    path("pairs/<int:pk>/review/", reviews.review, name="review"),
+    path("pairs/<int:pk>/review/ratings/<slug:criterion>/", reviews.rating, name="rating"),
+    path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
+    path("narratives/<int:narrative>/decision/", reviews.decision, name="decision"),
+    path(
+        "narratives/<int:narrative>/decision/withdrawal/",
+        reviews.decision_withdrawal,
+        name="decision_withdrawal",
+    ),
+    path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
+    path(
+        "narratives/<int:narrative>/disagreement/",
+        disagreements.review_disagreement,
+        name="review_disagreement",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/disagreement/",
+        disagreements.disagreement,
+        name="disagreement",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
+        disagreements.adjudication_withdrawal,
+        name="adjudication_withdrawal",
+    ),
+    path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path(
+        "projects/<slug:slug>/agreement/reports/<int:pk>.json",
+        agreement.agreement_report,
+        name="agreement_report",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/reports/<int:pk>/cancellation/",
+        agreement.agreement_cancellation,
+        name="agreement_cancellation",
+    ),
+]

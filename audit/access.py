@@ -1,0 +1,137 @@
+"""The only door from a request to a row of the second pass: the row, or 404, or 403 with why."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from annotate import access
+from annotate.access import Person
+from annotate.actions import seats
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Candidate,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+)
+from audit.disagreements import judge_first
+from audit.models import AgreementReport, Decision
+from audit.reviews import must_answer_first
+
+
+class Reviewing(NamedTuple):
+    """An auditor before the altered narrative that is in force."""
+
+    member: Membership
+    pair: InstructionPair
+    narrative: Narrative
+
+
+class Differing(NamedTuple):
+    """A lead before what people said of a narrative version, and of a candidate under it."""
+
+    member: Membership
+    narrative: Narrative
+    candidate: Candidate
+
+
+def reviewing(user: Person, pk: int) -> Reviewing:
+    """Return the pair whose review seat the person holds, with the narrative to review.
+
+    A stranger gets Http404, and so does everybody while nothing is written; a member without a seat
+    PermissionDenied.
+    """
+    member, pair = access.pair(user, pk)
+    if not seats.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
+        raise PermissionDenied("This is not your seat. Take one from your list, then go on.")
+    narrative = pair.current(Narrative.Side.ALTERED)
+    if narrative is None:
+        raise Http404("There is no altered narrative to review here yet.")
+    return Reviewing(member, pair, narrative)
+
+
+def judgments_differing(user: Person, pk: int, candidate: int) -> Differing:
+    """Return narrative version `pk` and a candidate for a lead who may see what was said of it.
+
+    A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
+    """
+    member, narrative = _led(user, pk)
+    found = access.candidate(narrative.pair, candidate)
+    if judge_first(member, narrative, found):
+        raise PermissionDenied("You hold a seat here. Judge this document first, then settle it.")
+    return Differing(member, narrative, found)
+
+
+def reviews_differing(user: Person, pk: int) -> tuple[Membership, Narrative]:
+    """Return narrative version `pk` for a lead who may see what auditors said of it.
+
+    A stranger gets Http404; an annotator, and a lead who has yet to review it, PermissionDenied.
+    """
+    member, found = _led(user, pk)
+    if must_answer_first(member, found):
+        raise PermissionDenied("You hold a seat here. Submit your own review first, then decide.")
+    return member, found
+
+
+def judgment(differing: Differing, pk: int) -> Judgment:
+    """Return one person's answer to what differs, current or not, or raise Http404."""
+    found = (
+        Judgment.objects.of_people()
+        .select_related("annotator", "narrative", "candidate")
+        .filter(pk=pk, narrative=differing.narrative, candidate=differing.candidate)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such answer here.")
+    return found
+
+
+def adjudication(differing: Differing) -> Adjudication:
+    """Return the settling decision that stands, or raise Http404."""
+    found = (
+        Adjudication.objects.current()
+        .select_related("narrative", "by")
+        .filter(narrative=differing.narrative, candidate=differing.candidate)
+        .first()
+    )
+    if found is None:
+        raise Http404("Nothing is settled here.")
+    return found
+
+
+def decision(narrative: Narrative) -> Decision:
+    """Return the decision that stands on a narrative version, or raise Http404."""
+    found = (
+        Decision.objects.current()
+        .select_related("narrative__pair", "by")
+        .filter(narrative=narrative)
+        .first()
+    )
+    if found is None:
+        raise Http404("Nothing is decided here.")
+    return found
+
+
+def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementReport]:
+    """Return a report of a project that the person leads, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    found = (
+        AgreementReport.objects.select_related("project")
+        .filter(pk=pk, project=member.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such report in this project.")
+    return member, found
+
+
+def _led(user: Person, pk: int) -> tuple[Membership, Narrative]:
+    found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
+    if found is None:
+        raise Http404("There is no such narrative among yours.")
+    return access.lead(user, found.pair.project.slug), found

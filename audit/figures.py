@@ -1,0 +1,93 @@
+"""The figures of an agreement report as the tables that a page and a command show."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from audit.criteria import CRITERIA
+from audit.reliability import COEFFICIENTS
+
+
+class Line(NamedTuple):
+    """One scope: what it is of, its counts, and its coefficients, each with its title."""
+
+    label: str
+    units: int
+    raters: list[str]
+    ratings: int
+    excluded: list[dict[str, Any]]
+    coefficients: list[dict[str, Any]]
+
+
+class Table(NamedTuple):
+    """Scopes that stand together; `of` says what a line is, `unit` what was counted."""
+
+    key: str
+    title: str
+    of: str
+    unit: str
+    lines: list[Line]
+
+
+def tables(figures: dict[str, Any]) -> list[Table]:
+    """Return the tables that have lines, as `audit.reliability.agreement_of` made the figures."""
+    judgments, reviews = figures["judgments"], figures["reviews"]
+    found = [
+        Table(
+            "judgments",
+            "Judgments of people",
+            "people",
+            "documents",
+            [_line("All people", judgments["all"])],
+        ),
+        Table(
+            "pairs",
+            "Judgments, by pair of people",
+            "pair of people",
+            "documents",
+            [_line(" and ".join(scope["raters"]), scope) for scope in judgments["pairs"]],
+        ),
+        Table(
+            "queries",
+            "Judgments, by query",
+            "query",
+            "documents",
+            [_line(scope["query"], scope) for scope in judgments["queries"]],
+        ),
+        *(
+            Table(
+                f"machine-{place}",
+                f"People against {machine['machine']} (a machine)",
+                "person",
+                "documents",
+                [_line(scope["raters"][0], scope) for scope in machine["pairs"]],
+            )
+            for place, machine in enumerate(figures["machines"], start=1)
+        ),
+        Table(
+            "reviews",
+            "Reviews of instructions",
+            "criterion",
+            "ratings",
+            [
+                _line("All criteria", reviews["all"]),
+                *(
+                    _line(criterion.name, reviews["criteria"][criterion.key])
+                    for criterion in CRITERIA
+                    if criterion.key in reviews["criteria"]
+                ),
+            ],
+        ),
+    ]
+    return [table for table in found if any(line.ratings for line in table.lines)]
+
+
+def _line(label: str, scope: dict[str, Any]) -> Line:
+    return Line(
+        label,
+        scope["units"],
+        scope["raters"],
+        scope["ratings"],
+        scope["excluded"],
+        [{**scope["coefficients"][key], "title": title} for key, title in COEFFICIENTS.items()],
+    )

@@ -1,0 +1,15 @@
+"""What workers do for the second pass."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from audit import actions
+from audit.models import AgreementReport
+from jobs.runner import run
+
+
+@shared_task(name=AgreementReport.task)
+def agreement(pk: int) -> None:
+    """Compute one report."""
+    run(AgreementReport, pk, actions.compute_agreement)

@@ -1,0 +1,342 @@
+"""Reviewing instructions: the list, the review page, and the story of a pair with its decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.forms import Form
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate import access as annotate_access
+from annotate.actions import seats
+from annotate.errors import Refused, Stale
+from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from annotate.narrative_diff import diff
+from annotate.pages import page_by_key
+from annotate.requests import PageRequest
+from audit import access, actions
+from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict
+from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
+from audit.models import Decision
+from audit.reviews import Pass, contrasts, pass_of, passes_of, story, verdict_of, words_for
+
+# How a level is drawn, and the key that gives it.
+LEVELS = [
+    {"value": Level.EXCELLENT.value, "name": "Excellent", "key": "1", "icon": "star"},
+    {"value": Level.ACCEPTABLE.value, "name": "Acceptable", "key": "2", "icon": "check"},
+    {"value": Level.POOR.value, "name": "Poor", "key": "3", "icon": "cross"},
+]
+
+
+@require_GET
+def reviews(request: PageRequest, slug: str) -> HttpResponse:
+    """List a project's altered narratives and where their review stands, as far as one may see."""
+    member = annotate_access.member(request.user, slug)
+    page = page_by_key(_under_review(member), request.GET)
+    return render(
+        request,
+        "audit/reviews.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "reviews",
+            "rows": _rows(member, page.rows),
+            "can_take": seats.open_pairs(task=Assignment.Task.REVIEW, by=member).exists()
+            or _open_seats(member).exists(),
+            "previous_url": page.previous,
+            "next_url": page.next,
+            "words": f"{_under_review(member).count():,} instructions",
+        },
+    )
+
+
+@require_POST
+def seat(request: PageRequest, slug: str) -> HttpResponse:
+    """Go to the review to do next: one that was begun, or the next open seat."""
+    member = annotate_access.member(request.user, slug)
+    try:
+        taken = actions.take_review(by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("audit:reviews", slug)
+    if taken is None:
+        messages.info(request, "Every seat is taken, or there is nothing to review now.")
+        return redirect("audit:reviews", slug)
+    return redirect("audit:review", taken.pair_id)
+
+
+@require_http_methods(["GET", "POST"])
+def review(request: PageRequest, pk: int) -> HttpResponse:
+    """Rate one instruction; with `submit` the review is handed in."""
+    reviewing = access.reviewing(request.user, pk)
+    if request.method != "POST":
+        return _show(request, reviewing)
+    version, forms = ReviewForm(request.POST), rating_forms(None, request.POST)
+    try:
+        narrative = _version(reviewing, version)
+        if not all(form.is_valid() for form in forms):
+            raise Refused("Something below cannot be kept as it is.")
+        actions.save_ratings(
+            narrative=narrative,
+            answers={form.criterion.key: form.answer() for form in forms},
+            by=reviewing.member,
+        )
+        if "submit" not in request.POST:
+            messages.success(request, "Saved. You can go on later.")
+            return redirect("audit:review", pk)
+        actions.submit_review(narrative=narrative, by=reviewing.member)
+    except Stale as stale:
+        messages.warning(request, str(stale))
+        return redirect("audit:review", pk)
+    except Refused as refused:
+        return _show(request, reviewing, forms, str(refused))
+    messages.success(request, "Submitted.")
+    return redirect("audit:review", pk)
+
+
+@require_POST
+def rating(request: PageRequest, pk: int, criterion: str) -> HttpResponse:
+    """Keep one answer of a draft; sent by the page at every key."""
+    reviewing = access.reviewing(request.user, pk)
+    found = next((one for one in CRITERIA if one.key == criterion), None)
+    if found is None:
+        raise Http404("There is no such criterion.")
+    form = RatingForm(found, request.POST)
+    error = ""
+    try:
+        narrative = _version(reviewing, ReviewForm(request.POST))
+        if not form.is_valid():
+            raise Refused(" ".join(_sentences(form)))
+        level, words = form.answer()
+        actions.save_rating(
+            narrative=narrative, criterion=criterion, level=level, words=words, by=reviewing.member
+        )
+    except Refused as refused:
+        error = str(refused)
+    if not request.htmx:
+        if error:
+            messages.error(request, error)
+        return redirect("audit:review", pk)
+    said = pass_of(reviewing.narrative, reviewing.member)
+    return render(
+        request,
+        "audit/review.html#saved",
+        {"saved_at": None if error else timezone.now(), "refused": error, **_counts(said)},
+        status=422 if error else 200,
+    )
+
+
+@require_GET
+def pair_story(request: PageRequest, pk: int) -> HttpResponse:
+    """Tell the story of an instruction: its versions, what was said of each, what was decided."""
+    member, pair = annotate_access.pair(request.user, pk)
+    return render(request, "audit/story.html", _story(member, pair, DecisionForm()))
+
+
+@require_POST
+def decision(request: PageRequest, narrative: int) -> HttpResponse:
+    """Accept a narrative version, send it back, or remove its pair."""
+    member, version = access.reviews_differing(request.user, narrative)
+    form = DecisionForm(request.POST)
+    if not decide(request, member, version, form):
+        return render(request, "audit/story.html", _story(member, version.pair, form), status=422)
+    return redirect("audit:story", version.pair_id)
+
+
+@require_POST
+def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
+    """Take the decision on a narrative version back."""
+    member, version = access.reviews_differing(request.user, narrative)
+    try:
+        actions.withdraw_decision(decision=access.decision(version), by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, "The decision is withdrawn.")
+    return redirect("audit:story", version.pair_id)
+
+
+def decide(
+    request: PageRequest, member: Membership, narrative: Narrative, form: DecisionForm
+) -> bool:
+    """Carry a decision out, or put into `form` why not; say whether it was done."""
+    if not form.is_valid():
+        return False
+    try:
+        made = actions.decide(
+            narrative=narrative,
+            outcome=form.cleaned_data["outcome"],
+            reason=form.cleaned_data["reason"],
+            by=member,
+        )
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return False
+    messages.success(request, f"{narrative.pair.pair_id}: {made.get_outcome_display().lower()}.")
+    return True
+
+
+def _version(reviewing: access.Reviewing, form: ReviewForm) -> Narrative:
+    """Return the version that was on the screen."""
+    if not form.is_valid():
+        raise Refused(" ".join(_sentences(form)))
+    return annotate_access.narrative(reviewing.pair, form.cleaned_data["narrative"])
+
+
+def _show(
+    request: PageRequest,
+    reviewing: access.Reviewing,
+    forms: list[RatingForm] | None = None,
+    error: str = "",
+) -> HttpResponse:
+    """Draw the review page: as it is stored, or with what was just sent and why it was refused."""
+    member, pair, narrative = reviewing
+    said = pass_of(narrative, member)
+    submitted = said.review if said is not None and said.review.submitted_at else None
+    others = (
+        [one for one in passes_of([narrative])[narrative.pk] if one.review.auditor_id != member.pk]
+        if submitted
+        else []
+    )
+    original = pair.current(Narrative.Side.ORIGINAL)
+    previous = (
+        pair.narratives.filter(side=narrative.side, version__lt=narrative.version)
+        .order_by("-version")
+        .first()
+    )
+    context = {
+        "project": pair.project,
+        "member": member,
+        "pair": pair,
+        "query": pair.query,
+        "original": original,
+        "narrative": narrative,
+        "pieces": diff(original.text, narrative.text) if original and original.text else None,
+        "previous": previous,
+        "previous_pieces": diff(previous.text, narrative.text) if previous else None,
+        "previous_words": words_for(previous) if previous else [],
+        "own_words": narrative.author_id == member.pk,
+        "closed": submitted is not None or narrative.author_id == member.pk,
+        "rows": _review_rows(said, forms, explain=bool(error)),
+        "levels": LEVELS,
+        "error": error,
+        "submitted_at": submitted.submitted_at if submitted else None,
+        "contrasts": contrasts(others),
+        "others": others,
+        "rubric": RUBRIC_VERSION,
+        **_counts(said),
+    }
+    return render(request, "audit/review.html", context, status=422 if error else 200)
+
+
+def _review_rows(
+    said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
+) -> list[dict[str, Any]]:
+    """The rows of the page; `explain` says at each row what is missing."""
+    shown = forms or rating_forms(said)
+    stored = rating_forms(said)
+    rows = []
+    for form, before in zip(shown, stored, strict=True):
+        level = form["level"].value() or before["level"].value() or ""
+        words = form["words"].value()
+        words = before["words"].value() if words is None else words
+        errors = _sentences(form)
+        if explain and not errors:
+            if not level:
+                errors = ["Choose a level."]
+            elif level == Level.POOR and not words.strip():
+                errors = ["Say in words what is poor about it."]
+        rows.append({"criterion": form.criterion, "level": level, "words": words, "errors": errors})
+    return rows
+
+
+def _sentences(form: Form) -> list[str]:
+    return [str(sentence) for sentences in form.errors.values() for sentence in sentences]
+
+
+def _counts(said: Pass | None) -> dict[str, int]:
+    total = len(CRITERIA)
+    return {"total": total, "rated": total - len(said.unrated) if said else 0}
+
+
+def _under_review(member: Membership) -> Any:
+    """The altered narratives in force of a project's pairs, oldest first."""
+    return (
+        Narrative.objects.current()
+        .filter(pair__project=member.project_id, side=Narrative.Side.ALTERED)
+        .select_related("pair__query")
+    )
+
+
+def _open_seats(member: Membership) -> Any:
+    held = seats.open_pairs(task=Assignment.Task.REVIEW, by=member, held=True)
+    return member.assignments.open().filter(task=Assignment.Task.REVIEW, pair__in=held.values("pk"))
+
+
+def _rows(member: Membership, narratives: list[Narrative]) -> list[dict[str, Any]]:
+    """What the list shows of each narrative: a fixed number of queries."""
+    passes = passes_of(narratives)
+    decisions = {
+        one.narrative_id: one for one in Decision.objects.current().filter(narrative__in=narratives)
+    }
+    held = set(
+        member.assignments.filter(
+            task=Assignment.Task.REVIEW, pair__in=[one.pair_id for one in narratives]
+        ).values_list("pair_id", flat=True)
+    )
+    rows = []
+    for narrative in narratives:
+        said = passes.get(narrative.pk, [])
+        mine = any(one.review.auditor_id == member.pk for one in said)
+        # Blind: what others said shows after one's own review, or to leads who owe none.
+        owes = narrative.pair_id in held and not mine and narrative.author_id != member.pk
+        sees = mine or (member.leads and not owes)
+        rows.append(
+            {
+                "pair": narrative.pair,
+                "narrative": narrative,
+                "text": narrative.text,
+                "submitted": len(said),
+                "wanted": member.project.overlap_review,
+                "verdict": verdict_of(said, member.project.overlap_review) if sees else None,
+                "decision": decisions.get(narrative.pk) if sees else None,
+                "held": narrative.pair_id in held,
+                "mine": mine,
+            }
+        )
+    return rows
+
+
+def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:
+    chapters = story(pair, member)
+    told = []
+    for place, chapter in enumerate(chapters):
+        older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
+        verdict = verdict_of(chapter.passes, member.project.overlap_review)
+        told.append(
+            {
+                "chapter": chapter,
+                "pieces": diff(older.text, chapter.narrative.text) if older else None,
+                "contrasts": contrasts(chapter.passes),
+                "verdict": None if chapter.hidden else verdict,
+            }
+        )
+    newest = chapters[0] if chapters else None
+    return {
+        "project": pair.project,
+        "member": member,
+        "section": "reviews",
+        "pair": pair,
+        "query": pair.query,
+        "original": pair.current(Narrative.Side.ORIGINAL),
+        "told": told,
+        "verdicts": Verdict,
+        "form": form,
+        "can_decide": bool(
+            member.leads and newest and newest.passes and not newest.hidden and not newest.decision
+        ),
+    }
