@@ -1,0 +1,157 @@
+"""One hand-made project in which everything that an export must tell apart occurs once or twice."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from django.core.files.storage import default_storage
+
+from annotate.models import Adjudication, Flag, InstructionPair, Narrative, Project
+from audit.models import Decision, Rating, Review
+from exporters import actions
+from tests import factories
+
+AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+LATER = datetime(2026, 3, 3, 9, 30, tzinfo=UTC)
+
+
+class Tides:
+    """Queries 1000 (no pair), 301, 302, 303 (its pair removed), 304 (nothing written yet)."""
+
+    def __init__(self) -> None:
+        self.project = factories.project(judge_scope="relevant", overlap_judge=2)
+        self.carla = factories.lead(self.project)
+        self.ada = factories.member(self.project, "ada")
+        self.ben = factories.member(self.project, "ben")
+        self.dan = factories.member(self.project, "dan")
+        self.model = factories.machine(self.project)
+        self._uuids = 0
+        self._query_1000()
+        self._query_301()
+        self._query_302()
+        self._query_303()
+        self._query_304()
+        # When things were written must not decide what an export's bytes are.
+        Narrative.objects.update(created_at=AT)
+
+    def _query_1000(self) -> None:
+        query = factories.query(self.project, "1000", "harbour seals")
+        factories.candidate(query, "X", prior=-1, text=None)
+
+    def _query_301(self) -> None:
+        query = factories.query(self.project, "301", "tidal power")
+        priors = {"é": 1, "a": 0, "FT-9": 1, "FT-10": 2, "B": 1, "Z": None}
+        pool = {
+            doc_id: factories.candidate(query, doc_id, prior, text=f"Text of {doc_id}.")
+            for doc_id, prior in priors.items()
+        }
+        self.pair = factories.pair(query, category="S1")
+        old = factories.altered(self.pair)
+        new = factories.narrative(self.pair, text="Only plants at sea, in use.", version=2)
+        self.say(old, pool["é"], self.ben, 1)
+        self.say(new, pool["B"], self.ada, 0)
+        self.say(new, pool["B"], self.ben, 0)
+        earlier = self.say(new, pool["FT-10"], self.ada, 1, superseded_at=LATER)
+        self.say(new, pool["FT-10"], self.ada, 2, at=LATER, replaces=earlier, note="At sea.")
+        self.say(new, pool["FT-10"], self.ben, 2)
+        self.say(new, pool["FT-9"], self.ada, 1)
+        self.say(new, pool["FT-9"], self.ben, 0)
+        self.say(new, pool["é"], self.ada, 0, evidence=[{"start": 0, "end": 4}], active_ms=900)
+        Flag.objects.create(
+            narrative=new, candidate=pool["é"], annotator=self.ben, kind="later", at=AT
+        )
+        self.narrative, self.pool = new, pool
+
+    def _query_302(self) -> None:
+        query = factories.query(self.project, "302", "dykes")
+        c, d = factories.candidate(query, "C"), factories.candidate(query, "D")
+        under = factories.altered(factories.pair(query, origin="llm", model="llm-1"))
+        self.say(under, c, self.ada, 0)
+        self.say(under, c, self.ben, 1)
+        self.say(under, d, self.model, 0)
+        Adjudication.objects.create(
+            narrative=under,
+            candidate=c,
+            relevance=1,
+            reason="It says so.",
+            cause="error",
+            by=self.carla,
+            at=LATER,
+        )
+        review = Review.objects.create(
+            narrative=under, auditor=self.dan, rubric="r1", started_at=AT, submitted_at=LATER
+        )
+        Rating.objects.create(review=review, criterion="query_dependency", level="excellent")
+        Rating.objects.create(review=review, criterion="semantic_expansion", level="acceptable")
+        Review.objects.create(narrative=under, auditor=self.ben, rubric="r1", started_at=AT)
+        Decision.objects.create(narrative=under, outcome="accepted", by=self.carla, at=LATER)
+
+    def _query_303(self) -> None:
+        query = factories.query(self.project, "303", "canals")
+        candidate = factories.candidate(query, "R")
+        pair = factories.pair(query)
+        self.say(factories.altered(pair), candidate, self.ada, 0)
+        InstructionPair.objects.filter(pk=pair.pk).update(removed_at=AT, removed_by=self.carla)
+
+    def _query_304(self) -> None:
+        factories.pair(factories.query(self.project, "304", "locks"), altered=None)
+
+    def say(self, under, of, by, relevance, *, at=AT, **fields):
+        self._uuids += 1
+        return factories.judgment(
+            under, of, by, relevance, at=at, uuid=UUID(int=self._uuids), **fields
+        )
+
+
+@pytest.fixture
+def tides(db) -> Tides:
+    return Tides()
+
+
+class Written:
+    """An export in a folder, file by file."""
+
+    def __init__(self, project: Project, format_name: str, folder) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.manifest = actions.write(project, format_name, folder)
+
+    def __getitem__(self, name: str) -> str:
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def records(self, name: str) -> list[dict]:
+        return [json.loads(line) for line in self[name].splitlines()]
+
+    def bytes(self) -> dict[str, bytes]:
+        return {
+            path.relative_to(self.folder).as_posix(): path.read_bytes()
+            for path in self.folder.rglob("*")
+            if path.is_file()
+        }
+
+
+@pytest.fixture
+def write(tmp_path):
+    made = []
+
+    def write(project, format_name="trec"):
+        made.append(Written(project, format_name, tmp_path / str(len(made))))
+        return made[-1]
+
+    return write
+
+
+@pytest.fixture(autouse=True)
+def empty_storage(settings, tmp_path):
+    """Every test has files of its own."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(tmp_path / "storage")},
+        },
+    }
+    return default_storage

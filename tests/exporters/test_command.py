@@ -1,0 +1,114 @@
+"""`manage.py export`: the same files, into a folder; whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.management import CommandError, call_command
+
+from annotate.models import Judgment, Run
+from tests import factories
+
+
+def export(*args) -> str:
+    out = StringIO()
+    call_command("export", *map(str, args), stdout=out)
+    return out.getvalue()
+
+
+def test_the_folder_holds_what_the_page_offers(tides, write, tmp_path):
+    export("tides", "trec", "--output", tmp_path / "new" / "out")
+
+    out = tmp_path / "new" / "out"
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == write(tides.project).bytes()
+
+
+def test_counts_and_files_are_printed(tides, tmp_path):
+    printed = export("tides", "trec", "--output", tmp_path / "out")
+
+    assert "           3  Documents judged\n" in printed
+    assert "1 document is disputed and left out; see disputed.tsv.\n" in printed
+    assert f"{tmp_path / 'out' / 'qrels.changed.txt'}  5 lines\n" in printed
+
+
+def test_counts_are_printed_as_json(tides, tmp_path):
+    printed = json.loads(export("tides", "jsonl", "--output", tmp_path / "out", "--json"))
+
+    assert printed["output"] == str(tmp_path / "out")
+    assert printed["counts"]["judgments"] == 13
+    assert {entry["name"] for entry in printed["files"]} > {"judgments.jsonl", "pairs.jsonl"}
+
+
+def test_an_earlier_export_is_replaced(tides, write, tmp_path):
+    out = tmp_path / "out"
+    Run.objects.create(project=tides.project, name="r", sha256="0", file=ContentFile(b"", "r"))
+    export("tides", "trec", "--output", out)
+    Run.objects.all().delete()
+    Judgment.objects.update(relevance=1)
+
+    export("tides", "trec", "--output", out)
+
+    files = {p.relative_to(out).as_posix(): p for p in out.rglob("*")}
+    assert "301 0 B 1\n" in files["qrels.changed.txt"].read_text()
+    assert set(files) == set(write(tides.project).bytes())
+
+
+def test_another_format_replaces_it_too(tides, write, tmp_path):
+    export("tides", "trec", "--output", tmp_path / "out")
+
+    export("tides", "jsonl", "--output", tmp_path / "out")
+
+    names = {p.name for p in (tmp_path / "out").iterdir()}
+    assert names == set(write(tides.project, "jsonl").bytes())
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("thesis.tex", ""), ("manifest.json", "{}"), ("manifest.json", "not JSON")],
+)
+def test_a_folder_of_something_else_is_left_alone(tides, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+
+    with pytest.raises(CommandError, match=f"holds {name}, which no export wrote"):
+        export("tides", "trec", "--output", tmp_path)
+
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tides, tmp_path):
+    (tmp_path / "out").write_text("")
+
+    with pytest.raises(CommandError, match="out is not a folder"):
+        export("tides", "trec", "--output", tmp_path / "out")
+
+
+def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
+    export("tides", "trec", "--output", tmp_path / "out")
+    before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
+    factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
+
+    for folder in ("out", "new"):
+        with pytest.raises(CommandError, match="This cannot be written: the narrative of topic"):
+            export("tides", "trec", "--output", tmp_path / folder)
+
+    assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("project", "format_name", "sentence"),
+    [
+        ("nowhere", "trec", "There is no project called 'nowhere'."),
+        ("tides", "xml", "“xml” is no format of an export. Known are: trec, jsonl."),
+    ],
+)
+def test_what_is_not_known_is_said_in_a_sentence(tides, tmp_path, project, format_name, sentence):
+    with pytest.raises(CommandError) as refused:
+        export(project, format_name, "--output", tmp_path / "out")
+
+    assert str(refused.value) == sentence
+    assert refused.value.returncode == 1
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,120 @@
+"""The JSON lines of the hand-made project: everything ever said, re-readable."""
+
+from __future__ import annotations
+
+from formats.jsonl import read_judgments, read_pairs
+from formats.records import JudgmentRecord
+from formats.source import open_source
+from tests.exporters.conftest import AT, LATER
+
+
+def said(files, name):
+    with open_source(files.folder / name) as source:
+        return list(read_judgments(source))
+
+
+def test_every_judgment_comes_out_with_who_when_and_under_which_words(tides, write):
+    files = write(tides.project, "jsonl")
+
+    assert files["judgments.jsonl"].splitlines()[7] == (
+        '{"type": "judgment", "query_id": "301", "doc_id": "é", "annotator": "ben", '
+        '"relevance": 1, "side": "altered", "pair_id": "301", "version": 1, '
+        '"at": "2026-03-02T09:30:00+00:00", "note": "", '
+        '"uuid": "00000000-0000-0000-0000-000000000001", "machine": false, "evidence": [], '
+        '"active_ms": null, "superseded_at": null, "withdrawn_at": null}'
+    )
+
+
+def test_judgments_read_back_as_they_were_said(tides, write):
+    records = said(write(tides.project, "jsonl"), "judgments.jsonl")
+
+    assert [(r.query_id, r.doc_id, r.annotator, r.relevance, r.version) for r in records] == [
+        ("301", "B", "ada", 0, 2),
+        ("301", "B", "ben", 0, 2),
+        ("301", "FT-10", "ada", 1, 2),
+        ("301", "FT-10", "ada", 2, 2),
+        ("301", "FT-10", "ben", 2, 2),
+        ("301", "FT-9", "ada", 1, 2),
+        ("301", "FT-9", "ben", 0, 2),
+        ("301", "é", "ben", 1, 1),
+        ("301", "é", "ada", 0, 2),
+        ("302", "C", "ada", 0, 1),
+        ("302", "C", "ben", 1, 1),
+        ("302", "D", "model", 0, 1),
+        ("303", "R", "ada", 0, 1),
+    ]
+    assert [r.doc_id for r in records if r.machine] == ["D"]
+    assert records[8] == JudgmentRecord(
+        query_id="301",
+        doc_id="é",
+        annotator="ada",
+        relevance=0,
+        side="altered",
+        pair_id="301",
+        version=2,
+        at=AT,
+        uuid="00000000-0000-0000-0000-000000000009",
+        evidence=((0, 4),),
+        active_ms=900,
+    )
+
+
+def test_a_superseded_judgment_says_since_when(tides, write):
+    records = said(write(tides.project, "jsonl"), "judgments.jsonl")
+
+    assert [(r.relevance, r.superseded_at) for r in records if r.superseded_at] == [(1, LATER)]
+
+
+def test_flags_decisions_and_reviews_read_back(tides, write):
+    files = write(tides.project, "jsonl")
+
+    [flag] = said(files, "flags.jsonl")
+    [adjudication] = said(files, "adjudications.jsonl")
+    [review] = said(files, "reviews.jsonl")
+    [decision] = said(files, "decisions.jsonl")
+
+    assert (flag.doc_id, flag.annotator, flag.kind, flag.at) == ("é", "ben", "later", AT)
+    assert (adjudication.doc_id, adjudication.by, adjudication.relevance) == ("C", "carla", 1)
+    assert (adjudication.reason, adjudication.cause) == ("It says so.", "error")
+    assert (review.pair_id, review.auditor, review.version, review.at) == ("302", "dan", 1, LATER)
+    assert [rating.criterion for rating in review.ratings] == [
+        "semantic_expansion",
+        "query_dependency",
+    ]
+    assert (decision.pair_id, decision.outcome, decision.by) == ("302", "accepted", "carla")
+
+
+def test_pairs_read_back_with_every_version(tides, write):
+    files = write(tides.project, "jsonl")
+
+    with open_source(files.folder / "pairs.jsonl") as source:
+        pairs = list(read_pairs(source))
+
+    assert [pair.pair_id for pair in pairs] == ["301", "302", "303", "304"]
+    assert (pairs[1].origin, pairs[1].model) == ("llm", "llm-1")
+    assert [(n.side, n.version, n.text) for n in pairs[0].narratives] == [
+        ("original", 1, "Any plant counts."),
+        ("altered", 1, "Only plants at sea count."),
+        ("altered", 2, "Only plants at sea, in use."),
+    ]
+
+
+def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
+    files = write(tides.project, "jsonl")
+
+    assert files.manifest["counts"] == {
+        "queries": 5,
+        "pairs": 4,
+        "judgments": 13,
+        "judgments_counted": 9,
+        "judgments_stale": 1,
+        "judgments_set_aside": 1,
+        "judgments_by_machines": 1,
+        "judgments_superseded": 1,
+        "flags": 1,
+        "adjudications": 1,
+        "reviews": 1,
+        "decisions": 1,
+        "drafts": 1,
+    }
+    assert files.manifest["notes"] == ["1 review is not submitted yet and left out."]
