@@ -204,8 +204,18 @@ def _filled(share: float) -> str:
 @register.filter
 def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
     """Pieces of `annotate.narrative_diff.diff` as text with <ins> and <del>."""
-    tags = {Op.KEPT: "{}", Op.ADDED: "<ins>{}</ins>", Op.REMOVED: "<del>{}</del>"}
-    return format_html_join("", "{}", ((format_html(tags[Op(op)], text),) for op, text in pieces))
+    marked, before = [], None
+    for op, text in pieces:
+        if op == Op.REMOVED:
+            marked.append(format_html("<del>{}</del>", text))
+        elif op == Op.ADDED and before == Op.REMOVED:
+            marked.append(format_html('<ins class="instead">{}</ins>', text))
+        elif op == Op.ADDED:
+            marked.append(format_html("<ins>{}</ins>", text))
+        else:
+            marked.append(format_html("{}", text))
+        before = op
+    return format_html_join("", "{}", ((piece,) for piece in marked))
 
 
 # --- tables of documents --------------------------------------------------------------------------
@@ -391,12 +401,12 @@ def theme(context: RequestContext) -> str:
 
 @register.filter
 def characters(count: int | None) -> str:
-    """The length of a document's text in words one can picture."""
+    """The length of a document's text, or that there is none."""
     if count is None:
         return gettext("no text")
-    if count < 1_000:
-        return ngettext("%(count)d character", "%(count)d characters", count) % {"count": count}
-    return gettext("%(count)s thousand characters") % {"count": f"{count / 1000:.0f}"}
+    return ngettext("%(count)s character", "%(count)s characters", count) % {
+        "count": f"{count:,}"
+    }
 
 
 def _of(thing: Any, name: str) -> Any:

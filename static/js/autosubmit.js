@@ -1,0 +1,5 @@
+// A form with `data-autosubmit` is sent when one of its fields changes; its own button is then not needed.
+const tidy = (root) => root.querySelectorAll("form[data-autosubmit] [data-without-script]").forEach((button) => (button.hidden = true));
+tidy(document);
+document.addEventListener("htmx:load", (event) => tidy(event.target));
+document.addEventListener("change", (event) => event.target.form?.matches("[data-autosubmit]") && event.target.form.requestSubmit());

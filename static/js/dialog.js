@@ -1,0 +1,31 @@
+// Opens and closes what lies over the page. `data-dialog-open="id"` opens that <dialog>, `data-dialog-close` closes the
+// one it is in; buttons that need this script are hidden until it runs. A menu (<details class="menu">) closes on Escape
+// and on a click elsewhere, and gives the focus to its first field when it opens.
+const reveal = (root) => root.querySelectorAll("[data-dialog-open][hidden]").forEach((button) => (button.hidden = false));
+reveal(document);
+document.addEventListener("htmx:load", (event) => reveal(event.target));
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-dialog-open]");
+  if (opener) {
+    // The key help is filled when it opens: leave that to its key.
+    if (opener.dataset.dialogOpen === "key-help") document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
+    else document.getElementById(opener.dataset.dialogOpen).showModal();
+  }
+  event.target.closest("[data-dialog-close]")?.closest("dialog").close();
+  if (event.target.matches("dialog")) event.target.close(); // a click on the backdrop
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.isComposing) return;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+    event.preventDefault();
+  }
+}, true);
+
+document.addEventListener("toggle", (event) => {
+  if (event.target.matches?.("details.menu[open]")) event.target.querySelector("textarea, input:not([type=hidden])")?.focus();
+}, true);

@@ -1,0 +1,81 @@
+// The word diff of two texts, by the same rule as annotate/narrative_diff.py: words, marks of punctuation and white space
+// as tokens, matched as Python's difflib does (longest common run first, then left and right of it).
+// diff(before, after) -> [["kept" | "removed" | "added", text], ...]
+const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const TOKEN = new RegExp(`[${SPACE}]+|[\\p{L}\\p{N}_]+|[^\\p{L}\\p{N}_${SPACE}]`, "gu");
+const BLANK = new RegExp(`^[${SPACE}]+$`);
+
+export const tokens = (text) => text.match(TOKEN) ?? [];
+
+function longest(a, places, aFrom, aTo, bFrom, bTo) {
+  let best = [aFrom, bFrom, 0];
+  let lengths = new Map();
+  for (let i = aFrom; i < aTo; i++) {
+    const next = new Map();
+    for (const j of places.get(a[i]) ?? []) {
+      if (j < bFrom) continue;
+      if (j >= bTo) break;
+      const length = (lengths.get(j - 1) ?? 0) + 1;
+      next.set(j, length);
+      if (length > best[2]) best = [i - length + 1, j - length + 1, length];
+    }
+    lengths = next;
+  }
+  return best;
+}
+
+function matches(a, b) {
+  const places = new Map();
+  b.forEach((token, j) => (places.get(token) ?? places.set(token, []).get(token)).push(j));
+  const found = [];
+  const queue = [[0, a.length, 0, b.length]];
+  while (queue.length) {
+    const [aFrom, aTo, bFrom, bTo] = queue.pop();
+    const [i, j, length] = longest(a, places, aFrom, aTo, bFrom, bTo);
+    if (!length) continue;
+    found.push([i, j, length]);
+    if (aFrom < i && bFrom < j) queue.push([aFrom, i, bFrom, j]);
+    if (i + length < aTo && j + length < bTo) queue.push([i + length, aTo, j + length, bTo]);
+  }
+  found.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  // Runs that touch are one.
+  const joined = [];
+  for (const [i, j, length] of found) {
+    const last = joined.at(-1);
+    if (last && last[0] + last[2] === i && last[1] + last[2] === j) last[2] += length;
+    else joined.push([i, j, length]);
+  }
+  return joined;
+}
+
+export function diff(before, after) {
+  const a = tokens(before);
+  const b = tokens(after);
+  const pieces = [];
+  let removed = "";
+  let added = "";
+  const flush = () => {
+    if (removed) pieces.push(["removed", removed]);
+    if (added) pieces.push(["added", added]);
+    removed = added = "";
+  };
+  let x = 0;
+  let y = 0;
+  for (const [i, j, length] of [...matches(a, b), [a.length, b.length, 0]]) {
+    removed += a.slice(x, i).join("");
+    added += b.slice(y, j).join("");
+    [x, y] = [i + length, j + length];
+    if (!length) continue;
+    const kept = a.slice(i, x).join("");
+    if (BLANK.test(kept) && (removed || added) && y < b.length && x < a.length) {
+      // Only a blank between two changes: part of both.
+      removed += kept;
+      added += kept;
+      continue;
+    }
+    flush();
+    pieces.push(["kept", kept]);
+  }
+  flush();
+  return pieces;
+}

@@ -1,0 +1,58 @@
+// Keys press what they stand on: the element with that key in `data-key` is clicked ("2", "ArrowRight l": either of two).
+// Never in a text field, during an input-method composition, with a modifier, or again while the key is held down.
+// `?` lists the keys of the page, from the same elements: their `data-key-label` or text, grouped by `data-keys` around.
+// Within rows (`data-row`) only those of the row with `data-current` answer; within an open dialog, only its own.
+const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Escape: "Esc" };
+
+const keysOf = (element) => element.dataset.key.split(" ").map((key) => (key === "Space" ? " " : key));
+
+const typing = (target) =>
+  target.isContentEditable ||
+  target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=button], [type=submit], [type=file])");
+
+function scope() {
+  return [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
+}
+
+function answers(element) {
+  const row = element.closest("[data-row]");
+  return !element.disabled && element.checkVisibility() && (!row || "current" in row.dataset);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.keyCode === 229 || event.repeat || event.defaultPrevented) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
+  // The arrows scroll a table that has the focus; Space and Enter press a button that has it.
+  if (event.key.startsWith("Arrow") && event.target.matches("[role=region], input[type=radio]")) return;
+  if ([" ", "Enter"].includes(event.key) && event.target.matches("a, button, summary, input")) return;
+  if (event.key === "?") {
+    help();
+    event.preventDefault();
+    return;
+  }
+  const pressed = [...scope().querySelectorAll("[data-key]")].find((element) => keysOf(element).includes(event.key) && answers(element));
+  if (!pressed) return;
+  event.preventDefault();
+  pressed.click();
+});
+
+function help() {
+  const dialog = document.querySelector("[data-key-help]");
+  if (!dialog || dialog.open) return;
+  const list = dialog.querySelector("dl");
+  list.replaceChildren();
+  const seen = new Set();
+  for (const element of document.querySelectorAll("[data-key]")) {
+    if (dialog.contains(element)) continue;
+    const words = element.dataset.keyLabel ?? element.textContent.trim().replace(/\s+/g, " ");
+    const entry = `${element.dataset.key} ${words}`;
+    if (seen.has(entry)) continue;
+    seen.add(entry);
+    const caps = keysOf(element).map((key) => Object.assign(document.createElement("kbd"), { textContent: NAMES[key] ?? key }));
+    const term = document.createElement("dt");
+    term.append(...caps.flatMap((cap, index) => (index ? [" ", cap] : [cap])));
+    list.append(term, Object.assign(document.createElement("dd"), { textContent: words }));
+  }
+  if (!seen.size) list.append(Object.assign(document.createElement("dd"), { textContent: list.dataset.none }));
+  dialog.showModal();
+}

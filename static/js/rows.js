@@ -1,0 +1,36 @@
+// Rows answered by keys, one after another. In `[data-rows]` one `[data-row]` is current: its keys answer (see keys.js)
+// and its `[data-definition]` is shown. An answer goes on to the next open row; one that asks for words goes to them first.
+for (const root of document.querySelectorAll("[data-rows]")) {
+  const rows = [...root.querySelectorAll("[data-row]")];
+  const current = () => rows.findIndex((row) => "current" in row.dataset);
+
+  function go(index, scroll = true) {
+    const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
+    for (const other of rows) delete other.dataset.current;
+    row.dataset.current = "";
+    for (const definition of root.querySelectorAll("[data-definition]")) definition.hidden = definition.dataset.definition !== row.dataset.row;
+    if (scroll) row.scrollIntoView({ block: "nearest" });
+  }
+
+  const open = (row) => !row.querySelector("input:checked");
+  root.addEventListener("focusin", (event) => {
+    const row = event.target.closest("[data-row]");
+    if (row) go(rows.indexOf(row));
+  });
+  root.addEventListener("change", (event) => {
+    const row = event.target.closest("[data-row]");
+    if (!row || !event.target.matches("[type=radio]")) return;
+    const words = row.querySelector("textarea");
+    if (words?.checkVisibility() && !words.value.trim()) return words.focus();
+    // With the arrow keys inside a row of radios the focus stays where it is.
+    if (row.contains(document.activeElement)) return;
+    const here = rows.indexOf(row);
+    const next = rows.findIndex((other, index) => index > here && open(other));
+    go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here);
+  });
+  root.addEventListener("click", (event) => {
+    const step = event.target.closest("[data-row-step]");
+    if (step) go(current() + Number(step.dataset.rowStep));
+  });
+  go(Math.max(0, rows.findIndex(open)), false);
+}
