@@ -120,8 +120,19 @@ def task_progress(member: Membership) -> list[TaskProgress]:
     ]
 
 
-def query_progress(project: Project, queries: Sequence[Query]) -> list[QueryProgress]:
-    """How far these queries are: five queries to the database, however many there are here."""
+def blind_pairs(reader: Membership) -> set[int]:
+    """The pairs (by key) that the reader still judges: what others say there is not for them yet."""
+    held = reader.assignments.open().filter(task=Assignment.Task.JUDGE)
+    return set(held.values_list("pair", flat=True))
+
+
+def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryProgress]:
+    """How far these queries are: seven queries to the database, however many there are here.
+
+    What judgments come to is counted for leads, where they do not judge themselves any more.
+    """
+    project = reader.project
+    blind = blind_pairs(reader)
     rows = {query.pk: QueryProgress(query) for query in queries}
     sizes = dict(_pool_sizes(project, rows))
     pairs = {
@@ -137,15 +148,15 @@ def query_progress(project: Project, queries: Sequence[Query]) -> list[QueryProg
             row.wanted += sizes.get(pair.query_id, 0) * project.overlap_judge
     said = judgments_in_force(project).filter(narrative__pair__in=pairs)
     grades: dict[tuple[int, int], list[int]] = defaultdict(list)
-    before: dict[int, int | None] = {}
-    for pair_id, candidate, prior, relevance in said.values_list(
-        "narrative__pair__pk", "candidate", "candidate__prior_relevance", "relevance"
+    for pair_id, candidate, relevance in said.values_list(
+        "narrative__pair__pk", "candidate", "relevance"
     ):
         rows[pairs[pair_id].query_id].judged += 1
         grades[pair_id, candidate].append(relevance)
-        before[candidate] = prior
     settled = _settled(project, pairs)
     for (pair_id, candidate), given in grades.items():
+        if not reader.leads or pair_id in blind:
+            continue
         found = consensus(given, project.consensus, settled.get((pair_id, candidate)))
         row = rows[pairs[pair_id].query_id]
         if found.relevance is None:
@@ -192,13 +203,13 @@ class Said:
     outcome: str | None
 
 
-def said_of(
-    project: Project, candidates: Sequence[Candidate], only: Membership | None
-) -> list[Said]:
-    """What was said of these candidates under each narrative in force: four queries.
+def said_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Said]:
+    """What was said of these candidates under each narrative in force: six queries.
 
-    With `only`, that member's own answers and no outcome: others' stay hidden.
+    Annotators see their own answers and no outcome. So do leads where they sit as judges
+    themselves, until they have judged the candidate: blind means blind.
     """
+    project = reader.project
     queries = {candidate.query_id for candidate in candidates}
     narratives: dict[int, list[Narrative]] = defaultdict(list)
     for narrative in (
@@ -211,7 +222,8 @@ def said_of(
     ids = [candidate.pk for candidate in candidates]
     judgments: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
     flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
-    mine = {} if only is None else {"annotator": only}
+    mine = {} if reader.leads else {"annotator": reader}
+    blind = blind_pairs(reader)
     under = {"candidate__in": ids, "narrative__in": narratives_in_force(project)}
     for judgment in (
         Judgment.objects.current()
@@ -231,9 +243,15 @@ def said_of(
         under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
         for asked in under_which:
             key = (0 if asked is None else asked.pk, candidate.pk)
-            given = judgments[key]
-            outcome = None if only else _outcome(project, candidate, given, settled.get(key))
-            found.append(Said(candidate, asked, given, flags[key], outcome))
+            given, flagged = judgments[key], flags[key]
+            judged = any(judgment.annotator_id == reader.pk for judgment in given)
+            if reader.leads and (asked is None or asked.pair.pk not in blind or judged):
+                outcome = _outcome(project, candidate, given, settled.get(key))
+            else:
+                outcome = None
+                given = [judgment for judgment in given if judgment.annotator_id == reader.pk]
+                flagged = [flag for flag in flagged if flag.annotator_id == reader.pk]
+            found.append(Said(candidate, asked, given, flagged, outcome))
     return found
 
 

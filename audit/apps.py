@@ -11,3 +11,10 @@ class AuditConfig(AppConfig):
     name = "audit"
     verbose_name = "Second pass"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Add to the home and project pages."""
+        from annotate import overview as pages
+        from audit import overview
+
+        pages.register(overview.contribution)

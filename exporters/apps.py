@@ -11,3 +11,10 @@ class ExportersConfig(AppConfig):
     name = "exporters"
     verbose_name = "What goes out"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Add to the home and project pages."""
+        from annotate import overview as pages
+        from exporters import overview
+
+        pages.register(overview.contribution)

@@ -119,7 +119,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "section": "queries",
             "query": found,
             "pairs": [_pair(member, pair) for pair in pairs],
-            "candidates": said_of(project, page.rows, None if member.leads else member),
+            "candidates": said_of(member, page.rows),
             "several_pairs": len(pairs) > 1,
             "grades": list(project.grades.order_by("value")),
             "show_prior": member.leads or project.show_prior,
@@ -175,7 +175,7 @@ def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
                 else {}
             ),
         }
-        for row in query_progress(member.project, page.rows)
+        for row in query_progress(member, page.rows)
     ]
 
 

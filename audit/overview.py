@@ -1,0 +1,59 @@
+"""What this room adds to the home and project pages of leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count
+from django.urls import reverse
+
+from annotate.models import Membership
+from annotate.overview import Contribution, Todo
+from audit import disagreements
+from audit.models import AgreementReport, Review
+from audit.reliability import COEFFICIENTS
+from jobs.models import Job
+
+# The coefficient that stands first: it takes any number of people, missing answers and the scale.
+HEADLINE = "alpha_ordinal"
+
+
+def contribution(member: Membership) -> Contribution:
+    """Open disagreements, the newest agreement, and how much each person reviewed."""
+    if not member.leads:
+        return Contribution()
+    slug = member.project.slug
+    open_ones = disagreements.count(member, disagreements.Wanted())
+    where = reverse("audit:disagreements", args=[slug])
+    reviewed = (
+        Review.objects.submitted()
+        .filter(auditor__project=member.project_id)
+        .values_list("auditor_id")
+        .annotate(n=Count("pk"))
+    )
+    return Contribution(
+        todo=(Todo("Disagreements to settle", open_ones, where),),
+        context={
+            "disputed": open_ones,
+            "url_disputed": where,
+            "counts": {"disagreements": open_ones},
+            "reviewed_by": dict(reviewed),
+            **_headline(member),
+        },
+    )
+
+
+def _headline(member: Membership) -> dict[str, Any]:
+    report = (
+        AgreementReport.objects.filter(project=member.project_id, state=Job.State.DONE)
+        .order_by("-pk")
+        .first()
+    )
+    if report is None or report.figures is None:
+        return {}
+    everyone = report.figures["judgments"]["all"]
+    coefficient = everyone["coefficients"].get(HEADLINE)
+    if coefficient is None:
+        return {"report": report}
+    figure = {**coefficient, "units": everyone["units"], "raters": len(everyone["raters"])}
+    return {"report": report, "headline": figure, "headline_words": COEFFICIENTS[HEADLINE]}
