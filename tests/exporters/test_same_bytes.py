@@ -6,7 +6,9 @@ import hashlib
 from io import BytesIO
 
 import pytest
+from django.db import connection
 
+from annotate.models import Document
 from exporters.files import pack
 from tests.exporters.conftest import Tides
 
@@ -58,6 +60,28 @@ def test_the_order_in_which_rows_were_made_does_not_matter(db, write):
     files = write(Backwards().project)
 
     assert digest(files) == GOLDEN["trec"]
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_a_database_that_sorts_by_a_language_makes_the_same_bytes(db, write, format_name):
+    ids = {
+        "annotate_document": "doc_id",
+        "annotate_query": "query_id",
+        "annotate_instructionpair": "pair_id",
+        "annotate_membership": "name",
+    }
+    with connection.cursor() as cursor:
+        for table, column in ids.items():
+            cursor.execute(
+                f'ALTER TABLE {table} ALTER COLUMN {column} TYPE varchar(512) COLLATE "unicode"'
+            )
+
+    files = write(Tides().project, format_name)
+
+    in_its_order = Document.objects.order_by("doc_id").values_list("doc_id", flat=True)
+    assert list(in_its_order)[:2] == ["a", "B"]
+    assert digest(files) == GOLDEN[format_name]
 
 
 def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
