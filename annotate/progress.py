@@ -121,9 +121,9 @@ def task_progress(member: Membership) -> list[TaskProgress]:
 
 
 def blind_pairs(reader: Membership) -> set[int]:
-    """The pairs (by key) that the reader still judges: what others say there is not for them yet."""
+    """The pairs (by key) that the reader still judges: what others say there is not for them."""
     held = reader.assignments.open().filter(task=Assignment.Task.JUDGE)
-    return set(held.values_list("pair", flat=True))
+    return set(held.values_list("pair__pk", flat=True))
 
 
 def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryProgress]:

@@ -1,0 +1,230 @@
+"""Home, overview and queries: how far we are, what needs me, and nothing of what others said."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import judging, seats
+from annotate.models import Assignment, Project
+from tests import factories
+
+JUDGE = Assignment.Task.JUDGE
+
+
+@pytest.fixture
+def tides(db) -> Project:
+    """Thirty queries with two documents each, of which one was relevant."""
+    project = factories.project()
+    for number in range(30):
+        query = factories.query(project, str(301 + number), title=f"question {number}")
+        factories.candidate(query, prior=1)
+        factories.candidate(query, prior=0)
+        factories.pair(query)
+    return project
+
+
+def test_home_shows_what_i_can_take_and_what_i_hold(tides, client):
+    ada = factories.member(tides, "ada")
+    client.force_login(ada.user)
+    offered = client.get(reverse("annotate:home")).content.decode()
+    seats.take_next(task=JUDGE, by=ada)
+
+    held = client.get(reverse("annotate:home")).content.decode()
+
+    assert "30 open seats" in offered
+    assert "question 0" in held
+    assert "29 open seats" in held
+
+
+def test_home_of_someone_in_no_project_says_what_to_do(db, client):
+    client.force_login(factories.user("ada"))
+
+    assert "You are in no project yet" in client.get(reverse("annotate:home")).content.decode()
+
+
+def test_taking_a_seat_goes_to_its_work(tides, client):
+    client.force_login(factories.member(tides, "ada").user)
+
+    response = client.post(reverse("annotate:seat", args=["tides"]), {"task": "judge"})
+
+    assert response.url == reverse("annotate:judging", args=[Assignment.objects.get().pair_id])
+
+
+@pytest.mark.parametrize("task", ["", "rule", "judge'--"])
+def test_a_task_that_does_not_exist_gives_no_seat(tides, client, task):
+    client.force_login(factories.member(tides, "ada").user)
+
+    response = client.post(reverse("annotate:seat", args=["tides"]), {"task": task}, follow=True)
+
+    assert "There is no such task." in response.content.decode()
+    assert not Assignment.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["ada", "carla"])
+@pytest.mark.parametrize("name", ["project", "queries"])
+def test_lists_cost_the_same_however_long_they_are(
+    tides, client, who, name, django_assert_max_num_queries
+):
+    person = (factories.lead if who == "carla" else factories.member)(tides, who)
+    client.force_login(person.user)
+
+    with django_assert_max_num_queries(45) as queries:
+        page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
+
+    assert "question 29" in page
+    assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)
+
+
+def test_queries_come_in_pages(tides, client):
+    for number in range(30, 60):
+        factories.query(tides, str(301 + number), title=f"question {number}")
+    client.force_login(factories.member(tides, "ada").user)
+    url = reverse("annotate:queries", args=["tides"])
+    last = tides.queries.get(title="question 49")
+
+    first = client.get(url).content.decode()
+    second = client.get(url, {"after": last.pk}).content.decode()
+
+    assert "question 49" in first
+    assert "question 50" not in first
+    assert f"?after={last.pk}" in first
+    assert "question 50" in second
+    assert "question 49" not in second
+
+
+@pytest.mark.parametrize("key", ["-1", "x", "9" * 30, "1;drop"])
+def test_a_place_in_the_list_that_makes_no_sense_is_ignored(tides, client, key):
+    client.force_login(factories.member(tides, "ada").user)
+
+    response = client.get(reverse("annotate:queries", args=["tides"]), {"after": key})
+
+    assert response.status_code == 200
+
+
+def test_queries_are_found_by_id_and_by_words_of_the_title(tides, client):
+    client.force_login(factories.member(tides, "ada").user)
+    url = reverse("annotate:queries", args=["tides"])
+
+    by_id = client.get(url, {"search": "315"}).content.decode()
+    by_word = client.get(url, {"search": "QUESTION 14"}).content.decode()
+
+    for page in (by_id, by_word):
+        assert "question 14" in page
+        assert "question 13" not in page
+
+
+def judged(tides, *grades: tuple[str, int]):
+    """People judge the relevant document of the first query."""
+    query = tides.queries.get(query_id="301")
+    pair, candidate = query.pairs.get(), query.candidates.get(prior_relevance=1)
+    for name, grade in grades:
+        member = tides.memberships.filter(name=name).first() or factories.member(tides, name)
+        seats.take(pair=pair, task=JUDGE, by=member)
+        judging.judge(
+            narrative=factories.altered(pair), candidate=candidate, relevance=grade, by=member
+        )
+    return query
+
+
+@pytest.mark.parametrize(
+    ("grades", "word"),
+    [([1, 1], "kept"), ([0, 0], "dropped out"), ([0, 1], "disputed"), ([], "unjudged")],
+)
+def test_a_lead_sees_what_judgments_come_to(tides, client, grades, word):
+    query = judged(tides, *zip(["ada", "ben"], grades, strict=False))
+    client.force_login(factories.lead(tides).user)
+
+    page = client.get(reverse("annotate:query", args=["tides", query.pk])).content.decode()
+
+    assert word in page
+
+
+def test_an_annotator_sees_only_their_own_judgments(tides, client):
+    query = judged(tides, ("ada", 1), ("ben", 0))
+    client.force_login(factories.user("ada"))
+
+    page = client.get(reverse("annotate:query", args=["tides", query.pk])).content.decode()
+
+    assert "disputed" not in page
+    assert "Not relevant" not in page
+    assert "Relevant" in page
+
+
+def test_a_lead_who_judges_is_blind_until_they_have_judged(tides, client):
+    query = judged(tides, ("ada", 0))
+    carla = factories.lead(tides)
+    seats.take(pair=query.pairs.get(), task=JUDGE, by=carla)
+    client.force_login(carla.user)
+    url = reverse("annotate:query", args=["tides", query.pk])
+
+    before = client.get(url).content.decode()
+    judged(tides, ("carla", 1))
+    after = client.get(url).content.decode()
+
+    assert "Not relevant" not in before
+    assert "Not relevant" in after
+    assert "disputed" in after
+
+
+def test_a_new_project_is_led_by_who_made_it(db, client):
+    client.force_login(factories.user("carla"))
+
+    response = client.post(
+        reverse("annotate:new_project"), {"name": "Tides", "slug": "tides", "grades": "0, 1"}
+    )
+
+    assert response.url == reverse("annotate:loads", args=["tides"])
+    assert Project.objects.get().memberships.get().leads
+
+
+@pytest.mark.parametrize(
+    ("grades", "sentence"), [("1", "at least two"), ("0, x", "whole numbers"), ("0,99999", "lie")]
+)
+def test_a_new_project_with_grades_that_make_no_sense_is_not_made(db, client, grades, sentence):
+    client.force_login(factories.user("carla"))
+
+    response = client.post(
+        reverse("annotate:new_project"), {"name": "Tides", "slug": "tides", "grades": grades}
+    )
+
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+    assert not Project.objects.exists()
+
+
+def test_settings_are_saved_whole(tides, client):
+    client.force_login(factories.lead(tides).user)
+    url = reverse("annotate:settings", args=["tides"])
+    form = {
+        "name": "Tides",
+        "description": "",
+        "relevant_from": 1,
+        "judge_scope": "pool",
+        "consensus": "majority",
+        "overlap_rewrite": 1,
+        "overlap_judge": 3,
+        "overlap_review": 2,
+        "grades-TOTAL_FORMS": 4,
+        "grades-INITIAL_FORMS": 3,
+        "grades-0-value": 0,
+        "grades-0-name": "No",
+        "grades-1-value": 1,
+        "grades-1-name": "Yes",
+        "grades-1-sentence": "Says so.",
+        "grades-2-value": 2,
+        "grades-2-name": "Very",
+        "grades-2-DELETE": "on",
+    }
+
+    response = client.post(url, form)
+    refused = client.post(url, {**form, "overlap_judge": 0})
+
+    assert response.url == url
+    assert refused.status_code == 422
+    saved = Project.objects.get()
+    assert (saved.overlap_judge, saved.judge_scope) == (3, "pool")
+    assert list(saved.grades.order_by("value").values_list("value", "name")) == [
+        (0, "No"),
+        (1, "Yes"),
+    ]
