@@ -163,7 +163,7 @@ def grade_tone(value: int, grades: Sequence[GradeLike]) -> str:
 
 @register.simple_tag
 def grade_mark(value: int, grades: Sequence[GradeLike]) -> SafeString:
-    """The shape of a grade: a ring, filled as far as the grade goes; a diamond for a strange value."""
+    """The shape of a grade: a ring, filled as far as it goes; a diamond for a strange value."""
     share = _share(value, grades)
     if share is None:
         drawn = format_html(
@@ -174,7 +174,8 @@ def grade_mark(value: int, grades: Sequence[GradeLike]) -> SafeString:
         drawn = format_html('<circle cx="8" cy="8" r="{}" fill="currentColor"/>', 7)
     else:
         drawn = format_html(
-            '<circle cx="8" cy="8" r="6.1" fill="none" stroke="currentColor" stroke-width="1.8"/>{}',
+            '<circle cx="8" cy="8" r="6.1" fill="none" stroke="currentColor" stroke-width="1.8"/>'
+            "{}",
             format_html('<path d="{}" fill="currentColor"/>', _filled(share)) if share else "",
         )
     return format_html(
@@ -191,7 +192,7 @@ def _share(value: int, grades: Sequence[GradeLike]) -> float | None:
 
 
 def _filled(share: float) -> str:
-    """The path of a disc of radius 6 around (8, 8), filled from its foot to a share of its height."""
+    """The path of a disc of radius 6 around (8, 8), filled to a share of its height."""
     level = 6 * (1 - 2 * share)
     half = math.sqrt(36 - level * level)
     large = 1 if share > 0.5 else 0
@@ -271,7 +272,8 @@ def stacked_bar(total: int, **parts: int | None) -> SafeString:
             stretches.append((f"{x:.3f}", f"{width:.3f}", name))
             x += width
     return format_html(
-        '<svg class="stack" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">{}</svg>',
+        '<svg class="stack" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        "{}</svg>",
         format_html_join(
             "", '<rect x="{}" y="0" width="{}" height="4" class="part-{}"/>', stretches
         ),
@@ -334,7 +336,7 @@ ICONS: Mapping[str, str] = {
     "info": "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM8 7.2v4M8 4.7v.1",
     "success": "M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM5.2 8.3l2 2 3.7-4.2",
     "warning": "M8 1.8L15 14H1zM8 6.3v3.6M8 12v.1",
-    "error": "M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3zM5.8 5.8l4.4 4.4M10.2 5.8l-4.4 4.4",
+    "error": "M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3zM6 6l4 4M10 6l-4 4",
     "check": "M2.5 8.5l3.7 3.7L13.5 4.3",
     "cross": "M3.5 3.5l9 9M12.5 3.5l-9 9",
     "ring": "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11z",
@@ -404,9 +406,7 @@ def characters(count: int | None) -> str:
     """The length of a document's text, or that there is none."""
     if count is None:
         return gettext("no text")
-    return ngettext("%(count)s character", "%(count)s characters", count) % {
-        "count": f"{count:,}"
-    }
+    return ngettext("%(count)s character", "%(count)s characters", count) % {"count": f"{count:,}"}
 
 
 def _of(thing: Any, name: str) -> Any:
