@@ -114,7 +114,7 @@ def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int
 
     def lines() -> Iterator[str]:
         buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="")
+        writer = csv.writer(buffer, lineterminator="\n")
         for record in records:
             check_id(record.query_id, "query_id")
             check_id(record.doc_id, "doc_id")
@@ -140,7 +140,7 @@ def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int
                     "true" if record.machine else None,
                 )
             )
-            yield buffer.getvalue()
+            yield buffer.getvalue().removesuffix("\n")
             buffer.seek(0)
             buffer.truncate()
 

@@ -168,22 +168,21 @@ def parse_relevance(value: object) -> int:
     Whole numbers only: `2`, `-1`, also `2.0` (a float column). A fraction is refused, for rounding
     it would make a judgment nobody gave. Bounded to what a database's small integer holds.
     """
-    if isinstance(value, str):
-        text = value.strip()
-        if not text:
-            raise ValueError("the relevance is empty; leave the line out where nobody judged")
-        if not re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]+)?", text):
-            raise ValueError(f"the relevance {excerpt(repr(text), 40)} is not a whole number")
-        number = float(text)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        number = float(value)
-    else:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"the relevance must be a whole number, not {json_name(value)}")
-    if number != number // 1:
-        raise ValueError(f"the relevance {value} is a fraction; relevance is a whole number")
-    if not -32768 <= number <= 32767:
-        raise ValueError(f"the relevance {value} is out of range (-32768 to 32767)")
-    return int(number)
+    text = value.strip() if isinstance(value, str) else str(value)
+    shown = excerpt(text, 40)
+    if not text:
+        raise ValueError("the relevance is empty; leave the line out where nobody judged")
+    match = re.fullmatch(r"([-+]?[0-9]+)(?:\.([0-9]+))?", text)
+    if match is None:
+        raise ValueError(f"the relevance {shown!r} is not a whole number")
+    if (match[2] or "").strip("0"):
+        raise ValueError(f"the relevance {shown} is a fraction; relevance is a whole number")
+    # Checked by its length first: Python converts no number of thousands of digits.
+    if len(match[1]) > 20 or not -32768 <= int(match[1]) <= 32767:
+        raise ValueError(f"the relevance {shown} is out of range (-32768 to 32767)")
+    return int(match[1])
 
 
 def tidy(text: str) -> str:
@@ -201,8 +200,8 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# Entities of TREC's disks that HTML does not have.
-_TREC_ENTITIES = {"hyph": "-", "blank": " ", "cir": "○", "rsquo": "’", "lsquo": "‘"}
+# Entities of TREC's disks that HTML does not have, or not as the blank that is meant.
+_TREC_ENTITIES = {"hyph": "-", "blank": " "}
 
 
 def unescape(text: str) -> str:
@@ -219,7 +218,7 @@ _REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-
 def _resolved(match: re.Match[str]) -> str:
     decimal, hexadecimal, name = match.groups()
     if name is not None:
-        return html.entities.html5.get(name + ";") or _TREC_ENTITIES.get(name, match[0])
+        return _TREC_ENTITIES.get(name) or html.entities.html5.get(name + ";", match[0])
     code = int(decimal) if decimal else int(hexadecimal, 16)
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF or (code < 0x20 and code not in (9, 10)):
         return match[0]

@@ -31,17 +31,12 @@ def _entries(source: Source) -> Iterator[_Entry]:
     lines: list[str] | None = None
     length = 0
     for text in source.lines():
+        here = source.line or 0
         if text.startswith("."):
             if match := _NUMBER.fullmatch(text):
                 if number:
                     yield _closed(source, line, number, sections)
-                line, number, sections, lines, length = (
-                    source.line or 0,
-                    match[1].strip(),
-                    {},
-                    None,
-                    0,
-                )
+                line, number, sections, lines, length = here, match[1].strip(), {}, None, 0
                 source.line = line
                 if not number:
                     source.refuse("an entry without number after .I")

@@ -23,6 +23,8 @@ MAX_PROBLEMS = 1_000
 MAX_ID = 255
 CHUNK = 256 * 1024
 HEAD = 4_096
+# Folders that belong inside a format's folder, so that none of them is the folder itself.
+PARTS = ("qrels", "tables")
 
 # What a text may not hold: control characters other than tab, line feed, form feed and carriage
 # return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
@@ -44,7 +46,7 @@ _FOREIGN_MAGIC = (
 )
 
 
-class FormatError(ValueError):
+class FormatError(Exception):
     """A file that cannot be read as what it is said to be, with the place and the line.
 
     `line` counts from 1 and is None where the fault is the file's as a whole.
@@ -563,7 +565,7 @@ class ZipFolder(Folder):
                 raise FormatError(f"the entry {excerpt(repr(path))} occurs twice", file=self.name)
             entries[path] = info
         tops = {path.partition("/")[0] for path in entries}
-        if len(tops) == 1 and all("/" in path for path in entries):
+        if len(tops) == 1 and tops.isdisjoint(PARTS) and all("/" in path for path in entries):
             # A zipped folder usually holds the folder itself.
             return {path.partition("/")[2]: info for path, info in entries.items()}
         return entries

@@ -96,7 +96,9 @@ class _OpenTopic:
         parts = self.fields.get(field)
         if parts is None:
             return None
-        return tidy(_LABELS[field].sub("", "".join(parts), count=1))
+        text = "".join(parts)
+        label = _LABELS[field].match(text)
+        return tidy(text[label.end() :] if label else text)
 
 
 @reader("trec-topics", "topic")

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic
+from tests.formats.files import read, read_collecting, refusal
+
+HTML = "<table><caption>Sea harbours</caption><tr><td>a</td></tr></table>"
+MARKDOWN = "# Lakes\n\n| a | b |\n|---|---|\n| 1 | null |"
+
+
+def out(kind="1.1", positive=("1.txt",), pool=("2.txt", "1.txt", "3.txt"), **other):
+    return {
+        "instruction": "Only sea harbours.",
+        "instruction_type": kind,
+        "query_positive": ["1.txt", "2.txt"],
+        "instruction_positive": list(positive),
+        "all_tables": list(pool),
+        **other,
+    }
+
+
+def folder(*outs, entries=None, **files):
+    first = {"query": "harbours", "query_positive": ["1.txt", "2.txt"], "outs": list(outs)}
+    return {
+        "query_instruction.json": json.dumps([first] if entries is None else entries, indent=1),
+        "tables/1.txt": HTML,
+        "tables/2.txt": MARKDOWN,
+        "tables/3.txt": "no table",
+        **files,
+    }
+
+
+def test_everything_comes_in_an_order_that_can_be_loaded_as_it_is_read():
+    assert read("followtable", folder(out())) == [
+        Topic("0", "harbours"),
+        Doc("1", "Sea harbours", HTML, "html"),
+        Doc("2", "Lakes", MARKDOWN, "markdown"),
+        Doc("3", "", "no table", "plain"),
+        Qrel("0", "2", 1),
+        Qrel("0", "1", 1),
+        Qrel("0", "3", 0),
+        PairRecord(
+            "0_0",
+            "0",
+            "harbours",
+            category="C1",
+            origin="llm",
+            narratives=(
+                NarrativeRecord("altered", 1, "Only sea harbours.", note="instruction type 1.1"),
+            ),
+        ),
+        Claim("0_0", "2", 0, "followtable-claims"),
+        Claim("0_0", "1", 1, "followtable-claims"),
+        Claim("0_0", "3", 0, "followtable-claims"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "category"),
+    [
+        ("1.1", "C1"),
+        ("1.2", "C2"),
+        ("2.1", "S1"),
+        ("2.2", "S2"),
+        ("2.3.1", "S3"),
+        ("2.3.2", "S3"),
+        ("2.3.3", "S3"),
+    ],
+)
+def test_seven_instruction_types_are_five_categories(kind, category):
+    pairs = [r for r in read("followtable", folder(out(kind))) if isinstance(r, PairRecord)]
+
+    assert [(pair.category, pair.narratives[0].note) for pair in pairs] == [
+        (category, f"instruction type {kind}")
+    ]
+
+
+def test_an_entry_without_instructions_is_a_query_with_its_positives():
+    records = read("followtable", folder())
+
+    assert [record for record in records if not isinstance(record, Doc)] == [
+        Topic("0", "harbours"),
+        Qrel("0", "1", 1),
+        Qrel("0", "2", 1),
+    ]
+
+
+def test_ids_are_positions_in_the_list():
+    entry = {"query": "q", "query_positive": [], "outs": [out(), out("2.1")]}
+    records = read("followtable", folder(entries=[entry, entry]))
+
+    assert [r.query_id for r in records if isinstance(r, Topic)] == ["0", "1"]
+    assert [r.pair_id for r in records if isinstance(r, PairRecord)] == ["0_0", "0_1", "1_0", "1_1"]
+
+
+def test_a_cut_list_keeps_its_original_positions():
+    entry = {"query": "q", "query_positive": [], "outs": [out()]}
+    records = read(
+        "followtable",
+        folder(entries=[entry, entry]) | {"index_map.json": '{\n "0": 8,\n "1": 110\n}'},
+    )
+
+    assert [r.pair_id for r in records if isinstance(r, PairRecord)] == ["8_0", "110_0"]
+
+
+def test_a_repeated_positive_is_claimed_once():
+    records = read("followtable", folder(out(positive=("1.txt", "1.txt"))))
+
+    assert [r.doc_id for r in records if isinstance(r, Claim) and r.relevance] == ["1"]
+
+
+def test_tables_that_no_entry_names_are_documents_too():
+    records = read("followtable", folder(out()) | {"tables/99.txt": HTML})
+
+    assert [r.doc_id for r in records if isinstance(r, Doc)] == ["1", "2", "3", "99"]
+
+
+def test_without_any_table_documents_are_known_by_their_ids_only():
+    files = {"query_instruction.json": folder(out())["query_instruction.json"]}
+
+    docs = [record for record in read("followtable", files) if isinstance(record, Doc)]
+
+    assert docs == [Doc("2"), Doc("1"), Doc("3")]
+
+
+def test_the_files_of_the_beir_folder_beside_it_are_not_tables():
+    records = read("followtable", folder(out()) | {"beir/notes.txt": "x"})
+
+    assert [r.doc_id for r in records if isinstance(r, Doc)] == ["1", "2", "3"]
+
+
+def test_a_table_that_is_not_there_is_refused_with_the_line_of_its_entry():
+    entry = {"query": "q", "query_positive": [], "outs": []}
+    other = {"query": "r", "query_positive": ["7.txt"], "outs": []}
+
+    error = refusal("followtable", folder(entries=[entry, other]))
+
+    assert str(error) == (
+        "folder/query_instruction.json, line 7: table 7 of query 1 is not in the folder"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"query_positive": [], "outs": []}, "entry 0: query is missing"),
+        (
+            {"query": "q", "outs": []},
+            "entry 0: query_positive must be a list of table names, not null",
+        ),
+        (
+            {"query": "q", "query_positive": ["a b.txt"], "outs": []},
+            "entry 0: query_positive 'a b' holds white space",
+        ),
+        (
+            {"query": "q", "query_positive": [5], "outs": []},
+            "entry 0: query_positive must be text, not a number",
+        ),
+        (
+            {"query": "q", "query_positive": [], "outs": {}},
+            "entry 0: outs must be a list, not an object",
+        ),
+        (
+            {"query": "q", "query_positive": [], "outs": [out("3.1")]},
+            (
+                "entry 0: instruction 0: instruction_type is '3.1'; "
+                "known are 1.1, 1.2, 2.1, 2.2, 2.3.1, 2.3.2, 2.3.3"
+            ),
+        ),
+        (
+            {"query": "q", "query_positive": [], "outs": [out(instruction=" ")]},
+            "entry 0: instruction 0: instruction is empty",
+        ),
+        ("q", "entry 0: an entry is an object, not text"),
+    ],
+)
+def test_bad_entries_are_refused_with_position_and_line(entry, sentence):
+    error = refusal("followtable", folder(entries=[entry]))
+
+    assert (error.file, error.line, error.message) == (
+        "folder/query_instruction.json",
+        2,
+        sentence,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "sentence"),
+    [
+        ('[\n {"query":\n', 2, "not JSON: Expecting value"),
+        ('{"query": "q"}', 1, "this must be a list of queries, not an object"),
+    ],
+)
+def test_what_is_no_list_is_refused(text, line, sentence):
+    error = refusal("followtable", {"query_instruction.json": text})
+
+    assert (error.line, error.message) == (line, sentence)
+
+
+def test_a_folder_of_something_else_is_refused():
+    assert str(refusal("followtable", {"tables/1.txt": HTML})) == (
+        "folder: no query_instruction.json in this folder"
+    )
+
+
+def test_a_table_in_another_encoding_is_named_and_the_others_read():
+    records, problems = read_collecting(
+        "followtable", folder(out()) | {"tables/2.txt": "café".encode("latin-1")}
+    )
+
+    assert [r.doc_id for r in records if isinstance(r, Doc)] == ["1", "3"]
+    assert [problem.partition(": caf")[0] for problem in problems] == [
+        "folder/tables/2.txt, line 1: not UTF-8: byte 4 of the line is 0xe9"
+    ]

@@ -1,0 +1,237 @@
+"""Whatever a format's writer writes, its reader reads back to the same records."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formats.reading import one_line, tidy
+from formats.records import (
+    FLAG_KINDS,
+    MARKUPS,
+    OUTCOMES,
+    SIDES,
+    AdjudicationRecord,
+    Claim,
+    DecisionRecord,
+    Doc,
+    Evidence,
+    FlagRecord,
+    JudgmentRecord,
+    NarrativeRecord,
+    PairRecord,
+    Qrel,
+    RatingRecord,
+    ReviewRecord,
+    RunLine,
+    Topic,
+)
+from formats.registry import FORMATS
+from formats.trec import _TOPIC_TAG
+from tests.formats.files import opened
+
+# Letters of several scripts, what formats use as marks, and no controls.
+LETTERS = st.characters(
+    codec="utf-8", exclude_categories=("Cc", "Cs"), exclude_characters="\uffff\ufffe"
+)
+TEXT = st.text(LETTERS | st.sampled_from("\n\t<>&\"',;|#:{}[]\\-"), max_size=60)
+IDS = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=20
+).filter(lambda value: value.split() == [value])
+NAMES = TEXT.map(one_line).filter(bool)
+MOMENTS = st.none() | st.datetimes(timezones=st.just(UTC))
+GRADES = st.integers(-32768, 32767)
+VERSIONS = st.none() | st.integers(1, 1_000)
+SIDE = st.none() | st.sampled_from(SIDES)
+
+TOPICS = st.builds(Topic, IDS, TEXT, TEXT, st.none() | TEXT)
+# SGML and XML are laid out: white space at the edges of lines is layout there.
+LAID_OUT_TOPICS = st.builds(
+    Topic, IDS, TEXT.map(one_line), TEXT.map(tidy), st.none() | TEXT.map(tidy)
+)
+SGML_TOPICS = LAID_OUT_TOPICS.filter(
+    lambda topic: not any(_TOPIC_TAG.search(text or "") for text in topic[1:])
+)
+DOCS = st.builds(Doc, IDS, TEXT, st.none() | TEXT, st.sampled_from(MARKUPS))
+SGML_DOCS = st.builds(
+    Doc,
+    IDS.filter(lambda doc_id: not set(doc_id) & set("<>&")),
+    TEXT.map(one_line),
+    st.none() | TEXT.map(str.strip),
+    st.just("plain"),
+)
+QRELS = st.builds(Qrel, IDS.filter(lambda query_id: query_id[0] != "#"), IDS, GRADES, IDS)
+RUN_LINES = st.builds(
+    RunLine,
+    IDS,
+    IDS,
+    st.none() | st.integers(0, 999_999_999),
+    st.floats(allow_nan=False, allow_infinity=False),
+    IDS,
+)
+NARRATIVES = st.lists(
+    st.builds(
+        NarrativeRecord,
+        st.sampled_from(SIDES),
+        st.integers(1, 9),
+        TEXT,
+        st.none() | NAMES,
+        MOMENTS,
+        TEXT,
+    ),
+    max_size=4,
+    unique_by=lambda narrative: narrative[:2],
+).map(lambda them: tuple(sorted(them, key=lambda one: (SIDES.index(one.side), one.version))))
+PAIRS = st.builds(
+    PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("llm"), TEXT, NARRATIVES
+) | st.builds(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES)
+CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)
+UUIDS = st.none() | st.uuids().map(str)
+EVIDENCE = st.lists(
+    st.tuples(st.integers(0, 99), st.integers(0, 99)).map(lambda two: Evidence(min(two), max(two))),
+    max_size=3,
+).map(tuple)
+JUDGMENTS = st.builds(
+    JudgmentRecord,
+    query_id=IDS,
+    doc_id=IDS,
+    annotator=NAMES,
+    relevance=GRADES,
+    side=SIDE,
+    pair_id=st.none() | IDS,
+    version=VERSIONS,
+    at=MOMENTS,
+    note=TEXT,
+    uuid=UUIDS,
+    machine=st.booleans(),
+    evidence=EVIDENCE,
+    active_ms=st.none() | st.integers(0, 2**31 - 1),
+    superseded_at=MOMENTS,
+    withdrawn_at=MOMENTS,
+)
+ROW_JUDGMENTS = st.builds(
+    JudgmentRecord,
+    query_id=IDS,
+    doc_id=IDS,
+    annotator=NAMES,
+    relevance=GRADES,
+    side=SIDE,
+    pair_id=st.none() | IDS,
+    version=VERSIONS,
+    at=MOMENTS,
+    note=TEXT,
+    uuid=UUIDS,
+    machine=st.booleans(),
+    evidence=st.just(()),
+    active_ms=st.none(),
+    superseded_at=st.none(),
+    withdrawn_at=st.none(),
+)
+FLAGS = st.builds(
+    FlagRecord, IDS, IDS, NAMES, st.sampled_from(FLAG_KINDS), SIDE, st.none() | IDS, VERSIONS,
+    MOMENTS, TEXT, MOMENTS,
+)  # fmt: skip
+ADJUDICATIONS = st.builds(
+    AdjudicationRecord, IDS, IDS, NAMES, GRADES, SIDE, st.none() | IDS, VERSIONS, MOMENTS, TEXT,
+    TEXT, st.none() | NAMES, MOMENTS,
+)  # fmt: skip
+RATINGS = st.lists(st.builds(RatingRecord, NAMES, NAMES, TEXT), max_size=3).map(tuple)
+REVIEWS = st.builds(
+    ReviewRecord, IDS, IDS, NAMES, NAMES, st.sampled_from(SIDES), st.integers(1, 9), MOMENTS,
+    MOMENTS, RATINGS,
+)  # fmt: skip
+DECISIONS = st.builds(
+    DecisionRecord, IDS, IDS, NAMES, st.sampled_from(OUTCOMES), st.sampled_from(SIDES),
+    st.integers(1, 9), MOMENTS, TEXT, st.none() | NAMES, MOMENTS,
+)  # fmt: skip
+
+
+def several(records: st.SearchStrategy[Any], *key: str) -> st.SearchStrategy[list[Any]]:
+    """One to six records, no two with the same key."""
+    return st.lists(
+        records,
+        min_size=1,
+        max_size=6,
+        unique_by=lambda record: tuple(getattr(record, name) for name in key),
+    )
+
+
+RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
+    "trec-topics": several(SGML_TOPICS, "query_id"),
+    "trec-topics-xml": several(LAID_OUT_TOPICS, "query_id"),
+    "topics-json": several(TOPICS, "query_id"),
+    "trec-qrels": several(QRELS, "query_id", "doc_id"),
+    "trec-run": several(RUN_LINES, "query_id", "doc_id"),
+    "trec-docs": several(SGML_DOCS, "doc_id"),
+    "docs-jsonl": several(DOCS, "doc_id"),
+    "beir": st.tuples(
+        several(TOPICS, "query_id"),
+        several(DOCS, "doc_id"),
+        several(st.builds(Qrel, IDS, IDS, GRADES, st.just("0")), "query_id", "doc_id"),
+    ).map(lambda parts: [record for part in parts for record in part]),
+    "pairs-jsonl": st.tuples(
+        several(PAIRS, "pair_id"), several(CLAIMS, "pair_id", "doc_id", "rater")
+    ).map(lambda parts: parts[0] + parts[1]),
+    "judgments-csv": several(ROW_JUDGMENTS, "query_id", "doc_id", "annotator"),
+    "judgments-jsonl": st.lists(
+        JUDGMENTS | FLAGS | ADJUDICATIONS | REVIEWS | DECISIONS, min_size=1, max_size=5
+    ),
+}
+
+
+def test_every_format_that_writes_is_tried():
+    assert set(RECORDS) == {name for name, entry in FORMATS.items() if entry.write is not None}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(data=st.data())
+def test_what_is_written_is_read_back_to_the_same_records(name, data):
+    records = data.draw(RECORDS[name])
+    entry = FORMATS[name]
+    stream = io.BytesIO()
+    assert entry.write is not None
+
+    count = entry.write(iter(records), stream)
+
+    assert count == len(records)
+    assert list(entry.read(opened(name, stream.getvalue()))) == records
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_the_same_records_are_written_to_the_same_bytes(name, data):
+    records = data.draw(RECORDS[name])
+    entry = FORMATS[name]
+    first, second = io.BytesIO(), io.BytesIO()
+    assert entry.write is not None
+
+    entry.write(records, first)
+    entry.write(records, second)
+
+    assert first.getvalue() == second.getvalue()
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("bad", ["a b", "a\tb", "a\nb", "a\u2003b", ""])
+def test_no_writer_lets_an_id_with_white_space_through(name, bad):
+    records: dict[type, Any] = {
+        Topic: Topic(bad, "t"),
+        Doc: Doc(bad),
+        Qrel: Qrel("1", bad, 1),
+        RunLine: RunLine("1", bad, 1, 1.0, "t"),
+        PairRecord: PairRecord(bad, "1"),
+        JudgmentRecord: JudgmentRecord("1", bad, "ada", 1),
+    }
+    entry = FORMATS[name]
+    assert entry.write is not None
+    for kind in entry.reads:
+        if kind in records:
+            with pytest.raises(ValueError):
+                entry.write([records[kind]], io.BytesIO())

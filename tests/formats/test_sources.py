@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import gzip
+import io
+import tracemalloc
+
+import pytest
+
+from formats.source import FormatError, Source
+
+
+def lines_of(data: bytes, **options) -> list[str]:
+    return list(Source(data, "file", **options).lines())
+
+
+def refusal(data: bytes, **options) -> FormatError:
+    with pytest.raises(FormatError) as caught:
+        lines_of(data, **options)
+    return caught.value
+
+
+class Trickle(io.RawIOBase):
+    """A stream that gives one byte at a time, as a slow connection may."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = io.BytesIO(data)
+
+    def read(self, size: int = -1) -> bytes:
+        return self.data.read(1)
+
+
+class Endless(io.RawIOBase):
+    """`prefix`, then `length` times the letter a, made as they are read."""
+
+    def __init__(self, prefix: bytes, length: int, suffix: bytes = b"") -> None:
+        self.prefix = prefix
+        self.suffix = suffix
+        self.left = length
+
+    def read(self, size: int = -1) -> bytes:
+        if self.prefix:
+            given, self.prefix = self.prefix, b""
+        elif self.left:
+            given = b"a" * min(size, self.left)
+            self.left -= len(given)
+        else:
+            given, self.suffix = self.suffix, b""
+        return given
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"one\ntwo\nthree\n",
+        b"one\ntwo\nthree",
+        b"one\r\ntwo\r\nthree\r\n",
+        b"one\r\ntwo\r\nthree\r",
+        b"\xef\xbb\xbfone\ntwo\nthree\n",
+    ],
+    ids=["line feeds", "no last line end", "CR LF", "cut inside CR LF", "byte order mark"],
+)
+def test_lines_come_without_their_ends(data):
+    assert lines_of(data) == ["one", "two", "three"]
+
+
+def test_a_stream_may_come_byte_by_byte():
+    source = Source(Trickle("één\ntwee\n".encode()), "file")
+
+    assert list(source.lines()) == ["één", "twee"]
+
+
+def test_gzip_is_undone_whatever_the_name_says():
+    assert lines_of(gzip.compress(b"one\ntwo\n")) == ["one", "two"]
+
+
+def test_gzip_of_several_members_is_read_to_the_end():
+    joined = gzip.compress(b"one\n") + gzip.compress(b"two\n") + b"\0" * 512
+
+    assert lines_of(joined) == ["one", "two"]
+
+
+def test_gzip_may_come_byte_by_byte():
+    source = Source(Trickle(gzip.compress(b"one\ntwo\n") + gzip.compress(b"three\n")), "file")
+
+    assert list(source.lines()) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("kept", [3, 12, 30])
+def test_truncated_gzip_is_refused(kept):
+    whole = gzip.compress(b"".join(b"line %d\n" % number for number in range(1_000)))
+
+    error = refusal(whole[:kept])
+
+    assert str(error) == "file: the gzip file is cut off before its end"
+
+
+def test_damaged_gzip_is_refused():
+    whole = bytearray(gzip.compress(b"".join(b"line %d\n" % number for number in range(1_000))))
+    whole[100] ^= 0xFF
+
+    assert str(refusal(bytes(whole))) == "file: the gzip data is damaged"
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"  \r\n\t\n", b"\xef\xbb\xbf", gzip.compress(b"")])
+def test_an_empty_file_is_refused(data):
+    assert str(refusal(data)) == "file: the file is empty"
+
+
+def test_wrong_encoding_names_line_and_byte():
+    error = refusal("one\ntwo\ncafé\n".encode("latin-1"))
+
+    assert (error.line, error.message) == (3, "not UTF-8: byte 4 of the line is 0xe9")
+    assert str(error) == "file, line 3: not UTF-8: byte 4 of the line is 0xe9: caf�"
+
+
+def test_utf_16_is_named():
+    assert "UTF-16" in str(refusal("one\n".encode("utf-16")))
+
+
+@pytest.mark.parametrize(
+    ("beginning", "name"),
+    [
+        (b"PK\x03\x04", "zip"),
+        (b"BZh91AY&SY", "bzip2"),
+        (b"\xfd7zXZ\x00", "xz"),
+        (b"(\xb5/\xfd", "zstd"),
+        (b"\x1f\x9d\x90", "compress"),
+        (b"%PDF-1.4\n", "PDF"),
+        (b"SQLite format 3\x00", "SQLite"),
+    ],
+)
+def test_other_kinds_of_file_are_named(beginning, name):
+    assert name in str(refusal(beginning + b"x" * 100))
+
+
+@pytest.mark.parametrize(
+    ("character", "code"), [(b"\0", "U+0000"), (b"\x1b", "U+001B"), (b"\r", "U+000D")]
+)
+def test_a_control_character_names_its_place(character, code):
+    error = refusal(b"one\ntw" + character + b"o\nthree\n")
+
+    assert (error.line, error.message) == (2, f"control character {code} at position 3")
+
+
+def test_tabs_and_form_feeds_are_text():
+    assert lines_of(b"a\tb\n\fc\n") == ["a\tb", "\fc"]
+
+
+def test_only_line_feeds_end_lines():
+    assert lines_of("a\u2028b\x85c\n".encode()) == ["a\u2028b\x85c"]
+
+
+def test_a_line_over_the_limit_names_line_and_limit():
+    error = refusal(b"short\n" + b"a" * 101 + b"\nshort\n", max_line=100)
+
+    assert (error.line, error.message) == (2, "the line is longer than 100 bytes")
+
+
+def test_a_line_of_exactly_the_limit_is_read():
+    assert lines_of(b"a" * 100 + b"\n" + b"b" * 100, max_line=100) == ["a" * 100, "b" * 100]
+
+
+def test_a_line_of_two_gigabytes_is_refused_in_little_memory():
+    source = Source(Endless(b"short\n", 2_000_000_000), "file")
+
+    tracemalloc.start()
+    with pytest.raises(FormatError) as caught:
+        list(source.lines())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert (caught.value.line, caught.value.message) == (2, "the line is longer than 16 MiB")
+    assert peak < 64 * 1024 * 1024
+
+
+def test_what_follows_a_line_over_the_limit_is_read_when_collecting():
+    source = Source(
+        Endless(b"one\n", 3_000_000, b"\nthree\nfour"), "file", collect=True, max_line=1_000_000
+    )
+
+    numbered = [(source.line, line) for line in source.lines()]
+
+    assert numbered == [(1, "one"), (3, "three"), (4, "four")]
+    assert [problem.line for problem in source.problems] == [2]
+
+
+def test_collecting_leaves_bad_lines_out_and_goes_on():
+    source = Source(b"one\nt\xffo\nthree\nf\x00ur\nfive\n", "file", collect=True)
+
+    numbered = [(source.line, line) for line in source.lines()]
+
+    assert numbered == [(1, "one"), (3, "three"), (5, "five")]
+    assert [problem.line for problem in source.problems] == [2, 4]
+
+
+def test_collecting_counts_all_problems_and_keeps_a_thousand():
+    source = Source(b"\xff\n" * 1_500, "file", collect=True)
+
+    assert list(source.lines()) == []
+    assert source.problem_count == 1_500
+    assert len(source.problems) == 1_000
+
+
+def test_collecting_a_truncated_gzip_gives_one_problem():
+    source = Source(gzip.compress(b"one\n" * 100_000)[:-10], "file", collect=True)
+
+    list(source.lines())
+
+    assert [str(problem) for problem in source.problems] == [
+        "file: the gzip file is cut off before its end"
+    ]
+
+
+def test_numbers_stay_right_across_blocks():
+    data = b"".join(b"%d\n" % number for number in range(1, 200_001))
+    source = Source(data, "file")
+
+    assert all(source.line == int(line) for line in source.lines())
+    assert source.line == 200_000
+
+
+def test_a_source_is_read_once():
+    source = Source(b"one\n", "file")
+    list(source.lines())
+
+    with pytest.raises(RuntimeError, match="read once"):
+        list(source.lines())
+
+
+def test_the_whole_of_a_file_is_bounded():
+    source = Source(b"one\ntwo\n" * 100, "file")
+
+    with pytest.raises(FormatError, match="longer than 500 characters"):
+        source.whole(limit=500)
+
+
+def test_a_problem_shows_the_line_on_one_line_and_not_all_of_it():
+    source = Source(b"tab\there " + b"x" * 500 + b"\n", "file")
+    for _ in source.lines():
+        with pytest.raises(FormatError) as caught:
+            source.refuse("no good")
+
+    shown = str(caught.value)
+    assert shown.startswith("file, line 1: no good: tab\\there xxx")
+    assert len(shown) < 160

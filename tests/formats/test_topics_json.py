@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from formats.records import Topic
+from tests.formats.files import read, read_collecting, refusal, written
+
+
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        ('{"id": "464", "title": "I want to know."}\n', [Topic("464", "I want to know.")]),
+        (
+            '{"_id": "a", "text": "t", "instruction": "i"}\n{"_id": 2, "text": "u"}\n',
+            [Topic("a", "t", "", "i"), Topic("2", "u")],
+        ),
+        ('[{"qid": 1, "query": "q"}]', [Topic("1", "q")]),
+        (
+            json.dumps(
+                {"e-1": {"Domain": "f", "Query": "How has “it”?", "Guidelines": "a\nb"}}, indent=4
+            ),
+            [Topic("e-1", "How has “it”?", "", "a\nb")],
+        ),
+        ('{"e-1": {"Query": "q"}, "e-2": {"Query": "r"}}', [Topic("e-1", "q"), Topic("e-2", "r")]),
+    ],
+    ids=["TREC RAG", "BEIR", "a list", "CODEC", "one line by topic id"],
+)
+def test_the_shapes_that_occur_are_read(text, topics):
+    assert read("topics-json", text) == topics
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "sentence"),
+    [
+        ('{"id": "1"}\n{"title": "t"}\n', 2, "query_id is missing"),
+        ('{"id": "1"}\n{"id": "1 2"}\n', 2, "id '1 2' holds white space"),
+        ('{"id": "1"}\n{"id": "1"}\n', 2, "topic 1 occurs twice"),
+        ('{"id": "1"}\n{"id": \n', 2, "not JSON: Expecting value at column 8"),
+        ('{"id": "1"}\n[]\n', 2, "a topic is a JSON object, this is a list"),
+        ('\n{\n "1": {"Query": "q"},\n "2"\n}', 5, "not JSON: Expecting ':' delimiter"),
+        (
+            '{\n "1": {"Query": "q"},\n "1 2": {"Query": "q"}}',
+            1,
+            "query_id '1 2' holds white space",
+        ),
+        ('[{"id": "1"}, {"id": "1"}]', 1, "topic 1 occurs twice"),
+        ('"topics"', 1, "topics are objects, this is text"),
+    ],
+)
+def test_bad_files_are_refused_with_a_sentence(text, line, sentence):
+    error = refusal("topics-json", text)
+
+    assert (error.line, error.message) == (line, sentence)
+
+
+def test_bad_lines_are_collected_and_the_others_read():
+    topics, problems = read_collecting("topics-json", '{"id": "1"}\n{\n{"id": "3"}\n')
+
+    assert [topic.query_id for topic in topics] == ["1", "3"]
+    assert len(problems) == 1
+
+
+def test_what_is_written_names_every_field():
+    assert written("topics-json", [Topic("1", "t", "", None)]) == (
+        b'{"query_id": "1", "title": "t", "description": "", "narrative": null}\n'
+    )

@@ -1,0 +1,96 @@
+"""Files given under another format's name: the error names the format to use."""
+
+from __future__ import annotations
+
+import pytest
+
+from formats.reading import guess
+from formats.registry import FORMATS
+from tests.formats.files import read, read_collecting, refusal
+
+EXAMPLES = {
+    "trec-topics": "<top>\n<num> Number: 1\n<title> t\n</top>\n",
+    "trec-topics-xml": '<topics>\n<topic number="1">\n<query>q</query>\n</topic>\n</topics>\n',
+    "topics-json": '{"id": "1", "title": "t"}\n',
+    "trec-qrels": "1 0 a 1\n1 0 b 0\n",
+    "trec-run": "1 Q0 a 1 2.5 tag\n1 Q0 b 2 1.5 tag\n",
+    "trec-docs": "<DOC>\n<DOCNO> a </DOCNO>\n<TEXT>t</TEXT>\n</DOC>\n",
+    "docs-jsonl": '{"doc_id": "a", "title": "", "text": "t"}\n',
+    "pairs-jsonl": '{"pair_id": "1", "query_id": "1", "narratives": []}\n',
+    "judgments-csv": "query_id,doc_id,annotator,relevance\n1,a,ada,1\n",
+    "judgments-jsonl": '{"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1}\n',
+    "smart-docs": ".I 1\n.T\nt\n.A\n.B\n.W\nw\n",
+    "smart-queries": ".I 1\n.W\nw\n",
+    "smart-qrels": "1 184 2\n1 29 4\n",
+}
+
+# What one format cannot tell from another: a topic is a JSON object with an id, so is a document.
+ALSO_READ_AS = {
+    "topics-json": {"docs-jsonl"},
+    "docs-jsonl": {"topics-json"},
+    "pairs-jsonl": {"topics-json"},
+    "judgments-jsonl": {"docs-jsonl", "pairs-jsonl", "topics-json"},
+    "smart-docs": {"smart-queries"},
+    "smart-queries": {"smart-docs"},
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_format_is_recognised(name):
+    assert guess(EXAMPLES[name]) == name
+    assert read(name, EXAMPLES[name])
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        (given, right)
+        for right in EXAMPLES
+        for given in EXAMPLES
+        if given != right and given not in ALSO_READ_AS.get(right, ())
+    ],
+)
+def test_a_file_under_the_wrong_name_is_refused_with_the_right_one(given, right):
+    error = refusal(given, EXAMPLES[right])
+
+    assert str(error) == f"file: this looks like {right}, not {given}: load it as {right}"
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ('[\n {"query": "q", "query_positive": []}\n]', "followtable"),
+        ("query-id\tcorpus-id\tscore\r\n1\ta\t1\r\n", "beir"),
+    ],
+)
+def test_a_file_of_a_folder_format_names_the_folder(text, right):
+    error = refusal("trec-qrels", text)
+
+    assert str(error) == (
+        f"file: this looks like a file of {right}, not trec-qrels: give its folder as {right}"
+    )
+
+
+def test_a_wrong_format_is_one_problem_when_collecting():
+    records, problems = read_collecting("trec-qrels", "1 Q0 a 1 2.5 tag\n" * 5_000)
+
+    assert records == []
+    assert problems == ["file: this looks like trec-run, not trec-qrels: load it as trec-run"]
+
+
+def test_a_bad_line_in_the_right_format_is_not_taken_for_another_format():
+    error = refusal("trec-qrels", "1 0 a 1\n1 Q0 b 1 2.5 tag\n")
+
+    assert error.line == 2
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].kind == "file"])
+def test_words_are_no_file_of_any_format(name):
+    text = "It was a bright cold day in April, and the clocks were striking thirteen today.\n"
+
+    assert str(refusal(name, text)).startswith("file")
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].kind == "file"])
+def test_an_empty_file_is_refused_by_every_format(name):
+    assert str(refusal(name, "")) == "file: the file is empty"
