@@ -350,7 +350,7 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     for batch in _batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
         for row in _walk(
-            rows.order_by(*_said_order("annotator__name"), "kind"),
+            rows.order_by(*_said_order("annotator__name"), _bytewise("kind")),
             *_OF,
             "annotator__name",
             "kind",
@@ -415,7 +415,7 @@ def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
     for batch in _batches(of, BATCH):
         rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
         for row in _walk(
-            rows.order_by(*_reviewed_order("by__name"), "at", "outcome"),
+            rows.order_by(*_reviewed_order("by__name"), "at", _bytewise("outcome")),
             "narrative__pair__pair_id",
             "narrative__pair__query__query_id",
             "by__name",
