@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 
 from django.conf import settings
 from django.db import transaction
@@ -21,7 +20,11 @@ def enqueue(job: Job) -> None:
     A broker that does not answer is logged and changes nothing for the caller: the row is what
     counts, and `jobs.reconcile` publishes it later.
     """
-    transaction.on_commit(partial(publish, type(job), job.pk), robust=True)
+
+    def publish_it() -> None:
+        publish(type(job), job.pk)
+
+    transaction.on_commit(publish_it, robust=True)
 
 
 def publish(model: type[Job], pk: int, *, now: datetime | None = None) -> None:

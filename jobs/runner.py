@@ -82,7 +82,7 @@ class Progress:
         self._stop = reason
 
 
-def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], None]) -> bool:
+def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], object]) -> bool:
     """Do `work(job, progress)` for row `pk` of `model`, unless it is over or somebody is at it.
 
     Returns whether this call did it. The row ends as done, cancelled or failed; whatever `work`
@@ -148,8 +148,9 @@ def _end(
     job: Job, claim: uuid.UUID, progress: Progress, state: Job.State, *, error: str = ""
 ) -> bool:
     """Write down how it ended, and say so; not if the row is no longer ours."""
-    # What the work failed of may be its connection.
-    connection.close_if_unusable_or_obsolete()
+    if not connection.in_atomic_block:
+        # What the work failed of may be its connection.
+        connection.close_if_unusable_or_obsolete()
     now = timezone.now()
     ended = type(job)._default_manager.filter(pk=job.pk, claim=claim)
     if state == Job.State.CANCELLED:

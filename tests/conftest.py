@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 from hypothesis import settings as hypothesis_settings
+
+from jobs.models import Job
+from jobs.status import job_models
 
 # The same examples every time, so that a red run is red for everyone; HYPOTHESIS_PROFILE=explore
 # draws new ones, and more of them.
@@ -78,3 +81,47 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder of real collections at {folder} (name one in REJUDGE_SHARED_DATA)")
     return folder
+
+
+@pytest.fixture
+def published(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Keep what is published here, as (task, pk), instead of handing it to a broker."""
+    messages: list[tuple[str, int]] = []
+    monkeypatch.setattr("config.celery.deliver", lambda task, pk: messages.append((task, pk)))
+    return messages
+
+
+@pytest.fixture
+def finish_jobs(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Do every job that waits, here and now, through its task; return how many there were.
+
+    What a job raises is raised. The thread that writes progress stays still: it could not see rows
+    of a transaction that will be rolled back.
+    """
+    from config.celery import app
+
+    monkeypatch.setattr("jobs.runner.PULSE", 3_600)
+    app.autodiscover_tasks(force=True)
+
+    def finish() -> int:
+        waiting = [
+            (model.task, pk)
+            for model in job_models()
+            for pk in model._default_manager.filter(state=Job.State.QUEUED).values_list(
+                "pk", flat=True
+            )
+        ]
+        for task, pk in waiting:
+            app.tasks[task](pk)
+        return len(waiting)
+
+    return finish
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A real Redis, started once."""
+    from tests.services.redis import redis
+
+    with redis() as url:
+        yield url

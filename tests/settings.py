@@ -1,4 +1,4 @@
-"""The settings of one test run: a data folder of its own, cheap passwords, no broker."""
+"""The settings of one test run: a data folder of its own, cheap passwords, a room of errands."""
 
 from __future__ import annotations
 
@@ -16,14 +16,20 @@ if _run is None:
 _data = Path(_run) / os.environ.get("PYTEST_XDIST_WORKER", "main")
 _data.mkdir(mode=0o700, exist_ok=True)
 
-for _name in [name for name in os.environ if name.startswith("REJUDGE_") or name == "REDIS_URL"]:
-    # What this machine's own installation is set to must not decide how a test ends.
-    if _name not in {"REJUDGE_TEST_RUN", "REJUDGE_SHARED_DATA"}:
+# What this machine's own installation is set to must not decide how a test ends.
+_ours = ("REJUDGE_TEST_", "REJUDGE_SHARED_DATA")
+for _name in list(os.environ):
+    if _name == "REDIS_URL" or (_name.startswith("REJUDGE_") and not _name.startswith(_ours)):
         del os.environ[_name]
 os.environ["REJUDGE_DATA"] = str(_data)
 
 from config.settings import *  # noqa: E402, F403 (the real settings read what stands above)
 
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.errands"]  # noqa: F405
+# A worker beside the test is told where the test's rows and messages are.
+BROKER_URL = os.environ.get("REJUDGE_TEST_BROKER", BROKER_URL)  # noqa: F405
+if "REJUDGE_TEST_DATABASE" in os.environ:
+    DATABASES["default"]["NAME"] = os.environ["REJUDGE_TEST_DATABASE"]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {  # noqa: F405 (no collectstatic before every run)
     "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",

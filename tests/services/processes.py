@@ -27,7 +27,7 @@ def binaries(package: str, folder: str) -> Path:
 @contextlib.contextmanager
 def short_folder(name: str) -> Iterator[Path]:
     """Make a folder whose sockets have short names: a socket's path holds 107 bytes at most."""
-    folder = Path(tempfile.mkdtemp(prefix=f"rj-{name}-", dir="/tmp"))  # noqa: S108 (mkdtemp is safe)
+    folder = Path(tempfile.mkdtemp(prefix=f"rj-{name}-", dir="/tmp"))
     try:
         yield folder
     finally:
@@ -40,6 +40,7 @@ def running(
     *,
     log: Path,
     env: dict[str, str] | None = None,
+    cwd: Path | None = None,
     stop: signal.Signals = signal.SIGTERM,
     patience: float = 20,
 ) -> Iterator[subprocess.Popen[bytes]]:
@@ -52,6 +53,7 @@ def running(
             stdout=output,
             stderr=subprocess.STDOUT,
             env=env,
+            cwd=cwd,
             start_new_session=True,
             preexec_fn=lambda: die_with(parent),
         )

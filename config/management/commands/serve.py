@@ -91,11 +91,12 @@ def web_command(host: str, port: int, workers: int) -> list[str]:
     ]
 
 
-def worker_command(concurrency: int) -> list[str]:
-    """Return the command line of the worker, with the schedule inside it."""
+def worker_command(concurrency: int, *, schedule: bool = True) -> list[str]:
+    """Return the command line of a worker, by default with the schedule inside it."""
     return [
         *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
-        *("-m", "celery", "--quiet", "--app", "config.celery", "worker", "--beat"),
+        *("-m", "celery", "--quiet", "--app", "config.celery", "worker"),
+        *(["--beat"] if schedule else []),
         *("--concurrency", str(concurrency), "--loglevel", "INFO"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]

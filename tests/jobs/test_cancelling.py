@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from jobs.queue import cancel
+from jobs.runner import Cancelled, claim_row, run
+from tests.errands.models import Errand
+from tests.errands.tasks import work
+
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+LATER = datetime(2026, 3, 2, 9, 31, tzinfo=UTC)
+
+
+@pytest.mark.django_db
+def test_a_waiting_job_is_called_off_at_once():
+    errand = Errand.objects.create()
+
+    cancel(errand, now=NOW)
+
+    assert errand.state == "cancelled"
+    assert (errand.cancel_requested_at, errand.finished_at) == (NOW, NOW)
+    assert not run(Errand, errand.pk, work)
+    assert Errand.objects.get().begun == 0
+
+
+@pytest.mark.django_db
+def test_a_running_job_is_asked_to_stop():
+    errand = Errand.objects.create()
+    claim_row(Errand, errand.pk)
+
+    cancel(errand, now=NOW)
+
+    assert errand.state == "running"
+    assert errand.cancel_requested_at == NOW
+
+
+@pytest.mark.django_db
+def test_calling_off_twice_keeps_the_first_moment():
+    errand = Errand.objects.create()
+    claim_row(Errand, errand.pk)
+    cancel(errand, now=NOW)
+
+    cancel(errand, now=LATER)
+
+    assert errand.cancel_requested_at == NOW
+
+
+@pytest.mark.django_db
+def test_a_job_that_is_over_stays_as_it_is():
+    errand = Errand.objects.create()
+    run(Errand, errand.pk, work)
+
+    cancel(errand)
+
+    assert errand.state == "done"
+    assert errand.cancel_requested_at is None
+
+
+@pytest.mark.django_db
+def test_work_that_gives_up_by_itself_is_cancelled():
+    errand = Errand.objects.create()
+
+    def give_up(errand, progress):
+        progress.stop(Cancelled())
+        progress.advance()
+
+    run(Errand, errand.pk, give_up)
+
+    errand.refresh_from_db()
+    assert errand.state == "cancelled"
+    assert errand.cancel_requested_at == errand.finished_at
+
+
+@pytest.mark.django_db
+def test_a_job_called_off_when_its_worker_had_died_is_not_begun_again():
+    errand = Errand.objects.create()
+    claim_row(Errand, errand.pk, now=NOW)
+    cancel(errand)
+
+    run(Errand, errand.pk, work)
+
+    errand.refresh_from_db()
+    assert errand.state == "cancelled"
+    assert errand.begun == 0

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from jobs.runner import JobError, run
+from tests.errands.models import Errand
+
+
+def refuse(errand, progress):
+    progress.start(10, "Reading")
+    progress.advance(4)
+    raise JobError("Line 5 has three columns; a qrels line has four.")
+
+
+def stumble(errand, progress):
+    raise KeyError("a secret of the code")
+
+
+def break_the_transaction(errand, progress):
+    with transaction.atomic():
+        Errand.objects.create()
+        Errand.objects.create(state="done")
+
+
+@pytest.mark.django_db
+def test_a_refusal_is_shown_as_it_stands():
+    errand = Errand.objects.create()
+
+    with pytest.raises(JobError, match="Line 5"):
+        run(Errand, errand.pk, refuse)
+
+    errand.refresh_from_db()
+    assert errand.state == "failed"
+    assert errand.error == "Line 5 has three columns; a qrels line has four."
+    assert (errand.step, errand.done, errand.total) == ("Reading", 4, 10)
+    assert (errand.claim, errand.lease_until) == (None, None)
+    assert errand.finished_at is not None
+
+
+@pytest.mark.django_db
+def test_what_was_not_foreseen_is_raised_and_shown_without_its_details():
+    errand = Errand.objects.create()
+
+    with pytest.raises(KeyError, match="a secret of the code"):
+        run(Errand, errand.pk, stumble)
+
+    errand.refresh_from_db()
+    assert errand.state == "failed"
+    assert errand.error == (
+        "Something went wrong that was not foreseen (KeyError). The worker's log says more."
+    )
+
+
+@pytest.mark.django_db
+def test_a_failing_transaction_leaves_nothing_but_the_error():
+    errand = Errand.objects.create()
+
+    with pytest.raises(IntegrityError):
+        run(Errand, errand.pk, break_the_transaction)
+
+    assert Errand.objects.get().state == "failed"
+
+
+@pytest.mark.django_db
+def test_a_failed_job_is_not_tried_again():
+    errand = Errand.objects.create()
+    with pytest.raises(JobError):
+        run(Errand, errand.pk, refuse)
+
+    did_it = run(Errand, errand.pk, refuse)
+
+    assert not did_it
+    assert Errand.objects.get().attempts == 1
+
+
+@pytest.mark.django_db
+def test_a_stopped_worker_hands_the_job_back():
+    errand = Errand.objects.create()
+
+    def be_stopped(errand, progress):
+        raise SystemExit(1)
+
+    with pytest.raises(SystemExit):
+        run(Errand, errand.pk, be_stopped)
+
+    errand.refresh_from_db()
+    assert errand.state == "queued"
+    assert (errand.claim, errand.lease_until, errand.published_at) == (None, None, None)
+    assert errand.error == ""
