@@ -231,17 +231,18 @@ class Ratings:
         """The same ratings on the scale of the categories that occur, in the same order.
 
         What occurs only in units that a single rater judged does not count, as these units are
-        left out of every coefficient; their value is not kept.
+        left out of every coefficient; their value is not kept. ValueError for a table of units x
+        categories, whose columns are its scale.
         """
-        used = self.used
-        if used.all() or not used.any():
-            return self
-        kept = tuple(c for c, occurs in zip(self.categories, used, strict=True) if occurs)
         if self.digits is None:
             raise ValueError(
                 "a table of units x categories has the scale of its columns; "
                 "leave out the columns of unused categories"
             )
+        used = self.used
+        if used.all() or not used.any():
+            return self
+        kept = tuple(c for c, occurs in zip(self.categories, used, strict=True) if occurs)
         renumbered = np.ones(len(used) + 1, dtype=self.digits.dtype)
         renumbered[0] = 0
         renumbered[1:][used] = np.arange(1, len(kept) + 1)

@@ -93,6 +93,13 @@ def test_counts(table, categories, sentence):
         Ratings.from_counts(table, categories=categories)
 
 
+def test_categories_seen_of_counts():
+    ratings = Ratings.from_counts([[1, 1], [0, 2]], categories=[0, 1])
+
+    with pytest.raises(ValueError, match="leave out the columns of unused categories"):
+        fleiss_kappa(ratings, categories="seen")
+
+
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [

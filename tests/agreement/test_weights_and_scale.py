@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,16 @@ def test_a_category_used_only_where_nobody_else_judged_is_not_seen():
     assert [(e.reason, e.units) for e in result.excluded] == [("judged by one rater only", 1)]
 
 
-@pytest.mark.parametrize("coefficient", [fleiss_kappa, krippendorff_alpha])
+@pytest.mark.parametrize(
+    "coefficient",
+    [
+        fleiss_kappa,
+        krippendorff_alpha,
+        partial(krippendorff_alpha, level="ordinal"),
+        partial(krippendorff_alpha, level="interval"),
+        partial(krippendorff_alpha, level="ratio"),
+    ],
+)
 def test_seen_or_scale_is_the_same_to_coefficients_of_counts(coefficient):
     assert coefficient(GAP, categories="seen").value == coefficient(GAP, categories=range(4)).value
 
