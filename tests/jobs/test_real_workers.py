@@ -1,0 +1,99 @@
+"""Real worker processes over real brokers: what is done, and what a killed one leaves behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from config.celery import app, transport_options
+from jobs.queue import enqueue
+from jobs.reconcile import reconcile
+from jobs.status import worker_status
+from tests.errands.models import Errand
+from tests.services.processes import wait_until
+from tests.services.worker import worker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(params=["embedded", "redis"])
+def broker_url(request, monkeypatch):
+    """One broker after the other; what is published here goes to it."""
+    if request.param == "embedded":
+        return settings.BROKER_URL
+    url = request.getfixturevalue("redis_url")
+
+    def deliver(task, pk):
+        with app.connection_for_write(url, transport_options=transport_options(url)) as broker:
+            app.send_task(task, args=[pk], connection=broker)
+
+    monkeypatch.setattr("config.celery.deliver", deliver)
+    return url
+
+
+def is_alive(process):
+    with suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url):
+    with worker(broker_url, "one@test"):
+        errand = Errand.objects.create()
+        enqueue(errand)
+        wait_until(lambda: Errand.objects.get().is_over, "the errand")
+
+    errand.refresh_from_db()
+    assert errand.state == "done"
+    assert errand.begun == 1
+    assert errand.process not in (None, os.getpid())
+    assert worker_status().alive
+
+
+def test_a_worker_told_to_stop_ends_by_itself(broker_url):
+    with worker(broker_url, "one@test") as one:
+        one.process.send_signal(signal.SIGTERM)
+
+        assert one.process.wait(timeout=30) == 0
+
+
+def test_a_killed_workers_job_is_finished_by_the_next(broker_url):
+    errand = Errand.objects.create(kind=Errand.Kind.LONG_AT_FIRST)
+    with worker(broker_url, "first@test") as first:
+        enqueue(errand)
+        wait_until(lambda: Errand.objects.get().begun == 1, "the first to begin")
+        at_it = Errand.objects.get().process
+        first.process.kill()
+        first.process.wait()
+        wait_until(lambda: not is_alive(at_it), "the killed worker's child to end with it")
+    # A minute later, as far as the lease knows.
+    long_ago = timezone.now() - timedelta(seconds=61)
+    Errand.objects.update(lease_until=long_ago, published_at=long_ago)
+
+    with worker(broker_url, "second@test"):
+        reconcile()
+        wait_until(lambda: Errand.objects.get().is_over, "the errand")
+
+    errand.refresh_from_db()
+    assert errand.state == "done"
+    assert (errand.attempts, errand.begun) == (2, 2)
+    assert errand.process != at_it
+
+
+def test_a_worker_stopped_in_the_middle_hands_its_job_back(broker_url):
+    errand = Errand.objects.create(kind=Errand.Kind.LONG_AT_FIRST)
+    with worker(broker_url, "first@test") as first:
+        enqueue(errand)
+        wait_until(lambda: Errand.objects.get().begun == 1, "the first to begin")
+        first.process.send_signal(signal.SIGQUIT)
+        wait_until(lambda: Errand.objects.get().state == "queued", "the errand to be handed back")
+
+    errand.refresh_from_db()
+    assert (errand.claim, errand.lease_until, errand.published_at) == (None, None, None)
