@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import IO
+from typing import IO, Protocol
 
 MAX_LINE = 16 * 1024 * 1024
 MAX_WHOLE = 256 * 1024 * 1024
@@ -165,6 +165,16 @@ class Input:
         raise NotImplementedError
 
 
+class Readable(Protocol):
+    """What a Source needs of a stream: open files and uploads have it."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+
+    def close(self) -> object:
+        """Let go of it."""
+
+
 class Source(Input):
     """One file as text lines, checked: gzip undone, strict UTF-8, bounded lines.
 
@@ -183,14 +193,14 @@ class Source(Input):
 
     def __init__(
         self,
-        stream: IO[bytes] | bytes,
+        stream: Readable | bytes,
         name: str = "",
         *,
         collect: bool = False,
         max_line: int = MAX_LINE,
         problems: Problems | None = None,
     ) -> None:
-        self._stream: IO[bytes] = io.BytesIO(stream) if isinstance(stream, bytes) else stream
+        self._stream: Readable = io.BytesIO(stream) if isinstance(stream, bytes) else stream
         self._problems = problems or Problems(collect=collect)
         self._begun = False
         self._head = ""

@@ -6,8 +6,8 @@ import pytest
 
 from formats.reading import WINDOW
 from formats.records import Qrel
-from formats.registry import lookup
 from formats.source import Source
+from formats.trec import read_qrels
 from tests.formats.files import read, read_collecting, refusal, written
 
 
@@ -110,7 +110,7 @@ def test_what_is_remembered_is_bounded():
     lines = [f"{number // 1_000} 0 d{number % 1_000} 1\n" for number in range(3 * WINDOW)]
     source = Source("".join(["x 0 far 1\n", *lines, "x 0 far 2\n"]).encode(), "file")
 
-    relevances = [qrel.relevance for qrel in lookup("trec-qrels").read(source)]
+    relevances = [qrel.relevance for qrel in read_qrels(source)]
 
     # So far apart the rows' unique constraint has to find it.
     assert (len(relevances), relevances[0], relevances[-1]) == (3 * WINDOW + 2, 1, 2)
@@ -130,7 +130,7 @@ def test_bad_lines_are_collected_and_the_others_read():
 def test_the_place_of_a_record_is_known_while_it_is_read():
     source = Source(b"# c\n1 0 a 1\n\n1 0 b 0\n", "file")
 
-    places = [(qrel.doc_id, source.line, source.text) for qrel in lookup("trec-qrels").read(source)]
+    places = [(qrel.doc_id, source.line, source.text) for qrel in read_qrels(source)]
 
     assert places == [("a", 2, "1 0 a 1"), ("b", 4, "1 0 b 0")]
 
