@@ -10,6 +10,7 @@ from django.http import Http404
 from annotate import access
 from annotate.access import Person
 from annotate.actions import seats
+from annotate.errors import Refused
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -43,15 +44,14 @@ class Differing(NamedTuple):
 def reviewing(user: Person, pk: int) -> Reviewing:
     """Return the pair whose review seat the person holds, with the narrative to review.
 
-    A stranger gets Http404, and so does everybody while nothing is written; a member without a seat
-    PermissionDenied.
+    A stranger gets Http404; a member without a seat, or where nothing is written yet, Refused.
     """
     member, pair = access.pair(user, pk)
     if not seats.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
-        raise PermissionDenied("This is not your seat. Take one from your list, then go on.")
+        raise Refused("This is not your seat. Take one from your list, then go on.")
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:
-        raise Http404("There is no altered narrative to review here yet.")
+        raise Refused("There is no altered narrative to review here yet.")
     return Reviewing(member, pair, narrative)
 
 

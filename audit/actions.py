@@ -257,7 +257,7 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
     begun = Review.objects.filter(narrative=narrative, auditor=by).first()
     if begun is not None:
         return begun
-    pair = narrative.pair
+    pair = InstructionPair.objects.get(pk=narrative.pair_id)
     if pair.removed_at is not None:
         raise Refused("This instruction was removed, so there is nothing to review.")
     if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:

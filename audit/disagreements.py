@@ -43,6 +43,8 @@ from audit.criteria import Level
 from audit.models import Decision, Rating, Review
 
 PAGE_SIZE = 50
+# Databases count rows in 64 bits.
+_TOO_LARGE = 2**63
 
 
 class Kind(StrEnum):
@@ -96,9 +98,12 @@ class Key(NamedTuple):
         """Read a key as `str` writes it, or raise ValueError."""
         distance, at, kind, narrative, candidate = text.split("~")
         moment = datetime.fromisoformat(at)
-        if moment.tzinfo is None:
-            raise ValueError(f"{at!r} has no time zone")
-        return cls(int(distance), moment, Kind(kind), int(narrative), int(candidate))
+        if moment.tzinfo is None or not 1970 <= moment.year < 9999:
+            raise ValueError(f"{at!r} is no moment of this list")
+        numbers = int(distance), int(narrative), int(candidate)
+        if not all(0 <= number < _TOO_LARGE for number in numbers):
+            raise ValueError(f"{text!r} holds a number that no row has")
+        return cls(numbers[0], moment, Kind(kind), numbers[1], numbers[2])
 
 
 class Voice(NamedTuple):
@@ -245,12 +250,10 @@ def _stretch(rows: QuerySet[Any, Any], wanted: Wanted, kind: Kind, after: Key | 
 
 
 def _narratives(by: Membership, wanted: Wanted) -> QuerySet[Narrative]:
-    """The narratives in force; an original only where the pair has nothing else yet."""
+    """The narratives in force, of every side: an export writes the qrels of each."""
     found = Narrative.objects.current().filter(
         pair__project=by.project_id, pair__removed_at__isnull=True
     )
-    altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
-    found = found.filter(~Q(side=Narrative.Side.ORIGINAL) | ~Exists(altered))
     return found if wanted.query is None else found.filter(pair__query=wanted.query)
 
 

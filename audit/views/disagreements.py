@@ -20,6 +20,7 @@ from annotate.requests import PageRequest
 from annotate.shown import show
 from audit import access
 from audit.disagreements import (
+    PAGE_SIZE,
     Item,
     Key,
     Kind,
@@ -46,7 +47,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     form = WantedForm(member, request.GET)
     wanted = form.wanted()
     after = _key(request.GET.get("after", ""))
-    listed = page(member, wanted, after=after)
+    listed = page(member, wanted, after=after, size=PAGE_SIZE)
     asked = _asked(request)
     here = reverse("audit:disagreements", args=[slug])
     other = count(member, Wanted(settled=not wanted.settled))

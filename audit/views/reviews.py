@@ -8,8 +8,10 @@ from django.contrib import messages
 from django.forms import Form
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotate import access as annotate_access
 from annotate.actions import seats
@@ -72,7 +74,10 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def review(request: PageRequest, pk: int) -> HttpResponse:
     """Rate one instruction; with `submit` the review is handed in."""
-    reviewing = access.reviewing(request.user, pk)
+    try:
+        reviewing = access.reviewing(request.user, pk)
+    except Refused as refused:
+        return _leave(request, str(refused))
     if request.method != "POST":
         return _show(request, reviewing)
     version, forms = ReviewForm(request.POST), rating_forms(None, request.POST)
@@ -101,7 +106,10 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
 @require_POST
 def rating(request: PageRequest, pk: int, criterion: str) -> HttpResponse:
     """Keep one answer of a draft; sent by the page at every key."""
-    reviewing = access.reviewing(request.user, pk)
+    try:
+        reviewing = access.reviewing(request.user, pk)
+    except Refused as refused:
+        return _leave(request, str(refused))
     found = next((one for one in CRITERIA if one.key == criterion), None)
     if found is None:
         raise Http404("There is no such criterion.")
@@ -178,6 +186,13 @@ def decide(
         return False
     messages.success(request, f"{narrative.pair.pair_id}: {made.get_outcome_display().lower()}.")
     return True
+
+
+def _leave(request: PageRequest, sentence: str) -> HttpResponse:
+    """Go back to the first page with a sentence, whoever asked: the browser or htmx."""
+    messages.error(request, sentence)
+    home = reverse("annotate:home")
+    return HttpResponseClientRedirect(home) if request.htmx else redirect(home)
 
 
 def _version(reviewing: access.Reviewing, form: ReviewForm) -> Narrative:

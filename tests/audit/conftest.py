@@ -1,0 +1,57 @@
+"""A pair that ada and ben have judged, and one that dan and ben review; carla leads, eve is elsewhere."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from annotate.actions import seats
+from annotate.models import Assignment
+from audit.criteria import CRITERION_KEYS
+from tests import factories
+
+
+@pytest.fixture
+def scene(db):
+    """One query with two documents, its pair, and everybody."""
+    project = factories.project(overlap_review=2)
+    query = factories.query(project)
+    made = SimpleNamespace(
+        project=project,
+        query=query,
+        first=factories.candidate(query, "D1", text="Turbines in the Severn."),
+        second=factories.candidate(query, "D2", text="A mill on the Rance."),
+        pair=factories.pair(query),
+        ada=factories.member(project, "ada"),
+        ben=factories.member(project, "ben"),
+        carla=factories.lead(project),
+        dan=factories.member(project, "dan"),
+        eve=factories.lead(factories.project("other"), "eve"),
+    )
+    made.narrative = factories.altered(made.pair)
+    return made
+
+
+@pytest.fixture
+def seated(scene):
+    """The scene, with ben and dan in the two review seats."""
+    for auditor in (scene.dan, scene.ben):
+        seats.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
+    return scene
+
+
+@pytest.fixture
+def disputed(scene):
+    """The scene, where ada and ben differ on D1 (0 and 2) and agree on D2."""
+    scene.adas = factories.judgment(scene.narrative, scene.first, scene.ada, 0, note="On a river.")
+    scene.bens = factories.judgment(scene.narrative, scene.first, scene.ben, 2)
+    factories.judgment(scene.narrative, scene.second, scene.ada, 1)
+    factories.judgment(scene.narrative, scene.second, scene.ben, 1)
+    return scene
+
+
+def levels(default: str = "excellent", **others: str) -> dict[str, tuple[str, str]]:
+    """Answers to all six criteria; of a poor one the words say so."""
+    given = {key: others.get(key, default) for key in CRITERION_KEYS}
+    return {key: (level, "Weak." if level == "poor" else "") for key, level in given.items()}

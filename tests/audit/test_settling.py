@@ -1,0 +1,185 @@
+"""A lead settles what judges differ on: a decision of its own, with a reason and a cause."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from annotate.actions import rewriting, rules
+from annotate.actions.settling import adjudicate, adopt, withdraw_adjudication
+from annotate.errors import Refused, Stale
+from annotate.models import Adjudication, Judgment
+from tests import factories
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def settle(scene, **changes):
+    asked = {
+        "narrative": scene.narrative,
+        "candidate": scene.first,
+        "relevance": 1,
+        "reason": "It stands at the mouth.",
+        "cause": "edge",
+        "by": scene.carla,
+        "now": NOON,
+        **changes,
+    }
+    return adjudicate(**asked)
+
+
+def test_settling_leaves_a_decision_with_who_when_and_why(disputed):
+    made = settle(disputed)
+
+    assert (made.relevance, made.reason, made.cause) == (1, "It stands at the mouth.", "edge")
+    assert (made.by, made.at, made.withdrawn_at) == (disputed.carla, NOON, None)
+
+
+def test_settling_leaves_the_judgments_as_they_are(disputed):
+    before = list(Judgment.objects.order_by("pk").values())
+
+    settle(disputed)
+
+    assert list(Judgment.objects.order_by("pk").values()) == before
+
+
+def test_a_lead_who_judged_too_may_settle(disputed):
+    factories.judgment(disputed.narrative, disputed.first, disputed.carla, 1)
+
+    assert settle(disputed).by == disputed.carla
+
+
+def test_the_same_decision_again_changes_nothing(disputed):
+    first = settle(disputed)
+
+    assert settle(disputed) == first
+    assert Adjudication.objects.count() == 1
+
+
+def test_another_decision_is_refused_while_one_stands(disputed):
+    settle(disputed)
+
+    with pytest.raises(Refused, match="carla has settled this as 1"):
+        settle(disputed, relevance=2)
+
+    assert Adjudication.objects.get().relevance == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"reason": " \n"}, "Give a reason"),
+        ({"reason": "x" * 10_001}, "10,001 characters"),
+        ({"cause": ""}, "choose one of the causes"),
+        ({"cause": "weather"}, "choose one of the causes"),
+        ({"relevance": 3}, "3 is not a grade of this project. Its grades are 0, 1, 2"),
+    ],
+)
+def test_what_cannot_be_a_decision_is_refused(disputed, changes, sentence):
+    with pytest.raises(Refused, match=sentence):
+        settle(disputed, **changes)
+
+    assert not Adjudication.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["ada", "dan", "eve"])
+def test_only_leads_of_the_project_settle(disputed, who):
+    with pytest.raises(Refused, match="Only leads"):
+        settle(disputed, by=getattr(disputed, who))
+
+    assert not Adjudication.objects.exists()
+
+
+def test_where_people_agree_there_is_nothing_to_settle(disputed):
+    with pytest.raises(Refused, match="Nobody disagrees"):
+        settle(disputed, candidate=disputed.second)
+
+
+def test_a_machine_that_differs_makes_nothing_to_settle(scene):
+    factories.judgment(scene.narrative, scene.first, scene.ada, 0)
+    factories.judgment(scene.narrative, scene.first, factories.machine(scene.project), 2)
+
+    with pytest.raises(Refused, match="Nobody disagrees"):
+        settle(scene)
+
+
+def test_under_a_superseded_narrative_nothing_is_settled(disputed):
+    factories.narrative(disputed.pair, text="Only plants in estuaries count.", version=2)
+
+    with pytest.raises(Stale, match="The narrative changed"):
+        settle(disputed)
+
+    assert not Adjudication.objects.exists()
+
+
+def test_under_a_removed_instruction_nothing_is_settled(disputed):
+    rewriting.remove(pair=disputed.pair, by=disputed.carla)
+
+    with pytest.raises(Refused, match="was removed"):
+        settle(disputed)
+
+
+def test_in_an_archived_project_nothing_is_settled(disputed):
+    rules.archive(by=disputed.carla)
+    disputed.carla.refresh_from_db()
+
+    with pytest.raises(Refused, match="archived"):
+        settle(disputed)
+
+
+def test_adopting_an_answer_takes_its_grade_and_its_words(disputed):
+    made = adopt(judgment=disputed.adas, cause="error", by=disputed.carla)
+
+    assert (made.relevance, made.reason) == (0, "As ada said: On a river.")
+
+
+def test_adopting_an_answer_without_words_says_whose_it_is(disputed):
+    made = adopt(judgment=disputed.bens, cause="error", by=disputed.carla)
+
+    assert (made.relevance, made.reason) == (2, "As ben said.")
+
+
+def test_a_reason_of_the_lead_goes_before_the_adopted_words(disputed):
+    made = adopt(judgment=disputed.adas, cause="error", reason="Read again.", by=disputed.carla)
+
+    assert made.reason == "Read again."
+
+
+def test_an_answer_that_was_changed_meanwhile_is_not_adopted(disputed):
+    Judgment.objects.filter(pk=disputed.adas.pk).update(superseded_at=NOON)
+    disputed.adas.refresh_from_db()
+
+    with pytest.raises(Stale, match="ada has changed this answer"):
+        adopt(judgment=disputed.adas, cause="error", by=disputed.carla)
+
+    assert not Adjudication.objects.exists()
+
+
+def test_a_withdrawn_decision_says_who_and_when_and_makes_room_for_another(disputed):
+    first = settle(disputed)
+
+    taken_back = withdraw_adjudication(adjudication=first, by=disputed.carla, now=NOON)
+
+    assert (taken_back.withdrawn_by, taken_back.withdrawn_at) == (disputed.carla, NOON)
+    assert settle(disputed, relevance=2).relevance == 2
+    assert Adjudication.objects.count() == 2
+
+
+def test_withdrawing_twice_changes_nothing(disputed):
+    first = settle(disputed)
+    withdraw_adjudication(adjudication=first, by=disputed.carla, now=NOON)
+
+    again = withdraw_adjudication(adjudication=first, by=disputed.carla)
+
+    assert again.withdrawn_at == NOON
+
+
+@pytest.mark.parametrize("who", ["ada", "eve"])
+def test_only_leads_of_the_project_withdraw(disputed, who):
+    made = settle(disputed)
+
+    with pytest.raises(Refused, match="Only leads"):
+        withdraw_adjudication(adjudication=made, by=getattr(disputed, who))
+
+    assert Adjudication.objects.current().get() == made
