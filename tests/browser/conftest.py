@@ -1,0 +1,111 @@
+"""A real Chromium in front of the real pages.
+
+A page ends its test with a complaint from the browser if it had one: a script that failed, a file
+that was not there, something that the Content-Security-Policy forbade.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+# Playwright keeps an event loop running in this thread, and Django would refuse to query from it.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.services.chromium import FLAGS, chromium
+
+# A page that a loaded machine draws slowly is waited for; nothing waits this long otherwise.
+PATIENCE = 15_000
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, started once."""
+    found = chromium()
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=found.executable, args=FLAGS, env={**os.environ, **found.env}
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def new_person(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]:
+    """Open a page of a person of their own: `new_person("ada")` is signed in, `new_person()` not.
+
+    Options are those of Playwright's `new_context`: color_scheme, viewport, java_script_enabled.
+    """
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_page(username: str | None = None, **options: Any) -> Page:
+        context = browser.new_context(base_url=live_server.url, **options)
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        context.route(lambda url: not url.startswith(live_server.url), _refuse(complaints))
+        if username is not None:
+            _sign_in(context, username, live_server.url)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        page.on("console", _note(complaints))
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == [], "the browser complained"
+
+
+@pytest.fixture
+def page(new_person: Callable[..., Page]) -> Page:
+    """A page that nobody has signed in to."""
+    return new_person()
+
+
+@pytest.fixture
+def accessibility() -> Callable[[Page], list[str]]:
+    """Say what axe finds wrong with a page: one line per rule and element."""
+    axe = Axe()
+
+    def examine(page: Page) -> list[str]:
+        return [
+            f"{rule['id']}: {element['html'][:120]} ({rule['help']})"
+            for rule in axe.run(page).response["violations"]
+            for element in rule["nodes"]
+        ]
+
+    return examine
+
+
+def _sign_in(context: BrowserContext, username: str, url: str) -> None:
+    """Give the context the cookie of a session, as signing in through the page would."""
+    from annotate.models import User
+
+    client = Client()
+    client.force_login(User.objects.get(username=username))
+    name = settings.SESSION_COOKIE_NAME
+    context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": url}])
+
+
+def _refuse(complaints: list[str]) -> Callable[[Any], None]:
+    def refuse(route: Any) -> None:
+        complaints.append(f"a page wanted {route.request.url} from elsewhere")
+        route.abort()
+
+    return refuse
+
+
+def _note(complaints: list[str]) -> Callable[[ConsoleMessage], None]:
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(f"{message.location.get('url', '')}: {message.text}")
+
+    return note

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests import factories
+
+
+@pytest.fixture(autouse=True)
+def ada(live_server):
+    return factories.user("ada")
+
+
+def test_a_person_signs_in_by_keyboard_and_comes_home(page, live_server):
+    page.goto("/")
+    page.get_by_label("Username").focus()
+    page.keyboard.type("ada")
+    page.keyboard.press("Tab")
+    page.keyboard.type(factories.PASSWORD)
+    page.keyboard.press("Enter")
+
+    expect(page).to_have_url(f"{live_server.url}/")
+    expect(page.get_by_role("main")).to_be_visible()
+
+
+def test_a_wrong_password_says_so_and_signs_nobody_in(page):
+    page.goto("/")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill("not hers")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("Please enter a correct username and password")).to_be_visible()
+    assert "sessionid" not in {cookie["name"] for cookie in page.context.cookies()}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_page_can_be_used_by_everybody(scheme, new_person, accessibility):
+    page = new_person(color_scheme=scheme)
+
+    page.goto("/")
+
+    assert accessibility(page) == []
