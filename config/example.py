@@ -1,0 +1,228 @@
+"""The example project: made once in a new data folder, through the doors that everybody uses."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.hashers import check_password
+from django.db import transaction
+
+from annotate import intake
+from annotate.actions import guidelines, members, projects, rules, seats
+from annotate.actions.pool import sitting
+from annotate.models import (
+    Assignment,
+    Flag,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+    User,
+)
+from audit import actions as audit
+from formats.records import DecisionRecord, ReviewRecord
+from formats.registry import lookup
+
+SLUG = "example"
+NAME = "Tides, bees and glaciers"
+DESCRIPTION = (
+    "An invented collection to try things on: eight queries, eighty short documents, narratives "
+    "by people and instructions as a language model might write them."
+)
+GRADES = (
+    rules.GradeRule(
+        0, "Not relevant", "Under this narrative it does not help, however good it was before."
+    ),
+    rules.GradeRule(
+        1, "Relevant", "It meets the narrative, but in passing, in part, or with little to go on."
+    ),
+    rules.GradeRule(2, "Highly relevant", "It meets the narrative and is about just that."),
+)
+LEAD = "carla"
+ANNOTATORS = ("ada", "ben", "dan")
+# In this order: what a file refers to has come before it.
+FILES = (
+    ("topics.trec", "trec-topics"),
+    ("documents.trec", "trec-docs"),
+    ("tables.jsonl", "docs-jsonl"),
+    ("qrels.txt", "trec-qrels"),
+    ("pairs.jsonl", "pairs-jsonl"),
+    ("judgments.jsonl", "judgments-jsonl"),
+)
+
+
+class Login(NamedTuple):
+    """Who may sign in to the example; `password` is None for who has one of their own."""
+
+    username: str
+    password: str | None
+
+
+def ensure_example() -> list[Login]:
+    """Make the example project where there is none yet, and return its logins.
+
+    All of it or nothing. Where there is one nothing is changed, and the passwords that were made
+    with it are read back from `logins.txt` in the data folder, which only its owner can read.
+    """
+    if Project.objects.filter(slug=SLUG).exists():
+        return _kept()
+    with transaction.atomic():
+        logins = _make(Path(settings.BASE_DIR) / "example")
+        # Before the commit: a password too many can be made again, one too few locks everybody out.
+        _keep(logins)
+    return logins
+
+
+def _make(folder: Path) -> list[Login]:
+    user, password = User.objects.filter(username=LEAD).first(), None
+    if user is None:
+        password = secrets.token_urlsafe(12)
+        user = User.objects.create_user(LEAD, password=password)
+    project = projects.create_project(
+        slug=SLUG, name=NAME, grades=[grade.value for grade in GRADES], by=user
+    )
+    lead = project.memberships.get(user=user)
+    logins = [Login(LEAD, password)]
+    for name in ANNOTATORS:
+        invited = members.add_member(username=name, role=Membership.Role.ANNOTATOR, by=lead)
+        logins.append(Login(name, invited.password))
+    project = rules.change_rules(changes={"description": DESCRIPTION}, grades=GRADES, by=lead)
+    text = (folder / "guideline.md").read_text(encoding="utf-8")
+    guidelines.write_guideline(text=text, by=lead, based_on=0)
+    for name, kind in FILES:
+        _load(project, folder / name, kind)
+    _seat_judges(project)
+    _audit(project, folder / "reviews.jsonl")
+    audit.request_agreement(project=project, by=lead)
+    return sorted(logins)
+
+
+def _load(project: Project, path: Path, kind: str) -> None:
+    report = intake.load(project=project, kind=lookup(kind), arrived=intake.on_disk(str(path)))
+    if report.refused:
+        raise RuntimeError(f"the example project does not load: {report.problems[0]}")
+
+
+def _seat_judges(project: Project) -> None:
+    """Give those who judged the seats they would have judged in; who is not done goes on there."""
+    judged = Judgment.objects.of_people().filter(annotator__project=project)
+    flagged = Flag.objects.filter(annotator__project=project)
+    spoken = (
+        *judged.values_list("narrative__pair__pk", "annotator__pk", "at"),
+        *flagged.values_list("narrative__pair__pk", "annotator__pk", "at"),
+    )
+    for pair, member, times in _sittings(spoken):
+        narrative = pair.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
+        seat = seats.take(pair=pair, task=Assignment.Task.JUDGE, by=member, now=min(times))
+        seats.touch(seat, done=False, now=min(times))
+        done = sitting(narrative=narrative, by=member).done
+        seats.touch(seat, done=done, now=max(times))
+
+
+def _sittings(
+    spoken: Iterable[tuple[int, int, datetime]],
+) -> Iterator[tuple[InstructionPair, Membership, list[datetime]]]:
+    """Group (pair, member, moment) by pair and member."""
+    times: dict[tuple[int, int], list[datetime]] = {}
+    for pair, member, at in spoken:
+        times.setdefault((pair, member), []).append(at)
+    for (pair, member), moments in sorted(times.items()):
+        yield (
+            InstructionPair.objects.get(pk=pair),
+            Membership.objects.select_related("project").get(pk=member),
+            moments,
+        )
+
+
+def _audit(project: Project, path: Path) -> None:
+    """Rate and decide as the people of the file did, at the times they did it."""
+    kind = lookup("judgments-jsonl")
+    with kind.open(path) as source:
+        for record in kind.read(source):
+            if isinstance(record, ReviewRecord):
+                _review(project, record)
+            elif isinstance(record, DecisionRecord):
+                audit.decide(
+                    narrative=_narrative(project, record),
+                    outcome=record.outcome,
+                    reason=record.reason,
+                    by=project.memberships.get(name=record.by),
+                    now=record.at,
+                )
+
+
+def _review(project: Project, record: ReviewRecord) -> None:
+    narrative = _narrative(project, record)
+    auditor = project.memberships.get(name=record.auditor)
+    seats.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=auditor, now=record.started_at)
+    for rating in record.ratings:
+        audit.save_rating(
+            narrative=narrative,
+            criterion=rating.criterion,
+            level=rating.level,
+            words=rating.words,
+            by=auditor,
+            now=record.started_at,
+        )
+    audit.submit_review(narrative=narrative, by=auditor, now=record.at)
+
+
+def _narrative(project: Project, record: ReviewRecord | DecisionRecord) -> Narrative:
+    return Narrative.objects.select_related("pair").get(
+        pair__project=project,
+        pair__pair_id=record.pair_id,
+        side=record.side,
+        version=record.version,
+    )
+
+
+# --- logins ---------------------------------------------------------------------------------------
+
+
+def _keep(logins: list[Login]) -> None:
+    """Write the passwords made here to a file that only its owner can read."""
+    lines = ["# account, password, mark of the account as it was when the password was made"]
+    for user in User.objects.filter(username__in=[login.username for login in logins]):
+        password = dict(logins)[user.username]
+        lines.append(f"{user.username} {password} {_mark(user)}" if password else user.username)
+    path = _path()
+    unfinished = path.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write("\n".join(sorted(lines)) + "\n")
+    unfinished.replace(path)
+
+
+def _kept() -> list[Login]:
+    """Read the logins back, without the passwords that are no longer those of their accounts."""
+    path = _path()
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    made = {name: rest for name, *rest in map(str.split, lines) if not name.startswith("#")}
+    users = User.objects.filter(username__in=made, is_active=True).order_by("username")
+    return [Login(user.username, _valid(user, *made[user.username])) for user in users]
+
+
+def _valid(user: User, password: str | None = None, mark: str = "") -> str | None:
+    # The mark spares the slow check of a password at every start.
+    if password and (mark == _mark(user) or check_password(password, user.password)):
+        return password
+    return None
+
+
+def _mark(user: User) -> str:
+    return hashlib.sha256(user.password.encode()).hexdigest()[:12]
+
+
+def _path() -> Path:
+    return Path(settings.DATA) / "logins.txt"
