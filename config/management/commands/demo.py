@@ -22,4 +22,5 @@ class Command(serve.Command):
         """Say where the pages are and who may sign in."""
         super().greet(url)
         for login in self.logins:
-            self.write(f"  sign in as {login.username:8} with the password {login.password}")
+            password = f"the password {login.password}" if login.password else "their own password"
+            self.write(f"  sign in as {login.username:8} with {password}")
