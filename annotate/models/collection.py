@@ -25,7 +25,7 @@ class Document(models.Model):
     doc_id = models.CharField(max_length=512)
     title = models.TextField(blank=True)
     markup = models.CharField(max_length=10, choices=Markup, default=Markup.PLAIN)
-    # Of title, markup and text together: tells whether a file loaded again would change anything.
+    # Of markup and text together: tells whether a file loaded again would change anything.
     digest = models.CharField(max_length=32, blank=True)
     # Characters of the text; null while the text is not known.
     length = models.PositiveIntegerField(null=True)
@@ -88,6 +88,7 @@ class Candidate(models.Model):
         PRIOR = "prior", "Earlier qrels"
         RUN = "run", "A run"
         JUDGED = "judged", "Loaded judgments"
+        LISTED = "listed", "Earlier qrels, without a grade"
 
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="candidates")
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="candidates")

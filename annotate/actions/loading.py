@@ -1,0 +1,211 @@
+"""Loading files: from the command line, and through a page with a preview and a confirmation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import PurePath
+
+from django.core.files.base import File
+from django.db import transaction
+from django.utils import timezone
+
+from annotate import intake
+from annotate.actions.seats import refuse_if_archived
+from annotate.errors import Refused
+from annotate.intake import Arrived, FileReport, Options
+from annotate.models import Load, Membership, Project
+from formats.records import RunLine
+from formats.registry import Format, UnknownFormat, lookup
+from jobs import queue
+from jobs.models import Job
+from jobs.runner import JobError, Progress
+
+MAX_FILE_NAME = 255
+
+
+def load_file(
+    *,
+    project: Project,
+    format_name: str,
+    arrived: Arrived,
+    no_grade: int | None = None,
+    pool: int = 0,
+    dry_run: bool = False,
+    progress: intake.Progress | None = None,
+    now: datetime | None = None,
+) -> FileReport:
+    """Load one file into a project, all of it or nothing; what is wrong with it is in the report.
+
+    `no_grade` is the value in the file that means no grade; `pool` lets the first documents of each
+    query of a run join the pool. Refused: an unknown format, a project that is archived.
+    """
+    kind = known_format(format_name)
+    refuse_if_archived(project)
+    if pool < 0 or (pool and RunLine not in kind.reads):
+        raise Refused("Only of a run the first documents, one or more, can join the pool.")
+    return intake.load(
+        project=project,
+        kind=kind,
+        arrived=arrived,
+        options=Options(no_grade=no_grade, pool=pool),
+        dry_run=dry_run,
+        progress=progress,
+        now=now,
+    )
+
+
+def known_format(name: str) -> Format:
+    """Return the format of that name; Refused with the names there are."""
+    try:
+        return lookup(name)
+    except UnknownFormat as error:
+        raise Refused(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+
+
+def check_grades(*, project: Project, grades: Sequence[int]) -> None:
+    """Refuse grades that are not those the project has."""
+    has = sorted(project.grades.values_list("value", flat=True))
+    if sorted(grades) != has:
+        named = ", ".join(map(str, has))
+        raise Refused(
+            f"The project “{project.slug}” is there already, with the grades {named}. "
+            "Change them in its settings, or leave --grades out."
+        )
+
+
+def request_load(
+    *,
+    format_name: str,
+    file: File[bytes],
+    by: Membership,
+    no_grade: int | None = None,
+    now: datetime | None = None,
+) -> Load:
+    """Keep an uploaded file and ask for it to be looked through; return the preview's row.
+
+    Nothing is written to the project. Refused: who does not lead, an archived project, an unknown
+    format, an empty file.
+    """
+    _check_lead(by, by.project)
+    kind = known_format(format_name)
+    name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
+    if not file.size:
+        raise Refused(f"{name} is empty.")
+    load = Load(
+        project=by.project,
+        by=by,
+        requested_by=by.user,
+        requested_at=now or timezone.now(),
+        format=kind.name,
+        file_name=name,
+        no_grade=no_grade,
+    )
+    # Before the transaction: a large file takes its time, and nobody else should wait for it.
+    load.file.save(f"{by.project_id}/{name}", file, save=False)
+    try:
+        with transaction.atomic():
+            load.save()
+            queue.enqueue(load)
+    except BaseException:
+        load.file.delete(save=False)
+        raise
+    return load
+
+
+def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) -> Load:
+    """Ask for a previewed file to be loaded; return the row of that. Twice returns the same row.
+
+    Refused: who does not lead, a preview that is not done, or that found a bad line, or whose file
+    is gone.
+    """
+    _check_lead(by, preview.project)
+    with transaction.atomic():
+        locked = Load.objects.select_for_update().get(pk=preview.pk)
+        confirmed = Load.objects.filter(preview=locked).first()
+        if confirmed is not None:
+            return confirmed
+        if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
+            raise Refused("This file has not been looked through yet.")
+        if locked.report["refused"]:
+            raise Refused(
+                "Nothing of a file is loaded while a line of it is bad. Correct it first."
+            )
+        if not locked.file:
+            raise Refused("This file was put away. Hand it in again.")
+        load = Load.objects.create(
+            project=locked.project,
+            by=by,
+            requested_by=by.user,
+            requested_at=now or timezone.now(),
+            format=locked.format,
+            file=locked.file.name,
+            file_name=locked.file_name,
+            no_grade=locked.no_grade,
+            dry_run=False,
+            preview=locked,
+        )
+        queue.enqueue(load)
+    return load
+
+
+def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> Load:
+    """Call a preview or a load off: nothing of it is kept. One that is over stays as it is."""
+    _check_lead(by, load.project)
+    queue.cancel(load, now=now)
+    if load.state == Job.State.CANCELLED:
+        discard_file(load)
+    return load
+
+
+def leave_load(*, preview: Load, by: Membership) -> None:
+    """Put the file of a preview away that nobody will load. Refused once it is confirmed."""
+    _check_lead(by, preview.project)
+    with transaction.atomic():
+        locked = Load.objects.select_for_update().get(pk=preview.pk)
+        if Load.objects.filter(preview=locked).exists():
+            raise Refused("This preview was confirmed, so its file is needed.")
+        if not locked.is_over:
+            raise Refused("The file is still being looked through. Cancel that first.")
+    discard_file(locked)
+
+
+def perform_load(load: Load, progress: Progress) -> None:
+    """Do the work of a preview or a load: read the file and keep the report with the row.
+
+    May be done again after a worker was killed: what was loaded then is unchanged now.
+    """
+    try:
+        report = load_file(
+            project=load.project,
+            format_name=load.format,
+            arrived=intake.handed_in(load.file, load.file_name),
+            no_grade=load.no_grade,
+            dry_run=load.dry_run,
+            progress=progress,
+        )
+    except Refused as refused:
+        raise JobError(str(refused)) from refused
+    except FileNotFoundError as error:
+        raise JobError("The file is gone. Hand it in again.") from error
+    load.report = report.as_json()
+    load.save(update_fields=["report"])
+    if not load.dry_run or report.refused:
+        discard_file(load)
+
+
+def discard_file(load: Load) -> None:
+    """Delete the uploaded file of a load that needs it no longer, for its preview as well."""
+    name = load.file.name
+    if not name:
+        return
+    with transaction.atomic():
+        Load.objects.filter(project=load.project_id, file=name).update(file="")
+        transaction.on_commit(lambda: load.file.storage.delete(name))
+    load.file.name = ""
+
+
+def _check_lead(by: Membership, project: Project) -> None:
+    if not by.leads or by.project_id != project.pk:
+        raise Refused("Only leads of this project can load files.")
+    refuse_if_archived(project)

@@ -1,0 +1,183 @@
+"""Many rows at once, on both databases: the one place that knows how SQLite and PostgreSQL differ.
+
+Rows wait in a stage, a temporary table of this connection, until all of them are there. Filling a
+stage locks nothing that anybody else uses. Then a few statements, the same on both databases, move
+everything on.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+# Rows sent at once, and how many characters of text they may hold together.
+CHUNK = 5_000
+WEIGHT = 4_000_000
+
+# Kinds of columns -> what they are on PostgreSQL and on SQLite.
+_TYPES = {
+    "text": ("text", "text"),
+    "integer": ("bigint", "integer"),
+    "real": ("double precision", "real"),
+    "moment": ("timestamp with time zone", "text"),
+    "uuid": ("uuid", "text"),
+    "json": ("jsonb", "text"),
+}
+
+Row = Sequence[Any]
+
+
+def on_postgresql() -> bool:
+    """Say which of the two databases this is."""
+    return connection.vendor == "postgresql"
+
+
+class Stage:
+    """A temporary table that is filled row by row; each is numbered in its column `n`, from 1.
+
+    `columns` maps names to kinds: text, integer, real, moment (aware datetimes), uuid, json (as
+    text). Columns of kinds that need no filling come last and get their defaults ("integer 0").
+    """
+
+    def __init__(self, name: str, columns: Mapping[str, str]) -> None:
+        self.name = name
+        self.count = 0
+        self._rows: list[Row] = []
+        self._weight = 0
+        filled = ["n", *(column for column, kind in columns.items() if " " not in kind)]
+        self._adapt = [
+            (place, adapt)
+            for place, column in enumerate(filled)
+            if column != "n" and (adapt := _adapter(columns[column])) is not None
+        ]
+        key = "n bigint" if on_postgresql() else "n integer PRIMARY KEY"
+        declared = ", ".join([key, *(f"{c} {_declared(kind)}" for c, kind in columns.items())])
+        drop(name)
+        run(f"CREATE TEMPORARY TABLE {name} ({declared})")
+        names = ", ".join(filled)
+        self._copy = f"COPY {name} ({names}) FROM STDIN"
+        marks = ", ".join(["%s"] * len(filled))
+        self._insert = f"INSERT INTO {name} ({names}) VALUES ({marks})"  # noqa: S608 (our names)
+
+    def add(self, *values: Any, weight: int = 0) -> None:
+        """Put one row in; `weight` is how many characters of long text it holds."""
+        self.count += 1
+        self._rows.append((self.count, *values))
+        self._weight += weight
+        if len(self._rows) >= CHUNK or self._weight >= WEIGHT:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the rows that have gathered."""
+        if not self._rows:
+            return
+        rows = self._rows
+        for place, adapt in self._adapt:
+            rows = [(*row[:place], adapt(row[place]), *row[place + 1 :]) for row in rows]
+        if on_postgresql():
+            with connection.cursor() as cursor, cursor.copy(self._copy) as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            # A savepoint outside of a transaction begins one that locks nothing until it writes,
+            # and writing a temporary table locks that table's own file only.
+            with connection.cursor() as cursor:
+                cursor.execute("SAVEPOINT filling")
+                try:
+                    cursor.executemany(self._insert, rows)
+                finally:
+                    cursor.execute("RELEASE SAVEPOINT filling")
+        self._rows = []
+        self._weight = 0
+
+    def settle(self) -> None:
+        """Send what is left; from here on statements may read the stage."""
+        self.flush()
+        analyze(self.name)
+
+    def drop(self) -> None:
+        """Forget the stage and what is in it."""
+        drop(self.name)
+
+
+def run(sql: str, params: Mapping[str, Any] | None = None) -> int:
+    """Execute a statement; return how many rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return int(cursor.rowcount)
+
+
+def select(sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    """Execute a query; return its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return list(cursor.fetchall())
+
+
+def number(sql: str, params: Mapping[str, Any] | None = None) -> int:
+    """Execute a query for one number; no row, or null, is 0."""
+    found = select(sql, params)
+    return int(found[0][0] or 0) if found else 0
+
+
+def drop(name: str) -> None:
+    """Drop a temporary table, if it is there."""
+    run(f"DROP TABLE IF EXISTS {'pg_temp' if on_postgresql() else 'temp'}.{name}")
+
+
+def analyze(name: str) -> None:
+    """Let PostgreSQL know what is in a table just filled: nothing else tells it in time."""
+    if on_postgresql():
+        run(f"ANALYZE {name}")
+
+
+def bytewise(column: str) -> str:
+    """Return the column as an ORDER BY term that sorts by bytes, whatever the database's locale."""
+    return f'{column} COLLATE "{"C" if on_postgresql() else "BINARY"}"'
+
+
+def new_uuid() -> str:
+    """Return an expression for a UUID nobody has yet."""
+    return "gen_random_uuid()" if on_postgresql() else "LOWER(HEX(RANDOMBLOB(16)))"
+
+
+def moment(value: datetime) -> Any:
+    """Return an aware datetime as a parameter for a statement."""
+    return connection.ops.adapt_datetimefield_value(value)
+
+
+@contextmanager
+def roomy() -> Iterator[None]:
+    """While entered, PostgreSQL sorts and joins up to 64 MB in memory before it goes to disk."""
+    if not on_postgresql():
+        yield
+        return
+    run("SET work_mem = '64MB'")
+    try:
+        yield
+    finally:
+        if not connection.needs_rollback and connection.connection is not None:
+            run("RESET work_mem")
+
+
+def _declared(kind: str) -> str:
+    """Return a column's type, with its default ("integer 0")."""
+    kind, _, default = kind.partition(" ")
+    declared = _TYPES[kind][0 if on_postgresql() else 1]
+    return f"{declared} DEFAULT {default}" if default else declared
+
+
+def _adapter(kind: str) -> Callable[[Any], Any] | None:
+    """Return what makes a value one that this database's driver takes, where that is needed."""
+    if on_postgresql():
+        return None
+    if kind == "moment":
+        return lambda value: None if value is None else moment(value)
+    if kind == "uuid":
+        return lambda value: None if value is None else uuid.UUID(str(value)).hex
+    return None

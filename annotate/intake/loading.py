@@ -1,0 +1,232 @@
+"""Reading a file into its stages, then everything or nothing into the project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any, Protocol
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate import bulk
+from annotate.intake.arrivals import Arrivals, Intake, Options, register
+from annotate.intake.collection import Documents, Ids, Qrels
+from annotate.intake.files import Arrived
+from annotate.intake.instructions import Pairs, Topics, reopen_seats
+from annotate.intake.report import FileReport, Problem
+from annotate.intake.runs import Runs
+from annotate.intake.statements import Statements
+from annotate.models import Candidate, Project
+from formats.registry import Format
+from formats.source import Folder, FormatError, Source
+
+register(Documents, Topics, Pairs, Qrels, Runs, Statements)
+
+# Records between two reports of progress.
+STEP = 5_000
+
+
+class Progress(Protocol):
+    """Who is told how far it is. May raise to stop the work; then nothing is loaded."""
+
+    def start(self, total: int | None, step: str) -> None:
+        """Begin a step of `total` units (None: not known), named in words."""
+
+    def advance(self, n: int = 1) -> None:
+        """Count `n` units as done."""
+
+
+class Quiet:
+    """Nobody is told."""
+
+    def start(self, total: int | None, step: str) -> None:
+        """Begin a step."""
+
+    def advance(self, n: int = 1) -> None:
+        """Go on."""
+
+
+class _Stop(Exception):
+    """Leave the transaction, and with it everything that was written in it."""
+
+
+def load(
+    *,
+    project: Project,
+    kind: Format,
+    arrived: Arrived,
+    options: Options | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    now: datetime | None = None,
+) -> FileReport:
+    """Load one file into a project, all of it or nothing, and return what came of it.
+
+    What is wrong with the file is in the report, never raised. Loading the same file again changes
+    nothing. Memory does not grow with the file. A dry run does everything and rolls it back, so it
+    cannot promise what the load would not do.
+
+    The records wait in temporary tables until all of them are read and checked. Then a few
+    statements write the rows in one transaction: it is the only time that SQLite's other writers
+    have to wait.
+    """
+    report = FileReport(arrived.name)
+    progress = progress or Quiet()
+    intake = Intake(
+        project=project,
+        report=report,
+        options=options or Options(),
+        content=arrived.content,
+        dry_run=dry_run,
+        now=now or timezone.now(),
+    )
+    ids = Ids(intake)
+    try:
+        with bulk.roomy():
+            progress.start(arrived.size, "Reading the file")
+            _read(intake, kind, arrived, progress)
+            progress.start(None, "Comparing its lines")
+            _check(intake, ids)
+            progress.start(
+                None, "Comparing with the project" if dry_run else "Writing to the project"
+            )
+            if not report.refused:
+                _write(intake, ids)
+    finally:
+        intake.close()
+        ids.drop()
+    if report.refused:
+        report.nothing_loaded()
+    return report
+
+
+def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) -> None:
+    """Put every record into its stage; bad lines are reported and left out."""
+    report = intake.report
+    try:
+        source = arrived.open(kind)
+    except FormatError as error:
+        report.refuse(_problem(error))
+        return
+    # Bytes of a file; records of a folder, whose size is not known.
+    seen = 0
+    with source:
+        try:
+            for count in _take_all(intake, kind, source):
+                report.read = count
+                if isinstance(source, Source):
+                    progress.advance(source.bytes_read - seen)
+                    seen = source.bytes_read
+                else:
+                    progress.advance(count - seen)
+                    seen = count
+        except FormatError as error:
+            # Some things are refused at once even where problems are collected.
+            report.refuse(_problem(error))
+    for problem in source.problems:
+        report.refuse(_problem(problem))
+    report.refused += source.problem_count - len(source.problems)
+    # Of the problems all but those with the file as a whole are lines that were read, too.
+    report.read += source.problem_count - sum(one.line is None for one in source.problems)
+
+
+def _take_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator[int]:
+    """Take records in, and yield now and then, and at the end, how many there were."""
+    takers: dict[type, Callable[[Any, int], None]] = {}
+    count = 0
+    one_file = source if isinstance(source, Source) else None
+    base = intake.place(one_file.name, None) if one_file else 0
+    for record in kind.read(source):
+        take = takers.get(record.__class__)
+        if take is None:
+            take = takers[record.__class__] = intake.taker(record.__class__)
+        if one_file is not None:
+            take(record, base + (one_file.line or 0))
+        else:
+            take(record, intake.place(*source.place))
+        count += 1
+        if count % STEP == 0:
+            yield count
+    yield count
+
+
+def _check(intake: Intake, ids: Ids) -> None:
+    """Refuse what cannot be right whatever the project holds; gather the ids."""
+    for arrivals in intake.arrivals:
+        for stage in arrivals.stages:
+            stage.settle()
+    for arrivals in intake.arrivals:
+        arrivals.check()
+    if not intake.report.refused:
+        ids.gather()
+
+
+def _write(intake: Intake, ids: Ids) -> None:
+    """Write everything in one transaction, or nothing."""
+    try:
+        with transaction.atomic():
+            # One load of a project at a time; people who judge meanwhile are not held up.
+            Project.objects.select_for_update(no_key=True).get(pk=intake.project.pk)
+            _write_rows(intake, ids)
+            if intake.report.refused or intake.dry_run:
+                raise _Stop
+    except _Stop:
+        _failed(intake.arrivals)
+    except BaseException:
+        _failed(intake.arrivals)
+        raise
+
+
+def _failed(arrivals: list[Arrivals]) -> None:
+    for one in arrivals:
+        one.failed()
+
+
+def _write_rows(intake: Intake, ids: Ids) -> None:
+    report = intake.report
+    newest = Candidate.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    documents = [one for one in intake.arrivals if isinstance(one, Documents)]
+    others = [one for one in intake.arrivals if not isinstance(one, Documents)]
+    for one in documents:
+        one.write()
+    ids.write()
+    for arrivals in others:
+        arrivals.write()
+        if report.refused:
+            return
+    ids.count()
+    report.new = sum(one.new for one in intake.arrivals)
+    report.changed = sum(one.changed for one in intake.arrivals)
+    report.unchanged = report.read - report.new - report.changed
+    _reopen_judging(intake, newest)
+
+
+def _reopen_judging(intake: Intake, newest: int) -> None:
+    """Let there be work again for judges whose pool has grown."""
+    candidates = intake.rows("candidates")
+    if not candidates.new and not candidates.changed:
+        return
+    # Which of the old ones have changed is not kept: any of their queries may be among these.
+    grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
+    in_scope = (
+        f"c.prior_relevance >= {int(intake.project.relevant_from)}"
+        if intake.project.judge_scope == Project.Scope.RELEVANT
+        else "1 = 1"
+    )
+    intake.params["newest"] = newest
+    reopen_seats(
+        intake,
+        f"""
+        SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
+            SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
+            JOIN stage_query_ids g ON g.query_id = q.query_id
+            WHERE c.query_id = p.query_id AND {grown} AND {in_scope}
+        )
+        """,  # noqa: S608 (our own conditions)
+        "judge",
+    )
+
+
+def _problem(error: FormatError) -> Problem:
+    return Problem(error.file, error.line, error.text, error.message)

@@ -1,0 +1,123 @@
+"""What came of a file: counts, bad lines, remarks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+# Bad lines that are kept and shown; all are counted.
+MAX_SHOWN = 1_000
+
+# Kinds of rows, as a report names them -> as a page calls them, in the order they are shown in.
+KINDS = {
+    "queries": "Queries",
+    "documents": "Documents",
+    "candidates": "Candidates",
+    "pairs": "Instruction pairs",
+    "narratives": "Narratives",
+    "runs": "Runs",
+    "run_lines": "Lines of runs",
+    "raters": "Raters",
+    "judgments": "Judgments",
+    "flags": "Flags",
+    "adjudications": "Adjudications",
+    "reviews": "Reviews",
+    "decisions": "Decisions",
+}
+
+
+class Problem(NamedTuple):
+    """One bad line. `line` is None where the file as a whole is meant, `text` where the line is not
+    at hand.
+    """
+
+    file: str
+    line: int | None
+    text: str | None
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}"
+
+
+@dataclass
+class RowCounts:
+    """What happened to the rows of one kind."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many rows of this kind the file is about."""
+        return self.new + self.changed + self.unchanged
+
+
+@dataclass
+class FileReport:
+    """One file: its records counted, the rows they became, and what was wrong.
+
+    `new`, `changed` and `unchanged` count the file's own records (lines of a qrels file, topics,
+    documents ...). Of a refused file they are 0: nothing of it was loaded.
+    """
+
+    file: str
+    read: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    refused: int = 0
+    rows: dict[str, RowCounts] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def refuse(self, problem: Problem) -> None:
+        """Count a problem, and keep it if there are not too many yet."""
+        self.refused += 1
+        if len(self.problems) < MAX_SHOWN:
+            self.problems.append(problem)
+
+    def of(self, kind: str) -> RowCounts:
+        """Return the counts of one kind of rows, to be added to."""
+        return self.rows.setdefault(kind, RowCounts())
+
+    def nothing_loaded(self) -> None:
+        """Take back what was counted as loaded."""
+        self.new = self.changed = self.unchanged = 0
+        self.rows.clear()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it ready for JSON; kinds of rows in their usual order."""
+        return {
+            "file": self.file,
+            "read": self.read,
+            "new": self.new,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "refused": self.refused,
+            "rows": {
+                kind: {"new": found.new, "changed": found.changed, "unchanged": found.unchanged}
+                for kind, found in self.in_order()
+            },
+            "problems": [problem._asdict() for problem in self.problems],
+            "notes": list(self.notes),
+        }
+
+    def in_order(self) -> Iterator[tuple[str, RowCounts]]:
+        """Yield the kinds that occurred, as a page lists them."""
+        for kind in KINDS:
+            if (found := self.rows.get(kind)) is not None and found.total:
+                yield kind, found
+
+
+def totals(reports: Iterable[FileReport]) -> dict[str, int]:
+    """Add the counts of several files up."""
+    counted: Counter[str] = Counter(read=0, new=0, changed=0, unchanged=0, refused=0)
+    for report in reports:
+        for name in ("read", "new", "changed", "unchanged", "refused"):
+            counted[name] += getattr(report, name)
+    return dict(counted)

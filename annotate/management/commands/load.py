@@ -1,0 +1,207 @@
+"""`manage.py load PROJECT FORMAT FILE…`: files into a project, each all or nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from annotate.actions.loading import check_grades, known_format, load_file
+from annotate.actions.projects import create_project
+from annotate.errors import Refused
+from annotate.intake import KINDS, FileReport, on_disk, totals
+from annotate.models import Project
+from formats.registry import FORMATS
+from formats.source import excerpt
+
+GRADES = (0, 1, 2)
+
+
+class Command(BaseCommand):
+    """Loads files into a project and prints, for each, what was new in it."""
+
+    help = (
+        "Load files into a project, each all or nothing. Loading a file again changes nothing. "
+        f"Formats: {', '.join(FORMATS)}."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="the project's short name")
+        parser.add_argument("format", metavar="FORMAT", help="what the files are")
+        parser.add_argument("files", metavar="FILE", nargs="+", help="files, or folders")
+        parser.add_argument("--create", action="store_true", help="make the project if need be")
+        parser.add_argument(
+            "--grades", type=_grades, help="its grades, with --create (default: 0,1,2)"
+        )
+        parser.add_argument(
+            "--no-grade",
+            type=int,
+            metavar="N",
+            help='this value means no grade: kept as a flag "cannot judge", of qrels as nothing',
+        )
+        parser.add_argument(
+            "--pool",
+            type=int,
+            default=0,
+            metavar="N",
+            help="of a run: the first N documents of each query join the pool",
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would change, and change nothing"
+        )
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            known_format(options["format"])
+            if options["dry_run"] and not Project.objects.filter(slug=options["project"]).exists():
+                # The project is made as well, and is gone again afterwards.
+                with transaction.atomic():
+                    reports = self._load(options)
+                    transaction.set_rollback(True)
+            else:
+                reports = self._load(options)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        for report in reports:
+            for problem in report.problems:
+                text = f": {excerpt(problem.text)}" if problem.text else ""
+                self.stderr.write(f"{problem}{text}")
+            if more := report.refused - len(report.problems):
+                self.stderr.write(f"{report.file}: and {more:,} more")
+        if options["json"]:
+            self._print_json(reports, options)
+        else:
+            lines = [line for report in reports for line in _lines(report)]
+            if options["dry_run"]:
+                lines.insert(0, "Dry run: nothing was written. This would happen:")
+            self.stdout.write("\n".join(lines))
+        if any(report.refused for report in reports):
+            sys.exit(1)
+
+    def _load(self, options: dict[str, Any]) -> list[FileReport]:
+        project, made = _project(options)
+        reports: list[FileReport] = []
+        try:
+            for file in options["files"]:
+                progress = _Progress(file)
+                try:
+                    report = load_file(
+                        project=project,
+                        format_name=options["format"],
+                        arrived=on_disk(file),
+                        no_grade=options["no_grade"],
+                        pool=options["pool"],
+                        dry_run=options["dry_run"],
+                        progress=progress,
+                    )
+                finally:
+                    progress.clear()
+                reports.append(report)
+        finally:
+            if made and all(report.refused for report in reports):
+                # It was made for files of which nothing is there.
+                project.delete()
+        return reports
+
+    def _print_json(self, reports: list[FileReport], options: dict[str, Any]) -> None:
+        shown = {
+            "project": options["project"],
+            "format": options["format"],
+            "dry_run": options["dry_run"],
+            **totals(reports),
+            "files": [report.as_json() for report in reports],
+        }
+        self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
+
+
+def _lines(report: FileReport) -> list[str]:
+    """Return what is said of one file, line by line."""
+    if report.refused:
+        refused = f"{report.refused:,} of {report.read:,} read" if report.read else "the file is"
+        return [f"{report.file}: {refused} refused; nothing of it is loaded"]
+    counts = (
+        f"{report.read:,} read, {report.new:,} new, {report.changed:,} changed, "
+        f"{report.unchanged:,} unchanged, {report.refused:,} refused"
+    )
+    return [
+        f"{report.file}: {counts}",
+        *(
+            f"  {KINDS[kind].lower():20} {rows.new:>10,} new {rows.changed:>10,} changed "
+            f"{rows.unchanged:>10,} unchanged"
+            for kind, rows in report.in_order()
+        ),
+        *(f"  {note}" for note in report.notes),
+    ]
+
+
+def _project(options: dict[str, Any]) -> tuple[Project, bool]:
+    """Return the project, and whether it was made here."""
+    slug, grades = options["project"], options["grades"]
+    project = Project.objects.filter(slug=slug).first()
+    if grades is not None and not options["create"]:
+        raise Refused("--grades goes with --create: a project's grades are changed on its page.")
+    if project is not None:
+        if grades is not None:
+            check_grades(project=project, grades=grades)
+        return project, False
+    if not options["create"]:
+        raise Refused(
+            f"There is no project “{slug}”. Add --create to make it, "
+            "with --grades 0,1,2 if its grades are others than these."
+        )
+    return create_project(slug=slug, grades=GRADES if grades is None else grades), True
+
+
+def _grades(text: str) -> list[int]:
+    """Read `0,1,2`; what is wrong is argparse's to say."""
+    grades = [int(part) for part in text.split(",")]
+    if not all(-32_768 <= grade <= 32_767 for grade in grades):
+        raise ValueError("out of range")
+    return grades
+
+
+class _Progress:
+    """A line on a terminal that says how far it is, once it takes longer than a second."""
+
+    def __init__(self, file: str) -> None:
+        self._stream = sys.stderr
+        self._file = file
+        self._shown = self._stream.isatty()
+        self._next = time.monotonic() + 1
+        self._width = 0
+        self._step = ""
+        self._total: int | None = None
+        self._done = 0
+
+    def start(self, total: int | None, step: str) -> None:
+        self._step, self._total, self._done = step, total, 0
+        self._show()
+
+    def advance(self, n: int = 1) -> None:
+        self._done += n
+        self._show()
+
+    def clear(self) -> None:
+        """Leave nothing behind on the line."""
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if not self._shown or now < self._next:
+            return
+        self._next = now + 0.2
+        line = f"{self._file}: {self._step}"
+        if self._total:
+            line += f" {min(self._done / self._total, 1):.0%}"
+        elif self._done:
+            line += f" {self._done:,}"
+        self._stream.write("\r" + line.ljust(self._width))
+        self._stream.flush()
+        self._width = len(line)
