@@ -125,3 +125,15 @@ def redis_url() -> Iterator[str]:
 
     with redis() as url:
         yield url
+
+
+@pytest.fixture
+def redis_worker(
+    transactional_db: None, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """A real worker over a real Redis that does what this test asks for, on this test's rows."""
+    from tests.services.worker import deliver_to, worker
+
+    monkeypatch.setattr("config.celery.deliver", deliver_to(redis_url))
+    with worker(redis_url, "beside@test"):
+        yield

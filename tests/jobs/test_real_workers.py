@@ -11,13 +11,12 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from config.celery import app, transport_options
 from jobs.queue import enqueue
 from jobs.reconcile import reconcile
 from jobs.status import worker_status
 from tests.errands.models import Errand
 from tests.services.processes import wait_until
-from tests.services.worker import worker
+from tests.services.worker import deliver_to, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,12 +27,7 @@ def broker_url(request, monkeypatch):
     if request.param == "embedded":
         return settings.BROKER_URL
     url = request.getfixturevalue("redis_url")
-
-    def deliver(task, pk):
-        with app.connection_for_write(url, transport_options=transport_options(url)) as broker:
-            app.send_task(task, args=[pk], connection=broker)
-
-    monkeypatch.setattr("config.celery.deliver", deliver)
+    monkeypatch.setattr("config.celery.deliver", deliver_to(url))
     return url
 
 
