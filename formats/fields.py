@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -200,23 +201,47 @@ class Fields:
             yield Fields(item)
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+# What a text that `check_text` refuses looks like in a line of JSON; harmless texts may, too.
+_SUSPECT = re.compile("[\x7f\ud800-\udfff]|\\\\(?:u00|b)")
+
+
 def to_json(value: object) -> str:
     """One line of JSON in the order of the fields, the same bytes for the same values."""
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    plain = _plain(value)
+    line = _ENCODER.encode(plain)
+    if _SUSPECT.search(line):
+        _check_texts(plain)
+    return line
 
 
 def _plain(value: object) -> object:
     """Records as objects, tuples as lists, moments as text in UTC."""
+    if type(value) in _AS_IT_IS:
+        return value
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise ValueError(f"the moment {value} has no time zone")
         return value.astimezone(UTC).isoformat()
-    if isinstance(value, str):
-        return check_text(value, "a text")
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {
+            key: item if type(item) in _AS_IT_IS else _plain(item) for key, item in value.items()
+        }
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: _plain(item) for key, item in value._asdict().items()}
+        return _plain(value._asdict())
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return value
+
+
+def _check_texts(value: object) -> None:
+    """Refuse control characters and half surrogate pairs, wherever in `value` they stand."""
+    if isinstance(value, str):
+        check_text(value, "a text")
+    elif isinstance(value, dict):
+        for item in value.values():
+            _check_texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            _check_texts(item)
