@@ -21,7 +21,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.isComposing) return;
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     menu.open = false;
-    menu.querySelector("summary").focus();
+    menu.querySelector("summary").focus({ preventScroll: true });
     event.preventDefault();
   }
 }, true);

@@ -43,7 +43,7 @@ function help() {
   list.replaceChildren();
   const seen = new Set();
   for (const element of document.querySelectorAll("[data-key]")) {
-    if (dialog.contains(element)) continue;
+    if (element.closest("dialog")) continue;
     const words = element.dataset.keyLabel ?? element.textContent.trim().replace(/\s+/g, " ");
     const entry = `${element.dataset.key} ${words}`;
     if (seen.has(entry)) continue;
