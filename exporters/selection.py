@@ -6,6 +6,7 @@ batch of queries or pairs at a time through a cursor, so that memory does not gr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -13,8 +14,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
-from django.db.models import Count, F, Q, QuerySet
-from django.db.models.functions import Collate
+from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models.functions import Cast, Collate
 
 from annotate.consensus import Outcome, consensus
 from annotate.models import (
@@ -25,6 +26,7 @@ from annotate.models import (
     Flag,
     InstructionPair,
     Judgment,
+    Membership,
     Narrative,
     Project,
     Query,
@@ -167,63 +169,66 @@ def standings(
     """Yield each pair with its pool, in (pair_id, doc_id) order; a pool is walked before the next.
 
     Every pair must have a narrative on `side`. Only current judgments of people under the version
-    in force count; a settling decision under it wins over them.
+    in force count; a settling decision under it wins over them. A pair without a pool is left out.
     """
+    machines = list(
+        Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
+    )
     for batch in _batches(of, BATCH):
-        by_pk = {pair.pk: pair for pair in batch}
-        rows = _merged(project, batch, side)
-        for pk, pool in groupby(rows, key=itemgetter(0)):
-            yield by_pk[pk], map(itemgetter(1), pool)
+        under = {pair.versions[side].pk: pair for pair in batch}
+        for narrative, pool in groupby(_said_of_pools(list(under), machines), key=itemgetter(0)):
+            yield under[narrative], _standings(project, pool)
 
 
-def _merged(project: Project, batch: Sequence[Pair], side: str) -> Iterator[tuple[int, Standing]]:
-    """Walk candidates, judgments and settling decisions side by side: all three in one order."""
+def _standings(project: Project, pool: Iterable[tuple[Any, ...]]) -> Iterator[Standing]:
+    """Put together what people said of each candidate: rows of one candidate come in a row."""
     rule = project.consensus
     every = project.judge_scope == Project.Scope.POOL
     relevant_from = project.relevant_from
-    narratives = [pair.versions[side].pk for pair in batch]
-    judged = _said(Judgment.objects.current().of_people(), narratives)
-    settled = _said(Adjudication.objects.current(), narratives)
-    next_judged = next(judged, None)
-    next_settled = next(settled, None)
-    candidates = Candidate.objects.filter(query__pairs__in=[pair.pk for pair in batch]).order_by(
-        _bytewise("query__pairs__pair_id"), _bytewise("document__doc_id")
-    )
-    for pair, candidate, doc_id, document, prior in _walk(
-        candidates, "query__pairs", "pk", "document__doc_id", "document", "prior_relevance"
-    ):
-        grades: list[int] = []
-        while next_judged is not None and next_judged[1] == candidate and next_judged[0] == pair:
-            grades.append(next_judged[2])
-            next_judged = next(judged, None)
-        decision: int | None = None
-        if next_settled is not None and next_settled[1] == candidate and next_settled[0] == pair:
-            decision = next_settled[2]
-            next_settled = next(settled, None)
+    rows = iter(pool)
+    row = next(rows, None)
+    while row is not None:
+        _, candidate, doc_id, document, prior, grade, settled = row
+        grades: list[int] = [] if grade is None else [grade]
+        while (row := next(rows, None)) is not None and row[1] == candidate:
+            grades.append(row[5])
         if len(grades) > 1:
             grades.sort()
-        yield (
-            pair,
-            Standing(
-                doc_id,
-                document,
-                prior,
-                every or (prior is not None and prior >= relevant_from),
-                grades,
-                consensus(grades, rule, decision),
-            ),
+        yield Standing(
+            doc_id,
+            document,
+            prior,
+            every or (prior is not None and prior >= relevant_from),
+            grades,
+            consensus(grades, rule, settled),
         )
-    if next_judged is not None or next_settled is not None:
-        # The cursors did not walk in step: whatever came after would be lost without a word.
-        raise RuntimeError("a judgment was met out of order; nothing is exported")
 
 
-def _said(rows: QuerySet[Any], narratives: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield (pair, candidate, relevance) of judgments or decisions, in the order of candidates."""
-    of_pool = rows.filter(
-        narrative__in=narratives, candidate__query=F("narrative__pair__query")
-    ).order_by(_bytewise("narrative__pair__pair_id"), _bytewise("candidate__document__doc_id"))
-    return _walk(of_pool, "narrative__pair", "candidate", "relevance")
+def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Yield (narrative, candidate, doc_id, document, prior, grade, settled), one row a judgment.
+
+    A candidate nobody has judged has one row without a grade. In SQL, because a join of a
+    narrative's judgments with its own query's candidates cannot be said through the models, and
+    to ask for each pool by itself would take longer than to walk it.
+    """
+    of_people = f"j.annotator_id NOT IN ({_marks(machines)})" if machines else "1 = 1"
+    statement = f"""
+        SELECT n.id, c.id, d.doc_id, d.id, c.prior_relevance, j.relevance, a.relevance
+        FROM annotate_narrative n
+        JOIN annotate_instructionpair p ON p.id = n.pair_id
+        JOIN annotate_candidate c ON c.query_id = p.query_id
+        JOIN annotate_document d ON d.id = c.document_id
+        LEFT JOIN annotate_judgment j ON j.narrative_id = n.id AND j.candidate_id = c.id
+            AND j.superseded_at IS NULL AND {of_people}
+        LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
+            AND a.withdrawn_at IS NULL
+        WHERE n.id IN ({_marks(narratives)})
+        ORDER BY p.pair_id COLLATE "{_bytes()}", d.doc_id COLLATE "{_bytes()}"
+    """  # noqa: S608 (nothing but marks and a constant is put in)
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(statement, [*machines, *narratives])
+        while rows := cursor.fetchmany(CHUNK):
+            yield from rows
 
 
 def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[Topic]:
@@ -324,8 +329,10 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
     """Yield every judgment ever made, of people and machines, also those that no longer stand."""
     for batch in _batches(of, BATCH):
         rows = Judgment.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for *said, uuid, machine, evidence, active_ms, superseded_at, withdrawn_at in _walk(
-            rows.order_by(*_said_order("annotator__name"), "uuid"),
+        # Most have no evidence: an empty list is known by its text, without parsing it.
+        with_text = rows.annotate(spans=Cast("evidence", TextField()))
+        for *said, uuid, machine, spans, active_ms, superseded_at, withdrawn_at in _walk(
+            with_text.order_by(*_said_order("annotator__name"), "uuid"),
             *_OF,
             "annotator__name",
             "relevance",
@@ -334,15 +341,19 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
             "note",
             "uuid",
             "annotator__is_machine",
-            "evidence",
+            "spans",
             "active_ms",
             "superseded_at",
             "withdrawn_at",
         ):
-            spans = tuple(Evidence(span["start"], span["end"]) for span in evidence)
+            evidence = () if spans == "[]" else _evidence(spans)
             yield JudgmentRecord._make(
-                [*said, str(uuid), machine, spans, active_ms, superseded_at, withdrawn_at]
+                (*said, str(uuid), machine, evidence, active_ms, superseded_at, withdrawn_at)
             )
+
+
+def _evidence(spans: str) -> tuple[Evidence, ...]:
+    return tuple(Evidence(span["start"], span["end"]) for span in json.loads(spans))
 
 
 def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
@@ -514,7 +525,15 @@ def _reviewed_order(who: str) -> list[Any]:
 
 def _bytewise(field: str) -> Collate:
     """Order by the bytes of a text, whatever language the database sorts in."""
-    return Collate(field, "C" if connection.vendor == "postgresql" else "BINARY")
+    return Collate(field, _bytes())
+
+
+def _bytes() -> str:
+    return "C" if connection.vendor == "postgresql" else "BINARY"
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join(["%s"] * len(values))
 
 
 def _walk(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:

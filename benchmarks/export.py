@@ -1,0 +1,319 @@
+"""How fast exports are written, beside a bare cursor and a write loop over the same rows.
+
+    python -m benchmarks.export [--rows 1000000] [--database sqlite|postgresql]
+
+Fills a new database with a project of that many candidates and as many judgments, then writes both
+exports and, in the same run, the bare lines: one SELECT in the same order, one write a line. Prints
+JSON with lines per second, their quotient, and the memory of the exporting process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+POOL = 500
+ROUNDS = 3
+BY = "2026-01-01 00:00:00+00:00"
+
+
+def main() -> None:
+    """Run every step in a process of its own, so that none pays for another's memory."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
+    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        print(json.dumps(STEPS[options.step](options.rows)))
+        return
+    figures: dict[str, Any] = {"candidates": options.rows, "judgments": options.rows}
+    for database in options.database or ["sqlite", "postgresql"]:
+        figures[database] = _measure(database, options.rows)
+    print(json.dumps(figures, indent=2))
+
+
+def _measure(database: str, rows: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder, _server(database) as address:
+        env = {**os.environ, "REJUDGE_DATA": folder, **address}
+        env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+        _step("fill", rows, env)
+        found: dict[str, Any] = {}
+        for format_name in ("trec", "jsonl"):
+            # In turns, and the best of each: what else the machine does hits both alike.
+            rounds = [
+                (_step(f"bare-{format_name}", rows, env), _step(f"ours-{format_name}", rows, env))
+                for _ in range(ROUNDS)
+            ]
+            bare, ours = (
+                min(each, key=itemgetter("seconds")) for each in zip(*rounds, strict=True)
+            )
+            found[format_name] = {
+                "lines": ours["lines"],
+                "lines_per_second": round(ours["lines"] / ours["seconds"]),
+                "bare_lines_per_second": round(bare["lines"] / bare["seconds"]),
+                "times_the_bare_loop": round(
+                    (ours["seconds"] / ours["lines"]) / (bare["seconds"] / bare["lines"]), 2
+                ),
+                "memory_before_mb": ours["before_mb"],
+                "memory_peak_mb": ours["peak_mb"],
+            }
+        return found
+
+
+@contextlib.contextmanager
+def _server(database: str) -> Iterator[dict[str, str]]:
+    if database == "sqlite":
+        yield {"DATABASE_URL": ""}
+        return
+    from tests.services.postgres import postgres
+
+    with postgres() as url:
+        # The server makes only its own database; ours is made beside it.
+        yield {"DATABASE_URL": url.rpartition("/")[0] + "/postgres"}
+
+
+def _step(step: str, rows: int, env: dict[str, str]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.export", "--step", step, "--rows", str(rows)]
+    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _django() -> None:
+    import django
+
+    django.setup()
+
+
+def _fill(rows: int) -> dict[str, Any]:
+    """Make a project of pools of POOL documents, every one with a prior and one judgment."""
+    _django()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from annotate.models import Membership, Narrative, Project, User
+
+    call_command("migrate", verbosity=0)
+    project = Project.objects.create(slug="bench", name="Bench", judge_scope="pool")
+    user = User.objects.create_user("ada")
+    ada = Membership.objects.create(project=project, user=user, name="ada")
+    queries = max(1, rows // POOL)
+    documents = max(POOL, rows // 5)
+    insert = _copy if connection.vendor == "postgresql" else _execute_many
+
+    def pool(query: int) -> Iterator[int]:
+        return ((query * 7919 + place * 104_729) % documents for place in range(POOL))
+
+    insert(
+        "annotate_document",
+        ("id", "project_id", "doc_id", "title", "markup", "digest"),
+        ((n + 1, project.pk, f"FBIS{n % 7}-{n}", "", "plain", "") for n in range(documents)),
+    )
+    insert(
+        "annotate_query",
+        ("id", "project_id", "query_id", "title", "description"),
+        ((n + 1, project.pk, str(n), f"query {n}", "") for n in range(queries)),
+    )
+    insert(
+        "annotate_instructionpair",
+        ("id", "project_id", "query_id", "pair_id", "category", "origin", "model"),
+        ((n + 1, project.pk, n + 1, str(n), "", "human", "") for n in range(queries)),
+    )
+    insert(
+        "annotate_narrative",
+        ("id", "pair_id", "side", "version", "text", "note", "created_at"),
+        (
+            (2 * n + (side == Narrative.Side.ALTERED) + 1, n + 1, side, 1, "Words.", "", BY)
+            for n in range(queries)
+            for side in (Narrative.Side.ORIGINAL, Narrative.Side.ALTERED)
+        ),
+    )
+    insert(
+        "annotate_candidate",
+        ("id", "query_id", "document_id", "prior_relevance", "origin"),
+        (
+            (n * POOL + place + 1, n + 1, document + 1, place % 3, "prior")
+            for n in range(queries)
+            for place, document in enumerate(pool(n))
+        ),
+    )
+    insert(
+        "annotate_judgment",
+        (
+            *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
+            *("evidence", "source", "at"),
+        ),
+        (
+            (
+                *(key, f"{key:032x}", 2 * n + 2, key, ada.pk, place % 3 if key % 20 else 0),
+                *("", "[]", "page", BY),
+            )
+            for n in range(queries)
+            for place, key in enumerate(range(n * POOL + 1, (n + 1) * POOL + 1))
+        ),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return {}
+
+
+def _execute_many(table: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    from django.db import connection, transaction
+
+    marks = ", ".join(["%s"] * len(columns))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
+            list(rows),
+        )
+
+
+def _copy(table: str, columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    from django.db import connection
+
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row(row)
+
+
+ORIGINAL = """
+    SELECT q.query_id, d.doc_id, c.prior_relevance
+    FROM annotate_candidate c
+    JOIN annotate_query q ON q.id = c.query_id
+    JOIN annotate_document d ON d.id = c.document_id
+    WHERE q.project_id = 1 AND c.prior_relevance IS NOT NULL
+    ORDER BY q.query_id COLLATE "{bytes}", d.doc_id COLLATE "{bytes}"
+"""
+CHANGED = """
+    SELECT p.pair_id, d.doc_id, j.relevance
+    FROM annotate_judgment j
+    JOIN annotate_narrative n ON n.id = j.narrative_id
+    JOIN annotate_instructionpair p ON p.id = n.pair_id
+    JOIN annotate_candidate c ON c.id = j.candidate_id
+    JOIN annotate_document d ON d.id = c.document_id
+    WHERE p.project_id = 1 AND n.side = 'altered' AND j.superseded_at IS NULL
+    ORDER BY p.pair_id COLLATE "{bytes}", d.doc_id COLLATE "{bytes}"
+"""
+SAID = """
+    SELECT q.query_id, d.doc_id, m.name, j.relevance, n.side, p.pair_id, n.version, j.at, j.note,
+           j.uuid, m.is_machine, j.evidence, j.active_ms, j.superseded_at, j.withdrawn_at
+    FROM annotate_judgment j
+    JOIN annotate_narrative n ON n.id = j.narrative_id
+    JOIN annotate_instructionpair p ON p.id = n.pair_id
+    JOIN annotate_membership m ON m.id = j.annotator_id
+    JOIN annotate_candidate c ON c.id = j.candidate_id
+    JOIN annotate_query q ON q.id = c.query_id
+    JOIN annotate_document d ON d.id = c.document_id
+    WHERE q.project_id = 1
+    ORDER BY q.query_id COLLATE "{bytes}", d.doc_id COLLATE "{bytes}", m.name COLLATE "{bytes}"
+"""
+FIELDS = (
+    *("query_id", "doc_id", "annotator", "relevance", "side", "pair_id", "version", "at", "note"),
+    *("uuid", "machine", "evidence", "active_ms", "superseded_at", "withdrawn_at"),
+)
+
+
+def _bare_trec(rows: int) -> dict[str, Any]:
+    """Write both qrels and nothing else."""
+    with _timed() as figures:
+        for name, statement in (("original", ORIGINAL), ("changed", CHANGED)):
+            with _rows(statement) as found, _file(name) as stream:
+                for topic, doc_id, relevance in found:
+                    stream.write(f"{topic} 0 {doc_id} {relevance}\n".encode())
+                    figures["lines"] += 1
+    return figures
+
+
+def _bare_jsonl(rows: int) -> dict[str, Any]:
+    """Write the judgments and nothing else."""
+    with _timed() as figures, _rows(SAID) as found, _file("judgments") as stream:
+        for row in found:
+            line = json.dumps(dict(zip(FIELDS, row, strict=True)), default=str)
+            stream.write(f"{line}\n".encode())
+            figures["lines"] += 1
+    return figures
+
+
+@contextlib.contextmanager
+def _rows(statement: str) -> Iterator[Iterable[tuple[Any, ...]]]:
+    """Run one SELECT through the driver's own cursor that streams."""
+    from django.db import connection
+
+    connection.ensure_connection()
+    if connection.vendor == "sqlite":
+        yield connection.connection.execute(statement.format(bytes="BINARY"))
+        return
+    with (
+        connection.connection.transaction(),
+        connection.connection.cursor(name="bare") as cursor,
+    ):
+        cursor.itersize = 5_000
+        cursor.execute(statement.format(bytes="C"))
+        yield cursor
+
+
+@contextlib.contextmanager
+def _file(name: str) -> Iterator[Any]:
+    with (Path(os.environ["REJUDGE_DATA"]) / f"bare.{name}").open("wb", 1024 * 1024) as stream:
+        yield stream
+
+
+def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
+    def write(rows: int) -> dict[str, Any]:
+        """Write the whole export, as the command does."""
+        _django()
+        from annotate.models import Project
+        from exporters import actions
+
+        project = Project.objects.get(slug="bench")
+        with (
+            tempfile.TemporaryDirectory(dir=os.environ["REJUDGE_DATA"]) as folder,
+            _timed() as figures,
+        ):
+            manifest = actions.write(project, format_name, Path(folder))
+        figures["lines"] = sum(entry["lines"] for entry in manifest["files"])
+        return figures
+
+    return write
+
+
+@contextlib.contextmanager
+def _timed() -> Iterator[dict[str, Any]]:
+    _django()
+    figures: dict[str, Any] = {"lines": 0, "before_mb": _peak_mb()}
+    start = time.perf_counter()
+    yield figures
+    figures["seconds"] = time.perf_counter() - start
+    figures["peak_mb"] = _peak_mb()
+
+
+def _peak_mb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+STEPS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "fill": _fill,
+    "bare-trec": _bare_trec,
+    "bare-jsonl": _bare_jsonl,
+    "ours-trec": _ours("trec"),
+    "ours-jsonl": _ours("jsonl"),
+}
+
+
+if __name__ == "__main__":
+    main()
