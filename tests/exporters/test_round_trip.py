@@ -1,0 +1,77 @@
+"""What Rejudge writes, Rejudge reads back to the same rows."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from annotate.models import (
+    Adjudication,
+    Candidate,
+    Document,
+    DocumentText,
+    Flag,
+    Grade,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+    Query,
+)
+from audit.models import Decision, Rating, Review
+
+
+@pytest.fixture
+def elsewhere(tides, write):
+    """The JSON lines of the hand-made project, and a database that knows nothing of it."""
+    files = write(tides.project, "jsonl")
+    Judgment.objects.update(replaces=None)
+    for model in (
+        *(Decision, Rating, Review, Adjudication, Flag, Judgment, Narrative, InstructionPair),
+        *(Candidate, Query, DocumentText, Document, Grade, Membership, Project),
+    ):
+        model.objects.all().delete()
+    return files
+
+
+def load(format_name: str, *paths) -> dict[str, int]:
+    out = StringIO()
+    call_command("load", "tides", format_name, *map(str, paths), "--json", "--create", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_everything_said_comes_back(elsewhere, write):
+    folder = elsewhere.folder
+
+    load("pairs-jsonl", folder / "pairs.jsonl")
+    for name in ("judgments", "flags", "adjudications"):
+        load("judgments-jsonl", folder / f"{name}.jsonl")
+
+    again = write(Project.objects.get(slug="tides"), "jsonl")
+    for name in ("pairs", "judgments", "flags", "adjudications"):
+        assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
+
+
+def test_loading_it_a_second_time_changes_nothing(elsewhere):
+    folder = elsewhere.folder
+    said = [folder / f"{name}.jsonl" for name in ("judgments", "flags", "adjudications")]
+    load("pairs-jsonl", folder / "pairs.jsonl")
+    load("judgments-jsonl", *said)
+
+    pairs = load("pairs-jsonl", folder / "pairs.jsonl")
+    judgments = load("judgments-jsonl", *said)
+
+    assert (pairs["new"], pairs["changed"], pairs["refused"]) == (0, 0, 0)
+    assert (judgments["new"], judgments["changed"], judgments["refused"]) == (0, 0, 0)
+
+
+def test_the_original_qrels_read_back_to_the_same_pools(tides, write):
+    files = write(tides.project)
+
+    load("trec-qrels", files.folder / "qrels.original.txt")
+
+    assert write(tides.project).bytes() == files.bytes()
