@@ -22,5 +22,5 @@ class Command(serve.Command):
         """Say where the pages are and who may sign in."""
         super().greet(url)
         for login in self.logins:
-            password = f"the password {login.password}" if login.password else "their own password"
-            self.write(f"  sign in as {login.username:8} with {password}")
+            words = f"password {login.password}" if login.password else "with its own password"
+            self.write(f"  sign in as {login.username:8} {words}")

@@ -8,21 +8,16 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+from django.core.management.base import CommandError
 
-from config.static import collect_static
+from config.management.commands import prepare
 from config.supervisor import Program, Supervisor, port_is_free
 
 
-class Command(BaseCommand):
-    """Brings the database and the static files up to date, then serves until Ctrl-C."""
+class Command(prepare.Command):
+    """Brings everything up to date, then serves until Ctrl-C."""
 
     help = "Serve Rejudge: the web server and the background worker together, until Ctrl-C."
-    # They cost half a second; the worker runs them all, and migrate those of the database.
-    requires_system_checks = ()
     again = "manage.py serve"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,10 +30,20 @@ class Command(BaseCommand):
             "--web-workers", type=int, default=2, help="web processes (%(default)s)"
         )
         parser.add_argument("--job-workers", type=int, default=2, help="jobs at once (%(default)s)")
+        parser.add_argument(
+            "--only",
+            choices=["web", "worker", "beat"],
+            help="become this program and nothing else: for a container of its own, "
+            "after `manage.py prepare` and beside the other two",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Prepare, then supervise."""
+        """Prepare, then supervise; or become one of the programs."""
         host, port = options["host"], options["port"]
+        web = web_command(host, port, options["web_workers"])
+        if options.get("only"):
+            worker = worker_command(options["job_workers"], schedule=False)
+            become({"web": web, "worker": worker, "beat": beat_command()}[options["only"]])
         if not port_is_free(host, port):
             raise CommandError(
                 f"Port {port} is in use. Choose another: {self.again} --port {port + 1}"
@@ -46,10 +51,7 @@ class Command(BaseCommand):
         self.prepare()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         supervisor = Supervisor(
-            [
-                Program("web", web_command(host, port, options["web_workers"])),
-                Program("worker", worker_command(options["job_workers"])),
-            ],
+            [Program("web", web), Program("worker", worker_command(options["job_workers"]))],
             cwd=settings.BASE_DIR,
             env={**os.environ, "REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"},
             write=self.write,
@@ -58,25 +60,9 @@ class Command(BaseCommand):
         supervisor.run(host=host, port=port, on_ready=lambda: self.greet(url))
         self.write("Stopped. Everything is kept.")
 
-    def prepare(self) -> None:
-        """Bring the database and the static files up to date."""
-        self.write(f"Data is kept in {settings.DATA}")
-        executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            self.write("Bringing the database up to date")
-            call_command("migrate", interactive=False, verbosity=0)
-        connection.close()
-        if collect_static():
-            self.write("Collected the static files")
-
     def greet(self, url: str) -> None:
         """Say where the pages are."""
         self.write(f"Rejudge is at {url}   (Ctrl-C stops it)")
-
-    def write(self, line: str) -> None:
-        """Print one line at once, also into a pipe."""
-        self.stdout.write(line)
-        self.stdout.flush()
 
 
 def web_command(host: str, port: int, workers: int) -> list[str]:
@@ -100,3 +86,17 @@ def worker_command(concurrency: int, *, schedule: bool = True) -> list[str]:
         *("--concurrency", str(concurrency), "--loglevel", "INFO"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
+
+
+def beat_command() -> list[str]:
+    """Return the command line of the schedule alone; one of it is enough for many workers."""
+    return [
+        *(sys.executable, "-m", "celery", "--quiet", "--app", "config.celery", "beat"),
+        *("--loglevel", "INFO", "--pidfile", ""),
+    ]
+
+
+def become(argv: list[str]) -> None:
+    """Replace this process, so that signals reach the program itself."""
+    os.chdir(settings.BASE_DIR)
+    os.execv(argv[0], argv)

@@ -1,0 +1,68 @@
+"""`manage.py health`: whether a part of the installation is well, for whoever watches over it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from http.client import HTTPConnection
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from jobs.status import worker_status
+
+
+class Command(BaseCommand):
+    """Ends with 0 and a sentence when all is well, else with 1 and a sentence."""
+
+    help = "Say whether the web server answers, or whether a worker takes work."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say what is asked about."""
+        parser.add_argument("part", choices=["web", "worker"])
+        parser.add_argument(
+            "--port", type=int, default=8000, help="of the web server (%(default)s)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look, and say."""
+        if options["part"] == "web":
+            self._look_at_web(options["port"])
+        else:
+            self._look_at_worker()
+
+    def _look_at_web(self, port: int) -> None:
+        # As the proxy in front would ask: with a name that is served, and over HTTPS if need be.
+        headers = {
+            "Host": _served_name(),
+            "X-Forwarded-Proto": "https" if settings.HTTPS else "http",
+        }
+        connection = HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", reverse("login"), headers=headers)
+            status = connection.getresponse().status
+        except OSError as error:
+            raise CommandError(f"The web server does not answer at port {port}: {error}") from error
+        finally:
+            connection.close()
+        if status != 200:
+            raise CommandError(f"The web server answers with {status}.")
+        self.stdout.write("The web server answers.")
+
+    def _look_at_worker(self) -> None:
+        status = worker_status()
+        if not status.alive:
+            last = (
+                f"; the last one was seen at {status.last_seen:%F %T}" if status.last_seen else ""
+            )
+            raise CommandError(f"No worker takes work{last}.")
+        self.stdout.write("A worker takes work.")
+
+
+def _served_name() -> str:
+    for name in settings.ALLOWED_HOSTS:
+        if name != "*" and not name.startswith("."):
+            return str(name)
+    return "localhost"

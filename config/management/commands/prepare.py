@@ -1,0 +1,41 @@
+"""`manage.py prepare`: what has to be done once after each change of version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from config.static import collect_static
+
+
+class Command(BaseCommand):
+    """Brings the database and the static files up to date; does nothing where they are."""
+
+    help = "Bring the database and the static files up to date."
+    # They cost half a second; the worker runs them all, and migrate those of the database.
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Prepare."""
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Bring the database and the static files up to date."""
+        self.write(f"Data is kept in {settings.DATA}")
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            self.write("Bringing the database up to date")
+            call_command("migrate", interactive=False, verbosity=0)
+        connection.close()
+        if collect_static():
+            self.write("Collected the static files")
+
+    def write(self, line: str) -> None:
+        """Print one line at once, also into a pipe."""
+        self.stdout.write(line)
+        self.stdout.flush()
