@@ -204,6 +204,7 @@ def request_agreement(
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
         raise Refused("Only leads of this project can have its agreement computed.")
+    seats.refuse_if_archived(by.project)
     with transaction.atomic():
         # Two requests at once: the second waits here and then finds the first.
         Project.objects.select_for_update().get(pk=project.pk)

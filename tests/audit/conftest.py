@@ -1,4 +1,4 @@
-"""A pair that ada and ben have judged, and one that dan and ben review; carla leads, eve is elsewhere."""
+"""A pair that ada and ben judge, and ben and dan review; carla leads, eve is elsewhere."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def scene(db):
     made = SimpleNamespace(
         project=project,
         query=query,
-        first=factories.candidate(query, "D1", text="Turbines in the Severn."),
-        second=factories.candidate(query, "D2", text="A mill on the Rance."),
+        first=factories.candidate(query, "S1", text="Turbines in the Severn."),
+        second=factories.candidate(query, "S2", text="A mill on the Rance."),
         pair=factories.pair(query),
         ada=factories.member(project, "ada"),
         ben=factories.member(project, "ben"),
@@ -43,7 +43,7 @@ def seated(scene):
 
 @pytest.fixture
 def disputed(scene):
-    """The scene, where ada and ben differ on D1 (0 and 2) and agree on D2."""
+    """The scene, where ada and ben differ on S1 (0 and 2) and agree on S2."""
     scene.adas = factories.judgment(scene.narrative, scene.first, scene.ada, 0, note="On a river.")
     scene.bens = factories.judgment(scene.narrative, scene.first, scene.ben, 2)
     factories.judgment(scene.narrative, scene.second, scene.ada, 1)

@@ -1,4 +1,4 @@
-"""A lead accepts an instruction, sends it back or removes it; the verdict comes from the reviews."""
+"""A lead accepts an instruction, sends it back or removes it, by what the reviews say."""
 
 from __future__ import annotations
 
@@ -74,14 +74,12 @@ def test_sending_back_opens_the_rewrite_seat_of_its_author_again(seated):
     seated.narrative = rewriting.rewrite_narrative(
         pair=seated.pair, text="Only fences count.", based_on=1, by=seated.ada
     )
-    seat.refresh_from_db()
-    assert seat.done_at is not None
+    assert Assignment.objects.get(pk=seat.pk).done_at is not None
     hand_in(seated, seated.dan, query_dependency="poor")
 
     deciding(seated, "revise", reason="Do not repeat the query.", now=None)
 
-    seat.refresh_from_db()
-    assert (seat.member, seat.done_at) == (seated.ada, None)
+    assert Assignment.objects.get(pk=seat.pk).done_at is None
 
 
 def test_removing_takes_the_pair_out_of_the_work(rejected):

@@ -65,12 +65,12 @@ def settle(scene, candidate, narrative=None):
 
 
 def test_only_what_people_differ_on_is_listed(disputed):
-    assert listed(disputed) == ["D1"]
+    assert listed(disputed) == ["S1"]
     assert count(disputed.carla, Wanted()) == 1
 
 
 def test_machines_do_not_differ(scene):
-    candidate = answers(scene, "D3", 0)
+    candidate = answers(scene, "S3", 0)
     factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 2)
 
     assert listed(scene) == []
@@ -91,9 +91,9 @@ def test_judgments_under_an_older_version_are_not_listed(disputed):
 
 def test_every_side_that_is_in_force_is_listed(scene):
     original = scene.pair.current("original")
-    answers(scene, "D3", 0, 1, narrative=original)
+    answers(scene, "S3", 0, 1, narrative=original)
 
-    assert listed(scene) == ["D3"]
+    assert listed(scene) == ["S3"]
 
 
 def test_a_removed_pair_is_not_listed(disputed):
@@ -113,10 +113,10 @@ def test_other_projects_are_not_listed(disputed):
 def test_what_is_listed_is_what_the_consensus_calls_disputed(scene, rule, relevances):
     Project.objects.update(consensus=rule)
     scene.carla.refresh_from_db()
-    answers(scene, "D3", *relevances)
+    answers(scene, "S3", *relevances)
     grades = [relevance for relevance in relevances if relevance is not None]
 
-    assert (listed(scene) == ["D3"]) == (consensus(grades, rule).state is State.DISPUTED)
+    assert (listed(scene) == ["S3"]) == (consensus(grades, rule).state is State.DISPUTED)
 
 
 def test_the_farthest_apart_come_first(scene):
@@ -137,10 +137,10 @@ def test_the_oldest_come_first_when_asked(scene):
 
 def test_one_query_can_be_asked_for(disputed):
     query = factories.query(disputed.project, "302")
-    answers(disputed, "D9", 0, 1, narrative=factories.altered(factories.pair(query)), query=query)
+    answers(disputed, "S9", 0, 1, narrative=factories.altered(factories.pair(query)), query=query)
 
-    assert listed(disputed, query=query.pk) == ["D9"]
-    assert listed(disputed, query=disputed.query.pk) == ["D1"]
+    assert listed(disputed, query=query.pk) == ["S9"]
+    assert listed(disputed, query=disputed.query.pk) == ["S1"]
 
 
 def test_two_people_can_be_asked_for_who_differ_from_each_other(scene):
@@ -155,12 +155,12 @@ def test_two_people_can_be_asked_for_who_differ_from_each_other(scene):
 def test_what_is_settled_moves_to_the_settled_ones_and_back(disputed):
     made = settle(disputed, disputed.first)
 
-    assert (listed(disputed), listed(disputed, settled=True)) == ([], ["D1"])
+    assert (listed(disputed), listed(disputed, settled=True)) == ([], ["S1"])
     assert page(disputed.carla, Wanted(settled=True)).items[0].settled == made
 
     withdraw_adjudication(adjudication=made, by=disputed.carla)
 
-    assert (listed(disputed), listed(disputed, settled=True)) == (["D1"], [])
+    assert (listed(disputed), listed(disputed, settled=True)) == (["S1"], [])
 
 
 def test_the_list_says_who_said_what(disputed):
@@ -228,10 +228,10 @@ def test_reviews_of_two_people_can_be_asked_for(scene):
 
 def test_both_kinds_stand_in_one_list_and_can_be_told_apart(disputed):
     review(disputed, disputed.narrative, dan={"query_dependency": "poor"}, ben={})
-    answers(disputed, "D3", 0, 1)
+    answers(disputed, "S3", 0, 1)
 
-    assert listed(disputed) == ["D1", "review of 301", "D3"]
-    assert listed(disputed, kind=Kind.JUDGMENT) == ["D1", "D3"]
+    assert listed(disputed) == ["S1", "review of 301", "S3"]
+    assert listed(disputed, kind=Kind.JUDGMENT) == ["S1", "S3"]
     assert listed(disputed, kind=Kind.REVIEW) == ["review of 301"]
 
 
@@ -305,7 +305,7 @@ def test_a_lead_in_a_judge_seat_sees_what_they_have_judged(disputed):
 
     factories.judgment(disputed.narrative, disputed.first, disputed.carla, 1)
 
-    assert listed(disputed) == ["D1"]
+    assert listed(disputed) == ["S1"]
 
 
 def test_a_lead_in_a_review_seat_sees_reviews_after_their_own(scene):

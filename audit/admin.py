@@ -1,0 +1,51 @@
+"""The second pass in the administration: to look at, not to change. Actions alone change it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+
+from audit.models import AgreementReport, Decision, Review
+
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[models.Model]
+else:
+    ModelAdmin = admin.ModelAdmin
+
+
+class _ReadOnly(ModelAdmin):
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(Review)
+class ReviewAdmin(_ReadOnly):
+    """Reviews, drafts among them."""
+
+    list_display = ["pk", "narrative", "auditor", "rubric", "started_at", "submitted_at"]
+    list_select_related = ["narrative", "auditor"]
+
+
+@admin.register(Decision)
+class DecisionAdmin(_ReadOnly):
+    """Decisions, withdrawn ones among them."""
+
+    list_display = ["pk", "narrative", "outcome", "by", "at", "withdrawn_at"]
+    list_select_related = ["narrative", "by"]
+
+
+@admin.register(AgreementReport)
+class AgreementReportAdmin(_ReadOnly):
+    """Reports and how their computing went."""
+
+    list_display = ["pk", "project", "state", "requested_at", "finished_at", "code_version"]
+    list_select_related = ["project"]

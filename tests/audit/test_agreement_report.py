@@ -1,0 +1,316 @@
+"""A report is asked for, computed by a worker, shown with what it was of, and downloaded."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.urls import reverse
+
+from annotate.actions import rules
+from annotate.errors import Refused
+from audit import tasks
+from audit.actions import request_agreement
+from audit.models import AgreementReport
+from audit.reliability import agreement_of
+from tests import factories
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def published(settings):
+    """Keep what is handed to the broker in a list."""
+    settings.JOBS_DELIVER = f"{__name__}.deliver"
+    DELIVERED.clear()
+    return DELIVERED
+
+
+DELIVERED: list[tuple[str, int]] = []
+
+
+def deliver(name: str, pk: int) -> None:
+    DELIVERED.append((name, pk))
+
+
+@pytest.fixture
+def led(disputed, client):
+    client.force_login(disputed.carla.user)
+    disputed.url = reverse("audit:agreement", args=[disputed.project.slug])
+    return disputed
+
+
+def computed(scene):
+    return AgreementReport.objects.create(
+        project=scene.project,
+        state="done",
+        finished_at=NOON,
+        code_version="1.2.3",
+        figures=agreement_of(scene.project, seed=1, resamples=100, now=NOON),
+    )
+
+
+def text(response):
+    return response.content.decode()
+
+
+def test_a_request_is_a_row_and_a_message_once_it_is_committed(
+    disputed, published, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        report = request_agreement(project=disputed.project, by=disputed.carla)
+
+    assert (report.state, report.requested_by, report.figures) == (
+        "queued",
+        disputed.carla.user,
+        None,
+    )
+    assert published == [("audit.agreement", report.pk)]
+
+
+def test_while_one_waits_asking_again_gives_that_one(disputed, published):
+    first = request_agreement(project=disputed.project, by=disputed.carla)
+
+    assert request_agreement(project=disputed.project, by=disputed.carla) == first
+    assert AgreementReport.objects.count() == 1
+
+
+@pytest.mark.parametrize("who", ["ada", "eve"])
+def test_only_leads_of_the_project_ask(disputed, published, who):
+    with pytest.raises(Refused, match="Only leads"):
+        request_agreement(project=disputed.project, by=getattr(disputed, who))
+
+    assert not AgreementReport.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_worker_fills_the_report(disputed, published, settings):
+    with transaction.atomic():
+        report = request_agreement(project=disputed.project, by=disputed.carla)
+
+    tasks.agreement(report.pk)
+
+    report.refresh_from_db()
+    assert (report.state, report.code_version) == ("done", settings.VERSION)
+    assert report.figures is not None
+    assert report.figures["judgments"]["all"]["units"] == 2
+    assert (report.done, report.total) == (10, 10)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_computing_again_gives_the_same_figures(disputed, published):
+    reports = []
+    for _ in range(2):
+        report = request_agreement(project=disputed.project, by=disputed.carla)
+        tasks.agreement(report.pk)
+        report.refresh_from_db()
+        assert report.figures is not None
+        reports.append({**report.figures, "computed_at": ""})
+
+    assert reports[0] == reports[1]
+
+
+def test_before_the_first_report_the_page_says_what_will_be_there(led, client):
+    page = text(client.get(led.url))
+
+    assert "How much people agree will stand here" in page
+    assert ">Compute<" in page
+
+
+def test_asking_on_the_page_queues_a_report(led, client, published):
+    response = client.post(led.url)
+
+    assert response.url == led.url
+    assert AgreementReport.objects.get().state == "queued"
+    assert "Computing agreement" in text(client.get(led.url))
+
+
+def test_the_page_shows_figures_and_what_they_were_computed_on(led, client):
+    computed(led)
+
+    page = text(client.get(led.url))
+
+    for words in (
+        "Krippendorff&#x27;s alpha, ordinal",
+        "0.500",
+        "ada and ben",
+        "Judgments, by query",
+        "version 1.2.3",
+        "seed",
+        "Scale: 0, 1, 2.",
+    ):
+        assert words in page
+    assert "Reviews of instructions" not in page
+
+
+def test_the_page_says_why_there_is_no_value(led, client):
+    led.adas.delete()
+    computed(led)
+
+    page = text(client.get(led.url))
+
+    # One shared document on which both said 1.
+    assert "undefined: only one category was used" in page
+    assert ">nan<" not in page
+
+
+def test_the_page_says_what_has_come_since(led, client):
+    computed(led)
+    factories.judgment(led.narrative, led.first, led.dan, 1)
+
+    page = text(client.get(led.url))
+
+    assert "1 judgment has come since." in page
+
+
+def test_machines_have_a_table_of_their_own(led, client):
+    machine = factories.machine(led.project, "gauge")
+    factories.judgment(led.narrative, led.first, machine, 1)
+    computed(led)
+
+    page = text(client.get(led.url))
+
+    assert "People against gauge (a machine)" in page
+    assert "ada and gauge" not in page
+
+
+def test_while_it_runs_the_page_shows_how_far_it_is(led, client):
+    report = AgreementReport.objects.create(
+        project=led.project,
+        state="running",
+        claim="00000000-0000-4000-8000-000000000000",
+        lease_until=NOON,
+        started_at=NOON,
+        done=3,
+        total=12,
+        step="Measuring agreement",
+    )
+
+    polled = client.get(led.url, headers=HTMX)
+
+    assert "3 of 12" in text(polled)
+    assert "<html" not in text(polled)
+    AgreementReport.objects.filter(pk=report.pk).update(
+        state="done", finished_at=NOON, claim=None, lease_until=None
+    )
+    assert client.get(led.url, headers=HTMX).headers["HX-Refresh"] == "true"
+
+
+def test_a_failed_report_says_why_and_the_last_good_one_still_stands(led, client):
+    computed(led)
+    AgreementReport.objects.create(
+        project=led.project, state="failed", finished_at=NOON, error="The disk is full."
+    )
+
+    page = text(client.get(led.url))
+
+    assert "The disk is full." in page
+    assert "ada and ben" in page
+    assert "Compute again" in page
+
+
+def test_computing_can_be_called_off(led, client):
+    report = AgreementReport.objects.create(project=led.project)
+    url = reverse("audit:agreement_cancellation", args=[led.project.slug, report.pk])
+
+    assert client.post(url).url == led.url
+
+    report.refresh_from_db()
+    assert report.state == "cancelled"
+
+
+def test_the_figures_can_be_downloaded(led, client):
+    report = computed(led)
+    url = reverse("audit:agreement_report", args=[led.project.slug, report.pk])
+
+    response = client.get(url)
+
+    assert json.loads(text(response))["figures"] == report.figures
+    assert response.headers["Content-Disposition"] == (
+        f'attachment; filename="tides-agreement-{report.pk}.json"'
+    )
+
+
+def test_a_report_of_another_project_is_not_found(led, client):
+    other = AgreementReport.objects.create(project=led.eve.project)
+
+    for name in ("agreement_report", "agreement_cancellation"):
+        url = reverse(f"audit:{name}", args=[led.project.slug, other.pk])
+        assert (client.get if name == "agreement_report" else client.post)(url).status_code == 404
+
+
+def test_in_an_archived_project_nothing_is_computed(led, client, published):
+    rules.archive(by=led.carla)
+
+    page = text(client.post(led.url, follow=True))
+
+    assert "archived" in page
+    assert not AgreementReport.objects.exists()
+
+
+@pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
+def test_agreement_is_for_leads(led, client, who, status):
+    client.force_login(getattr(led, who).user)
+
+    assert client.get(led.url).status_code == status
+    assert client.post(led.url).status_code == status
+    assert not AgreementReport.objects.exists()
+
+
+def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_max_num_queries):
+    for number in range(4):
+        query = factories.query(led.project, f"4{number}")
+        narrative = factories.altered(factories.pair(query))
+        candidate = factories.candidate(query, f"N{number}")
+        factories.judgment(narrative, candidate, led.ada, 0)
+        factories.judgment(narrative, candidate, led.ben, number % 2)
+    computed(led)
+
+    with django_assert_max_num_queries(14):
+        client.get(led.url)
+
+
+def command(*arguments):
+    out = StringIO()
+    call_command("agreement", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_prints_json(disputed):
+    found = json.loads(command("tides", "--json"))
+
+    assert found["project"] == "tides"
+    assert found["judgments"]["all"]["coefficients"]["percent"]["value"] == 0.5
+    assert found["judgments"]["pairs"][0]["raters"] == ["ada", "ben"]
+    assert set(found["reviews"]) == {"all", "criteria"}
+    assert found["machines"] == []
+
+
+def test_the_command_prints_tables(disputed):
+    printed = command("tides")
+
+    assert "Agreement of tides" in printed
+    assert "ada and ben: 2 documents shared, 2 people" in printed
+    assert "Percent agreement" in printed
+    assert "0.500" in printed
+    assert "2,000 resamples, seed 20260101. Scale: 0, 1, 2." in printed
+
+
+def test_the_command_says_when_there_is_nothing(scene):
+    assert "Nobody has judged or reviewed anything yet." in command("tides")
+
+
+def test_the_command_stores_nothing(disputed):
+    command("tides")
+
+    assert not AgreementReport.objects.exists()
+
+
+def test_the_command_knows_its_projects(db):
+    with pytest.raises(CommandError, match="There is no project 'mars'"):
+        command("mars")

@@ -1,0 +1,76 @@
+"""docs/rubric.md says what audit/criteria.py says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict, straddles_poor, verdict
+from audit.reliability import LEVEL_VALUES
+
+EXCELLENT, ACCEPTABLE, POOR = Level.EXCELLENT, Level.ACCEPTABLE, Level.POOR
+
+
+@pytest.fixture(scope="module")
+def page():
+    return (Path(settings.BASE_DIR) / "docs/rubric.md").read_text()
+
+
+def rows(page, heading):
+    """The cells of the table that begins with a heading cell."""
+    lines = page[page.index(heading) :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_table_lists_the_criteria_in_their_order(page):
+    assert rows(page, "| criterion | key |") == [
+        [one.name, f"`{one.key}`", one.asks, one.poor_when] for one in CRITERIA
+    ]
+
+
+def test_the_examples_are_those_of_the_review_page(page):
+    assert rows(page, "| criterion | good |") == [
+        [one.name, one.good_example, one.poor_example] for one in CRITERIA
+    ]
+
+
+def test_version_levels_and_verdicts_are_named(page):
+    assert f"`{RUBRIC_VERSION}`" in page
+    assert f"poor {LEVEL_VALUES[POOR]}, acceptable {LEVEL_VALUES[ACCEPTABLE]}" in page
+    assert f"excellent {LEVEL_VALUES[EXCELLENT]}" in " ".join(page.split())
+    for word in ("rejects", "passes", "*incomplete*", "*unreviewed*"):
+        assert word in page
+
+
+@pytest.mark.parametrize(
+    ("reviews", "expected"),
+    [
+        ([], Verdict.UNREVIEWED),
+        ([[EXCELLENT, ACCEPTABLE]], Verdict.INCOMPLETE),
+        ([[EXCELLENT, ACCEPTABLE], [ACCEPTABLE, ACCEPTABLE]], Verdict.PASSED),
+        ([[EXCELLENT, POOR]], Verdict.REJECTED),
+        ([[EXCELLENT, ACCEPTABLE], [POOR, ACCEPTABLE]], Verdict.REJECTED),
+        ([[EXCELLENT, EXCELLENT]] * 3, Verdict.PASSED),
+    ],
+)
+def test_the_verdict_of_two_auditors_follows_the_page(reviews, expected):
+    keys = [one.key for one in CRITERIA]
+
+    assert verdict([dict(zip(keys, review, strict=False)) for review in reviews], 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("levels", "differ"),
+    [
+        ([POOR, EXCELLENT], True),
+        ([ACCEPTABLE, POOR, POOR], True),
+        ([POOR, POOR], False),
+        ([EXCELLENT, ACCEPTABLE], False),
+        ([POOR], False),
+        ([], False),
+    ],
+)
+def test_auditors_straddle_poor_when_some_say_it_and_some_do_not(levels, differ):
+    assert straddles_poor(levels) is differ
