@@ -219,6 +219,19 @@ def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
     return format_html_join("", "{}", ((piece,) for piece in marked))
 
 
+@register.filter
+def narrative_marks(pieces: Sequence[tuple[str, str]]) -> SafeString:
+    """A narrative with its change marked; as it stands where little of the older one is left.
+
+    Between two texts that only share their small words, marks would show a jumble and no change.
+    """
+    after = [(op, text) for op, text in pieces if op != Op.REMOVED]
+    kept = sum(len(text) for op, text in after if op == Op.KEPT)
+    if kept * 3 < sum(len(text) for _, text in after):
+        return format_html_join("", "{}", ((text,) for _, text in after))
+    return diff_marks(pieces)
+
+
 # --- tables of documents --------------------------------------------------------------------------
 
 

@@ -26,6 +26,8 @@ document.addEventListener("keydown", (event) => {
   }
 }, true);
 
-document.addEventListener("toggle", (event) => {
-  if (event.target.matches?.("details.menu[open]")) event.target.querySelector("textarea, input:not([type=hidden])")?.focus();
-}, true);
+// At once when a key opened it: `toggle` comes a moment later, and letters typed in that moment would be lost.
+export function enterMenu(menu) {
+  if (menu?.matches?.("details.menu[open]")) menu.querySelector("textarea, input:not([type=hidden])")?.focus();
+}
+document.addEventListener("toggle", (event) => enterMenu(event.target), true);

@@ -2,6 +2,8 @@
 // Never in a text field, during an input-method composition, with a modifier, or again while the key is held down.
 // `?` lists the keys of the page, from the same elements: their `data-key-label` or text, grouped by `data-keys` around.
 // Within rows (`data-row`) only those of the row with `data-current` answer; within an open dialog, only its own.
+import { enterMenu } from "./dialog.js";
+
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Escape: "Esc" };
 
 const keysOf = (element) => element.dataset.key.split(" ").map((key) => (key === "Space" ? " " : key));
@@ -34,6 +36,7 @@ document.addEventListener("keydown", (event) => {
   if (!pressed) return;
   event.preventDefault();
   pressed.click();
+  enterMenu(pressed.parentElement);
 });
 
 function help() {

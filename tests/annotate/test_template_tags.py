@@ -189,6 +189,20 @@ def test_markup_in_a_narrative_stays_text():
     assert marked == "&lt;b&gt;<ins>&lt;script&gt;</ins><del>&amp;</del>"
 
 
+def test_a_narrative_that_was_narrowed_shows_its_change():
+    marked = rejudge.narrative_marks(diff("boats of any kind", "boats of any kind with a sail"))
+
+    assert marked == "boats of any kind<ins> with a sail</ins>"
+
+
+def test_a_narrative_that_was_written_anew_stands_without_marks():
+    marked = rejudge.narrative_marks(
+        diff("Reports on the glaciers.", "A table with the <years> in columns, and no other.")
+    )
+
+    assert marked == "A table with the &lt;years&gt; in columns, and no other."
+
+
 def test_markup_in_a_table_cell_stays_text():
     cell = SimpleNamespace(text="<14 & ≥34", header=False, first=False, rowspan=1, colspan=2)
     head = SimpleNamespace(text="<img src=x>", header=True, first=True, rowspan=2, colspan=1)

@@ -1,0 +1,105 @@
+"""A key presses the button it stands on: there, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from annotate.models import Assignment, Judgment
+from tests import factories
+
+# A key event as an input method sends it, or as a key held down does.
+SEND = """([key, more]) => document.body.dispatchEvent(
+    new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true, ...more})
+)"""
+
+
+@pytest.fixture
+def judging(live_server, new_person):
+    """ada's page with the first of three documents on it."""
+    project = factories.project()
+    ada = factories.member(project, "ada")
+    query = factories.query(project)
+    pair = factories.pair(query)
+    for number in range(3):
+        factories.candidate(query, f"D{number}", title=f"Report {number}")
+    Assignment.objects.create(pair=pair, task=Assignment.Task.JUDGE, seat=1, member=ada)
+    page = new_person("ada")
+    page.goto(f"/pairs/{pair.pk}/judging/")
+    return page
+
+
+def judged() -> list[int]:
+    return list(Judgment.objects.current().order_by("pk").values_list("relevance", flat=True))
+
+
+def test_a_key_judges_and_the_next_document_comes(judging):
+    first = judging.locator(".document h2").text_content()
+
+    judging.keyboard.press("2")
+
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    expect(judging.locator(".document h2")).not_to_have_text(first)
+    assert judged() == [2]
+
+
+def test_keys_typed_into_a_text_are_text(judging):
+    judging.keyboard.press("n")
+    judging.keyboard.type("2 of 10 z")
+
+    expect(judging.get_by_label("Note", exact=True)).to_have_value("2 of 10 z")
+    assert judged() == []
+
+
+def test_after_escape_the_keys_judge_again_and_the_note_goes_along(judging):
+    judging.keyboard.press("n")
+    judging.keyboard.type("seen before")
+    judging.keyboard.press("Escape")
+    judging.keyboard.press("1")
+
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    assert Judgment.objects.get().note == "seen before"
+
+
+@pytest.mark.parametrize("modifier", ["ctrlKey", "altKey", "metaKey"])
+def test_a_key_with_a_modifier_is_the_browsers(judging, modifier):
+    judging.evaluate(SEND, ["2", {modifier: True}])
+
+    expect(judging.locator("#save-line")).to_be_empty()
+    assert judged() == []
+
+
+def test_a_key_of_an_input_method_is_the_input_methods(judging):
+    judging.evaluate(SEND, ["2", {"isComposing": True}])
+
+    expect(judging.locator("#save-line")).to_be_empty()
+    assert judged() == []
+
+
+def test_a_key_held_down_judges_one_document(judging):
+    judging.evaluate(SEND, ["2", {}])
+    for _ in range(5):
+        judging.evaluate(SEND, ["2", {"repeat": True}])
+
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    assert judged() == [2]
+
+
+def test_under_an_open_dialog_the_page_keeps_still(judging):
+    judging.keyboard.press("?")
+    judging.keyboard.press("2")
+
+    expect(judging.get_by_role("dialog")).to_be_visible()
+    assert judged() == []
+
+
+def test_the_help_lists_the_keys_that_there_are(judging):
+    keys = judging.locator("[data-key]").evaluate_all(
+        "elements => elements.filter(e => !e.closest('dialog')).map(e => e.dataset.key)"
+    )
+
+    judging.keyboard.press("?")
+
+    shown = judging.locator(".keymap dt").all_text_contents()
+    assert shown == [{"ArrowLeft": "←", "ArrowRight": "→"}.get(key, key) for key in keys]
+    assert {"0", "1", "2", "z", "l"} & set(shown) == {"0", "1", "2", "l"}

@@ -1,0 +1,104 @@
+"""Nothing typed is lost, and the page shows times and colours as the reader has them."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from annotate.models import Narrative
+from tests import factories
+
+
+@pytest.fixture
+def pair(live_server):
+    project = factories.project()
+    factories.lead(project)
+    query = factories.query(project)
+    factories.candidate(query)
+    return factories.pair(query, altered="Only plants at sea count.")
+
+
+@pytest.fixture
+def open_rewriting(new_person, pair):
+    """carla's page of the pair, as often as it is asked for, always in the same browser."""
+    page = new_person("carla")
+    page.on("dialog", lambda dialog: dialog.accept())
+
+    def open_page():
+        page.goto(f"/pairs/{pair.pk}/narrative/")
+        return page
+
+    return open_page
+
+
+def test_unsaved_words_come_back(open_rewriting):
+    text = open_rewriting().get_by_role("textbox", name="Altered")
+    text.fill("Only plants at sea count. None in rivers.")
+
+    page = open_rewriting()
+
+    expect(page.get_by_role("textbox", name="Altered")).to_have_value(
+        "Only plants at sea count. None in rivers."
+    )
+    expect(page.get_by_text("had not saved, is back")).to_be_visible()
+
+
+def test_words_that_came_back_can_be_thrown_away(open_rewriting):
+    open_rewriting().get_by_role("textbox", name="Altered").fill("Something else.")
+    page = open_rewriting()
+
+    page.get_by_role("button", name="Throw it away").click()
+
+    expect(page.get_by_role("textbox", name="Altered")).to_have_value("Only plants at sea count.")
+
+
+def test_saved_words_are_no_longer_a_draft(open_rewriting):
+    page = open_rewriting()
+    page.get_by_role("textbox", name="Altered").fill("Only plants at sea count, none in rivers.")
+    page.get_by_label("Note").fill("rivers out")
+    page.get_by_role("button", name="Save as a new version").click()
+
+    page = open_rewriting()
+
+    expect(page.get_by_text("had not saved, is back")).to_be_hidden()
+    expect(page.get_by_label("Note")).to_have_value("")
+    assert Narrative.objects.filter(side="altered").count() == 2
+
+
+def test_ticks_are_counted_and_stay(open_rewriting):
+    open_rewriting().get_by_role("checkbox").check()
+
+    page = open_rewriting()
+
+    expect(page.locator("[data-tally-count]")).to_have_text("1")
+    expect(page.locator("[data-tally-share]")).to_have_text("100%")
+    expect(page.get_by_text("had not saved, is back")).to_be_hidden()
+
+
+def test_a_moment_is_shown_in_the_readers_zone(new_person, pair):
+    Narrative.objects.filter(side="altered").update(created_at="2026-03-01T20:30:00Z")
+
+    page = new_person("carla", timezone_id="Asia/Tokyo")
+    page.goto(f"/pairs/{pair.pk}/narrative/")
+
+    expect(page.locator("time")).to_have_text("Mar 2, 2026, 05:30")
+
+
+def test_without_script_a_moment_names_its_zone(new_person, pair):
+    Narrative.objects.filter(side="altered").update(created_at="2026-03-01T20:30:00Z")
+
+    page = new_person("carla", java_script_enabled=False)
+    page.goto(f"/pairs/{pair.pk}/narrative/")
+
+    expect(page.locator("time")).to_have_text("1 Mar 2026, 20:30 UTC")
+
+
+def test_a_chosen_theme_is_there_from_the_first_paint(new_person, pair):
+    page = new_person("carla", color_scheme="light")
+    page.goto("/")
+    page.get_by_text("carla", exact=True).click()
+    page.get_by_label("Appearance").select_option("dark")
+
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    response = page.goto("/")
+    assert 'data-theme="dark"' in response.text()
