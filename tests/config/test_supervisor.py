@@ -1,0 +1,196 @@
+"""The supervisor with small programs of its own, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from config.supervisor import port_is_free
+from tests.services.processes import running, wait_until
+
+# Listens, and says which process it is; ends by itself at SIGTERM, after a last word.
+LISTENER = """
+import os, signal, socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+def leave(*_):
+    print("listener leaves", os.getpid(), flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, leave)
+print("listener", os.getpid(), flush=True)
+while True:
+    server.accept()[0].close()
+"""
+# Will not hear of an end.
+STUBBORN = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("stubborn", os.getpid(), flush=True)
+while True:
+    signal.pause()
+"""
+SUPERVISED = """
+import sys
+from pathlib import Path
+from config.supervisor import Program, Supervisor
+port, *programs = sys.argv[1:]
+supervisor = Supervisor(
+    [Program(name, [sys.executable, "-c", code, port])
+     for name, code in zip(("web", "worker"), programs)],
+    cwd=Path.cwd(), env={}, write=lambda line: print(line, flush=True),
+)
+supervisor.run(host="127.0.0.1", port=int(port), on_ready=lambda: print("READY", flush=True))
+print("OVER", flush=True)
+"""
+
+
+@pytest.fixture
+def port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free = server.getsockname()[1]
+    return int(free)
+
+
+@pytest.fixture
+def supervise(tmp_path, port):
+    """Start a supervisor over these programs; give its process and what it has said so far."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*programs):
+            log = tmp_path / "log"
+            argv = [sys.executable, "-c", SUPERVISED, str(port), *map(textwrap.dedent, programs)]
+            process = stack.enter_context(
+                running(argv, log=log, cwd=Path(settings.BASE_DIR), patience=30)
+            )
+            return process, lambda: log.read_text(encoding="utf-8").splitlines()
+
+        yield start
+
+
+def processes(lines, word):
+    """The processes that said they were `word`, in the order in which they did."""
+    prefix = f"| {word} "
+    return [int(line.split(prefix)[1]) for line in lines if prefix in line and "leaves" not in line]
+
+
+def is_alive(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def test_lines_carry_their_programs_name_and_readiness_is_said_once(supervise):
+    process, said = supervise(
+        LISTENER, "print('one job done', flush=True); import signal; signal.pause()"
+    )
+
+    wait_until(lambda: "READY" in said(), "readiness", process=process)
+    wait_until(lambda: "worker | one job done" in said(), "a line of the worker", process=process)
+
+    assert f"web    | listener {processes(said(), 'listener')[0]}" in said()
+    assert said().count("READY") == 1
+
+
+def test_what_ends_is_started_again(supervise):
+    process, said = supervise(LISTENER, "import signal; signal.pause()")
+    wait_until(lambda: "READY" in said(), "readiness", process=process)
+
+    os.kill(processes(said(), "listener")[0], signal.SIGKILL)
+
+    wait_until(lambda: len(processes(said(), "listener")) == 2, "a second start", process=process)
+    assert "web    | ended with SIGKILL; starting again in 2 s" in said()
+    assert said().count("READY") == 1
+
+
+def test_what_ends_again_and_again_is_given_longer_and_longer(supervise):
+    _, said = supervise(LISTENER, "raise SystemExit(3)")
+
+    wait_until(
+        lambda: "worker | ended with code 3; starting again in 4 s" in said(),
+        "two ends",
+        seconds=20,
+    )
+
+    ends = [line for line in said() if "ended" in line]
+    assert ends[0] == "worker | ended with code 3; starting again in 2 s"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_lets_every_program_finish_and_leaves_none(supervise, number):
+    process, said = supervise(LISTENER, LISTENER.replace("int(sys.argv[1])", "0"))
+    wait_until(lambda: "READY" in said(), "readiness", process=process)
+    wait_until(lambda: len(processes(said(), "listener")) == 2, "both", process=process)
+    started = processes(said(), "listener")
+
+    process.send_signal(number)
+
+    assert process.wait(timeout=20) == 0
+    assert said()[-1] == "OVER"
+    last_words = [line for line in said() if "leaves" in line]
+    assert sorted(line.split()[0] for line in last_words) == ["web", "worker"]
+    assert not any(is_alive(pid) for pid in started)
+
+
+def test_a_second_signal_ends_what_will_not(supervise):
+    process, said = supervise(LISTENER, STUBBORN)
+    wait_until(lambda: "READY" in said(), "readiness", process=process)
+    wait_until(lambda: processes(said(), "stubborn"), "the stubborn one", process=process)
+
+    process.send_signal(signal.SIGINT)
+    wait_until(lambda: "Stopping. Press Ctrl-C again to stop at once." in said(), "the first")
+    process.send_signal(signal.SIGINT)
+
+    assert process.wait(timeout=10) == 0
+    assert not is_alive(processes(said(), "stubborn")[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
+def test_a_killed_supervisor_takes_everything_with_it(supervise):
+    process, said = supervise(LISTENER, STUBBORN)
+    wait_until(lambda: "READY" in said(), "readiness", process=process)
+    wait_until(lambda: processes(said(), "stubborn"), "the stubborn one", process=process)
+    children = processes(said(), "listener") + processes(said(), "stubborn")
+
+    process.kill()
+    process.wait()
+
+    wait_until(lambda: not any(is_alive(pid) for pid in children), "the children to end")
+
+
+def test_a_port_in_use_is_seen():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        taken = port_is_free("127.0.0.1", port)
+
+    assert not taken
+    assert port_is_free("127.0.0.1", port)
+
+
+def test_a_taken_port_is_refused_with_a_sentence(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "manage.py", "serve", "--port", str(port)],
+            cwd=Path(settings.BASE_DIR),
+            env={
+                **os.environ,
+                "DJANGO_SETTINGS_MODULE": "config.settings",
+                "REJUDGE_DATA": str(tmp_path),
+            },
+            capture_output=True,
+            text=True,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"CommandError: Port {port} is in use. Choose another: manage.py serve --port {port + 1}\n"
+    )
