@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -114,7 +116,7 @@ def tides(db) -> Tides:
 class Written:
     """An export in a folder, file by file."""
 
-    def __init__(self, project: Project, format_name: str, folder) -> None:
+    def __init__(self, project: Project, format_name: str, folder: Path) -> None:
         folder.mkdir()
         self.folder = folder
         self.manifest = actions.write(project, format_name, folder)
@@ -122,7 +124,7 @@ class Written:
     def __getitem__(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
 
-    def records(self, name: str) -> list[dict]:
+    def records(self, name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self[name].splitlines()]
 
     def bytes(self) -> dict[str, bytes]:
@@ -135,7 +137,7 @@ class Written:
 
 @pytest.fixture
 def write(tmp_path):
-    made = []
+    made: list[Written] = []
 
     def write(project, format_name="trec"):
         made.append(Written(project, format_name, tmp_path / str(len(made))))

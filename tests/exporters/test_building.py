@@ -201,7 +201,8 @@ def test_who_has_yet_to_answer_is_told_nothing_by_an_export(scene, published, ta
 
     seat.touched_at = seat.done_at = LATER
     seat.save()
-    assert actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
+    export = actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
+    assert published == [(Export, export.pk)]
 
 
 def test_only_leads_of_the_project_call_its_exports_off(scene):

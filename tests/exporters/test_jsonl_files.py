@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from formats.jsonl import read_judgments, read_pairs
-from formats.records import JudgmentRecord
+from formats.records import Evidence, JudgmentRecord, PairRecord
 from formats.source import open_source
 from tests.exporters.conftest import AT, LATER
 
@@ -54,7 +54,7 @@ def test_judgments_read_back_as_they_were_said(tides, write):
         version=2,
         at=AT,
         uuid="00000000-0000-0000-0000-000000000009",
-        evidence=((0, 4),),
+        evidence=(Evidence(0, 4),),
         active_ms=900,
     )
 
@@ -88,7 +88,7 @@ def test_pairs_read_back_with_every_version(tides, write):
     files = write(tides.project, "jsonl")
 
     with open_source(files.folder / "pairs.jsonl") as source:
-        pairs = list(read_pairs(source))
+        pairs = [pair for pair in read_pairs(source) if isinstance(pair, PairRecord)]
 
     assert [pair.pair_id for pair in pairs] == ["301", "302", "303", "304"]
     assert (pairs[1].origin, pairs[1].model) == ("llm", "llm-1")

@@ -272,3 +272,15 @@ def test_the_page_of_an_export_reads_few_rows(built, client, django_assert_max_n
 
     with django_assert_max_num_queries(8):
         client.get(pages(built)["export"])
+
+
+def test_the_project_page_shows_its_lead_the_newest_exports(built, client, tides):
+    address = built.get_absolute_url()
+
+    pages_seen = {}
+    for who in (tides.carla, tides.ada):
+        client.force_login(who.user)
+        pages_seen[who.name] = client.get(tides.project.get_absolute_url()).content.decode()
+
+    assert address in pages_seen["carla"]
+    assert address not in pages_seen["ada"]

@@ -41,7 +41,8 @@ def elsewhere(tides, write):
 def load(format_name: str, *paths) -> dict[str, int]:
     out = StringIO()
     call_command("load", "tides", format_name, *map(str, paths), "--json", "--create", stdout=out)
-    return json.loads(out.getvalue())
+    counts: dict[str, int] = json.loads(out.getvalue())
+    return counts
 
 
 def test_everything_said_comes_back(elsewhere, write):

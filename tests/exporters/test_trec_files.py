@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from django.core.files.base import ContentFile
 
+from annotate.actions.pool import pool
 from annotate.models import Adjudication, Candidate, InstructionPair, Judgment, Run
+from exporters import selection
 from tests import factories
 from tests.exporters.conftest import AT, LATER
 
@@ -169,7 +171,7 @@ def test_judgments_under_the_original_narrative_have_qrels_of_their_own(db, writ
     query = factories.query(project)
     candidates = [factories.candidate(query, doc_id, prior=None) for doc_id in ("A", "B")]
     pair = factories.pair(query, altered=None)
-    factories.judgment(pair.current("original"), candidates[1], ada, 2)
+    factories.judgment(pair.narratives.get(side="original"), candidates[1], ada, 2)
 
     files = write(project)
 
@@ -266,3 +268,25 @@ def test_a_judgment_of_another_querys_document_is_not_counted(tides, write):
     tides.say(tides.narrative, stray, tides.dan, 2, at=AT)
 
     assert write(tides.project)["qrels.changed.txt"].count("\n") == 5
+
+
+@pytest.mark.parametrize(("scope", "asked_for"), [("relevant", 6), ("pool", 8)])
+def test_who_is_asked_is_what_the_judges_page_puts_before_them(tides, scope, asked_for):
+    tides.project.judge_scope = scope
+    tides.project.save()
+    pairs = selection.written(selection.pairs(tides.project), "altered")
+
+    exported = {
+        (pair.pair_id, standing.doc_id)
+        for pair, standings in selection.standings(tides.project, pairs, "altered")
+        for standing in standings
+        if standing.in_scope
+    }
+
+    judged = {
+        (pair.pair_id, candidate.document.doc_id)
+        for pair in InstructionPair.objects.filter(pair_id__in=["301", "302"])
+        for candidate in pool(pair).select_related("document")
+    }
+    assert exported == judged
+    assert len(exported) == asked_for
