@@ -6,6 +6,7 @@ ada and ben judge the same pairs; carla leads and adjudicates; dan audits; eve b
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 from annotate.models import (
     Candidate,
@@ -25,10 +26,10 @@ PASSWORD = "a long enough password"
 _number = count(1)
 
 
-def user(name: str, **fields: object) -> User:
+def user(name: str) -> User:
     """Someone who can sign in with PASSWORD."""
     found = User.objects.filter(username=name).first()
-    return found or User.objects.create_user(name, password=PASSWORD, **fields)
+    return found or User.objects.create_user(name, password=PASSWORD)
 
 
 def project(

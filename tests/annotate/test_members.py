@@ -46,7 +46,7 @@ def test_a_rater_known_only_by_name_becomes_the_person_of_that_name(carla):
     invited = members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
     assert invited.member == rater
-    assert invited.member.user.username == "ada"
+    assert invited.member.user == User.objects.get(username="ada")
 
 
 def test_a_machines_name_is_not_given_to_a_person(carla):

@@ -22,6 +22,13 @@ def tides(db):
     return factories.project(overlap_judge=2)
 
 
+def given(task: str, by: Membership, **more) -> Assignment:
+    """The seat that `by` gets; there must be one."""
+    seat = seats.take_next(task=task, by=by, **more)
+    assert seat is not None
+    return seat
+
+
 def pairs(project: Project, *query_ids: str, **fields):
     made = []
     for query_id in query_ids:
@@ -35,7 +42,7 @@ def test_the_next_open_seat_is_given(tides):
     (pair,) = pairs(tides, "301")
     ada = factories.member(tides, "ada")
 
-    seat = seats.take_next(task=JUDGE, by=ada)
+    seat = given(JUDGE, ada)
 
     assert (seat.pair, seat.seat, seat.member) == (pair, 1, ada)
 
@@ -56,16 +63,16 @@ def test_a_pair_that_others_began_comes_first(tides):
     ada, ben = factories.member(tides, "ada"), factories.member(tides, "ben")
     seats.take(pair=second, task=JUDGE, by=ada)
 
-    assert seats.take_next(task=JUDGE, by=ben).pair == second
+    assert given(JUDGE, ben).pair == second
 
 
 def test_nobody_gets_a_seat_beyond_the_overlap(tides):
     pairs(tides, "301")
     people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
 
-    given = [seats.take_next(task=JUDGE, by=person) for person in people]
+    taken = [seats.take_next(task=JUDGE, by=person) for person in people]
 
-    assert [seat and seat.seat for seat in given] == [1, 2, None]
+    assert [seat and seat.seat for seat in taken] == [1, 2, None]
 
 
 def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
@@ -85,7 +92,7 @@ def test_an_untouched_seat_comes_back_after_the_lease(tides):
     seats.take_next(task=JUDGE, by=people[0], now=NOON)
     seats.take_next(task=JUDGE, by=people[1], now=NOON)
 
-    later = seats.take_next(task=JUDGE, by=people[2], now=NOON + seats.LEASE + timedelta(seconds=1))
+    later = given(JUDGE, people[2], now=NOON + seats.LEASE + timedelta(seconds=1))
 
     assert later.seat == 1
     assert list(Assignment.objects.values_list("member__name", flat=True)) == ["dan"]
@@ -110,7 +117,7 @@ def test_a_seat_in_which_work_was_done_never_comes_back(tides):
 def test_a_begun_seat_cannot_be_given_back(tides):
     (pair,) = pairs(tides, "301")
     ada = factories.member(tides, "ada")
-    seat = seats.take_next(task=JUDGE, by=ada)
+    seat = given(JUDGE, ada)
     judging.judge(
         narrative=factories.altered(pair),
         candidate=pair.query.candidates.get(),
@@ -129,7 +136,7 @@ def test_only_its_holder_or_a_lead_gives_a_seat_back(tides):
         factories.member(tides, "ben"),
         factories.lead(tides),
     )
-    seat = seats.take_next(task=JUDGE, by=ada)
+    seat = given(JUDGE, ada)
 
     with pytest.raises(Refused, match="holder or a lead"):
         seats.give_back(seat=seat, by=ben)
@@ -177,7 +184,7 @@ def test_nobody_reviews_their_own_words(tides):
     Narrative.objects.create(pair=pair, side="altered", text="At sea only.", author=ada)
 
     assert seats.take_next(task=REVIEW, by=ada) is None
-    assert seats.take_next(task=REVIEW, by=dan).pair == pair
+    assert given(REVIEW, dan).pair == pair
 
 
 def test_a_removed_pair_is_given_to_nobody(tides):
@@ -211,13 +218,13 @@ def test_fifty_people_at_once_share_the_seats_exactly():
     pairs(project, *(str(number) for number in range(301, 311)))
     people = [factories.member(project, f"person{number}") for number in range(50)]
     start = threading.Barrier(50)
-    given: list[Assignment | None] = []
+    got: list[Assignment | None] = []
     errors: list[Exception] = []
 
     def ask(person: Membership) -> None:
         try:
             start.wait()
-            given.append(seats.take_next(task=JUDGE, by=Membership.objects.get(pk=person.pk)))
+            got.append(seats.take_next(task=JUDGE, by=Membership.objects.get(pk=person.pk)))
         except Exception as error:  # noqa: BLE001 (shown below, in the test's own thread)
             errors.append(error)
         finally:
@@ -230,7 +237,7 @@ def test_fifty_people_at_once_share_the_seats_exactly():
         thread.join()
 
     assert errors == []
-    assert sum(seat is not None for seat in given) == 30
+    assert sum(seat is not None for seat in got) == 30
     taken = list(Assignment.objects.values_list("pair", "seat"))
     assert len(taken) == len(set(taken)) == 30
     assert {seat for _, seat in taken} == {1, 2, 3}
