@@ -11,6 +11,7 @@ from django.db import transaction
 
 from annotate.errors import Refused
 from annotate.models import Assignment
+from config.celery import app
 from exporters import actions
 from exporters.models import Export
 from jobs import runner
@@ -56,6 +57,16 @@ def test_a_built_export_has_its_files_and_its_manifest(scene, empty_storage):
         assert stream.read().startswith(b"301 0 B 0\n")
     with empty_storage.open(f"{export.folder}/export.zip") as stream:
         assert sorted(zipfile.ZipFile(stream).namelist()) == sorted([*names, "manifest.json"])
+
+
+def test_the_worker_is_told_to_build_by_the_name_of_the_task(scene):
+    export = requested(scene, "jsonl")
+    app.loader.import_default_modules()  # as a worker does when it starts
+
+    app.tasks[Export.task].run(export.pk)
+
+    export.refresh_from_db()
+    assert export.state == Export.State.DONE
 
 
 def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
