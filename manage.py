@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Rejudge's command line: `manage.py load`, `manage.py export`, `manage.py agreement` and Django's own."""
+"""Rejudge's command line: load, export, agreement, serve, demo, and Django's own commands."""
 
 from __future__ import annotations
 

@@ -123,11 +123,13 @@ def _database() -> dict[str, Any]:
         else {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA / "rejudge.sqlite3")}
     )
     if database["ENGINE"].endswith("sqlite3"):
-        # IMMEDIATE: a writer waits at the start of its transaction, instead of failing in the middle.
+        # IMMEDIATE: a writer waits at the start of its transaction, and never fails in its middle.
         database["OPTIONS"] = {
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;",
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;"
+            ),
         }
         if database.get("NAME") != ":memory:":
             # A file also in tests: threads and a real worker must see the same rows.

@@ -1,6 +1,7 @@
 """The cast and their things, made with as few words as a test needs.
 
-ada and ben judge the same pairs; carla leads and adjudicates; dan audits; eve belongs to another project.
+ada and ben judge the same pairs; carla leads and adjudicates; dan audits; eve belongs to another
+project.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def user(name: str) -> User:
 
 
 def project(
-    slug: str = "tides", *, grades: tuple[int, ...] = (0, 1, 2), **fields: object
+    slug: str = "tides", *, grades: tuple[int, ...] = (0, 1, 2), **fields: Any
 ) -> Project:
     """A project with its grades and nobody in it."""
     made = Project.objects.create(slug=slug, name=slug.capitalize(), **fields)
@@ -61,7 +62,7 @@ def machine(of: Project, name: str = "model") -> Membership:
 
 
 def document(
-    of: Project, doc_id: str | None = None, text: str | None = "Some text.", **fields: object
+    of: Project, doc_id: str | None = None, text: str | None = "Some text.", **fields: Any
 ) -> Document:
     """A document; `text=None` makes one that is only known by its id."""
     made = Document.objects.create(
@@ -81,7 +82,7 @@ def query(of: Project, query_id: str = "301", title: str = "tidal power") -> Que
 
 
 def candidate(
-    of: Query, doc_id: str | None = None, prior: int | None = 1, **fields: object
+    of: Query, doc_id: str | None = None, prior: int | None = 1, **fields: Any
 ) -> Candidate:
     """A document in a query's pool."""
     return Candidate.objects.create(
@@ -97,7 +98,7 @@ def pair(
     *,
     original: str = "Any plant counts.",
     altered: str | None = "Only plants at sea count.",
-    **fields: object,
+    **fields: Any,
 ) -> InstructionPair:
     """A pair with version 1 of its narratives; `altered=None` leaves it to be written."""
     made = InstructionPair.objects.create(
@@ -125,7 +126,7 @@ def altered(of: InstructionPair) -> Narrative:
 
 
 def judgment(
-    under: Narrative, of: Candidate, by: Membership, relevance: int = 1, **fields: object
+    under: Narrative, of: Candidate, by: Membership, relevance: int = 1, **fields: Any
 ) -> Judgment:
     """What someone said."""
     return Judgment.objects.create(
