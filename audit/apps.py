@@ -13,8 +13,10 @@ class AuditConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Add to the home and project pages."""
+        """Add to the home and project pages, and to what files may bring."""
+        from annotate import intake as files
         from annotate import overview as pages
-        from audit import overview
+        from audit import intake, overview
 
         pages.register(overview.contribution)
+        files.register(intake.Reviews, intake.Decisions)
