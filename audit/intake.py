@@ -261,7 +261,8 @@ class Decisions(OfNarratives):
             UPDATE stage_decisions SET known = (
                 SELECT MIN(d.id) FROM audit_decision d
                 WHERE d.narrative_id = stage_decisions.narrative
-                AND d.by_id = stage_decisions.member AND d.outcome = stage_decisions.outcome AND d.reason = stage_decisions.reason
+                AND d.by_id = stage_decisions.member
+                AND d.outcome = stage_decisions.outcome AND d.reason = stage_decisions.reason
                 AND d.at = COALESCE(stage_decisions.at, d.at)
             )
             """
