@@ -37,6 +37,7 @@ from annotate.narrative_diff import diff
 from annotate.overview import Todo, overview
 from annotate.pages import Page, page_by_key
 from annotate.progress import (
+    blind_pairs,
     judgments_wanted,
     my_seats,
     people_progress,
@@ -122,7 +123,9 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "candidates": said_of(member, page.rows),
             "several_pairs": len(pairs) > 1,
             "grades": list(project.grades.order_by("value")),
-            "show_prior": member.leads or project.show_prior,
+            # Who still judges here is blind to what was said before, leads too.
+            "show_prior": project.show_prior
+            or (member.leads and blind_pairs(member).isdisjoint(pair.pk for pair in pairs)),
             "pool": found.candidates.count(),
             "previous_url": page.previous,
             "next_url": page.next,

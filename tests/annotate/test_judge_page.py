@@ -21,7 +21,7 @@ def scene(db, client):
             factories.candidate(query, "A", text="Turbines in the Severn."),
             factories.candidate(query, "B", text="<script>alert(1)</script>"),
         ]
-        pair = factories.pair(query)
+        pair = factories.pair(query, altered="Any plant counts, but only at sea.")
         narrative = factories.altered(pair)
         ada = factories.member(project, "ada")
 
@@ -56,7 +56,7 @@ def test_the_page_shows_query_narrative_and_document(scene, client):
     page = client.get(scene.url(scene.candidates[0])).content.decode()
 
     assert "tidal power" in page
-    assert "<ins>" in page
+    assert "Any plant counts<ins>, but only at sea</ins>." in page
     assert "Turbines in the Severn." in page
 
 
