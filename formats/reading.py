@@ -51,13 +51,16 @@ def reader(
 
 
 def suspect(head: str, name: str) -> str | None:
-    """A sentence where a file that begins with `head` is clearly not of the format `name`."""
+    """A hint where a file that begins with `head` is clearly not of the format `name`."""
     looks = guess(head)
     if looks is None or looks == name:
         return None
+    if looks == "beir" and name in ("docs-jsonl", "topics-json"):
+        # A part of the folder may be given alone.
+        return None
     if looks in ("followtable", "beir"):
-        return f"this looks like a file of {looks}, not {name}: give its folder as {looks}"
-    return f"this looks like {looks}, not {name}: load it as {looks}"
+        return f"the file looks like a part of {looks}: give its folder as {looks}"
+    return f"the file looks like {looks}: load it as {looks}"
 
 
 def guess(head: str) -> str | None:
@@ -84,11 +87,11 @@ def _guess_json(line: str, head: str) -> str | None:
     except (ValueError, RecursionError):
         # Cut off, or an object over many lines: only its keys can be told.
         keys = set(re.findall(r'"(\w+)"\s*:', line if len(line) > 1 else head))
-    if "pair_id" in keys and keys & {"narratives", "altered", "original"}:
+    if "query_id" in keys and keys & {"narratives", "altered", "original"}:
         return "pairs-jsonl"
-    if {"doc_id", "annotator"} <= keys:
+    if {"query_id", "doc_id"} <= keys:
         return "judgments-jsonl"
-    if "text" in keys and keys & {"doc_id", "docno", "title"}:
+    if keys & {"text", "contents", "body"} and keys & {"doc_id", "docno", "title", "id"}:
         return "docs-jsonl"
     if keys & {"Query", "Guidelines", "query_id"} or {"id", "title"} <= keys:
         return "topics-json"

@@ -188,7 +188,7 @@ class Source(Input):
         bytes_read: bytes taken from the stream so far (before gzip is undone), for progress.
         refused: how many problems this file had.
         broken: the file as a whole was refused; a reader stops.
-        suspicion: asked once, when the first line does not fit, what the file looks like instead.
+        suspicion: asked once, where nothing fits from the start, what the file looks like instead.
     """
 
     def __init__(
@@ -222,8 +222,9 @@ class Source(Input):
 
         Once the file as a whole was refused nothing more is reported: what follows is noise.
         """
-        if self.broken or self._looks_foreign():
+        if self.broken:
             return
+        message = self._told_what_it_looks_like(message)
         self.refused += 1
         if line is None:
             line = self.line
@@ -233,19 +234,20 @@ class Source(Input):
         self._problems.report(FormatError(message, file=self.name, line=line, text=text))
 
     def refuse_all(self, message: str) -> None:
-        if self.broken or self._looks_foreign():
+        if self.broken:
             return
+        message = self._told_what_it_looks_like(message)
         self.broken = True
         self.refused += 1
         self._problems.report(FormatError(message, file=self.name))
 
-    def _looks_foreign(self) -> bool:
-        """Refuse the file for what it looks like, where that says more than its first bad line."""
+    def _told_what_it_looks_like(self, message: str) -> str:
+        """The message, with what the file is instead; then the rest of it is not read."""
         suspicion, self.suspicion = self.suspicion, None
-        if suspicion is None or not (sentence := suspicion(self._head)):
-            return False
-        self.refuse_all(sentence)
-        return True
+        if suspicion is None or not (hint := suspicion(self._head)):
+            return message
+        self.broken = True
+        return f"{message}; {hint}"
 
     def _chunks(self) -> Iterator[bytes]:
         """The bytes of the file, gzip undone (several members too), about CHUNK at once."""

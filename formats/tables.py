@@ -56,8 +56,9 @@ def markup_of(text: str) -> str:
 def title_of(text: str, markup: str) -> str:
     """The caption of an HTML table or the `# title` above a Markdown one, on one line; else ""."""
     if markup == "html":
-        match = re.search(r"<caption\b[^<>]*>(.*?)</caption\s*>", text, re.IGNORECASE | re.DOTALL)
-        return unescape(one_line(match[1])) if match else ""
+        opened = re.search(r"<caption\b[^<>]*>", text, re.IGNORECASE)
+        closed = opened and re.compile(r"</caption\s*>", re.I).search(text, opened.end())
+        return unescape(one_line(text[opened.end() : closed.start()])) if opened and closed else ""
     match = re.match(r"\s*#\s+([^\n]*)", text) if markup == "markdown" else None
     return one_line(match[1]) if match else ""
 
@@ -74,10 +75,9 @@ def parse_table(text: str, markup: str) -> Table:
 # --- HTML -----------------------------------------------------------------------------------------
 
 # The tags of a table, and no others: a `<` that begins none of these is text (`<14`, `MSB<<8`).
+# A tag ends at the next `>`, quoted or not: what that leaves over is text, and stays it.
 _TAG = re.compile(
-    r"<(/?)(table|caption|thead|tbody|tfoot|tr|th|td)"
-    r"((?:[\s/][^<>\"']*(?:\"[^\"]*\"[^<>\"']*|'[^']*'[^<>\"']*)*)?)>",
-    re.IGNORECASE,
+    r"<(/?)(table|caption|thead|tbody|tfoot|tr|th|td)((?:[\s/][^<>]*)?)>", re.IGNORECASE
 )
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,5})", re.IGNORECASE)
 MAX_COLSPAN = 1_000

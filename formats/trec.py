@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import IO
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
@@ -74,20 +75,25 @@ class _OpenTopic:
     def __init__(self, line: int) -> None:
         self.line = line
         self.fields: dict[str, list[str]] = {}
+        self.filled: set[str] = set()
         self.field: str | None = None
         self.length = 0
         self.fault: tuple[str, int] | None = None
 
     def add(self, text: str, line: int) -> None:
+        if not text:
+            return
         self.length += len(text)
         if self.field is not None:
             self.fields[self.field].append(text)
-        elif text.strip() and self.fault is None:
+            if not text.isspace():
+                self.filled.add(self.field)
+        elif not text.isspace() and self.fault is None:
             self.fault = (f"text outside of a field: {excerpt(text.strip(), 60)}", line)
 
     def begin(self, tag: str, line: int) -> None:
         field = _READ_FIELDS.get(tag, "other")
-        if field != "other" and "".join(self.fields.get(field, [])).strip():
+        if field != "other" and field in self.filled:
             self.fault = self.fault or (f"a second <{tag}> in one topic", line)
         self.field = field
         self.fields.setdefault(field, [])
@@ -123,7 +129,7 @@ def read_topics(source: Source) -> Iterator[Topic]:
                     yield from _finished(topic, source, seen)
                 topic = _OpenTopic(number) if tag == "top" and not closing else None
             elif topic is None:
-                source.refuse(f"<{closing}{tag}> outside of a topic: is a <top> missing?")
+                source.refuse(f"<{closing}{tag}> outside of a topic, no <top> before it")
             elif closing:
                 topic.field = None
             else:
@@ -211,6 +217,10 @@ _XML_FIELDS = {
 }
 
 
+# A token that goes on for longer is parsed anew with each block, so it must not.
+_MAX_TOKEN = 4 * 1024 * 1024
+
+
 class _Unsafe(Exception):
     """Raised inside the parser's callbacks to stop it with a sentence."""
 
@@ -220,6 +230,7 @@ class _XmlTopics:
 
     def __init__(self) -> None:
         self.finished: list[tuple[int, str | None, dict[str, str]]] = []
+        self.lines = 1
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -291,24 +302,43 @@ def read_topics_xml(source: Source) -> Iterator[Topic]:
     """
     topics = _XmlTopics()
     seen = Seen()
-
-    def parsed(text: str, *, final: bool) -> bool:
-        try:
-            topics.parser.Parse(text, final)
-        except _Unsafe as error:
-            source.refuse(str(error))
-        except expat.ExpatError as error:
-            source.refuse(f"not well-formed XML: {expat.ErrorString(error.code)}")
-        else:
-            return True
-        return False
-
-    for line in source.lines():
-        if not parsed(line + "\n", final=False):
+    fed = 0
+    for start, lines in source.blocks():
+        # Lines that were refused leave their place empty, so that the numbers stay right.
+        text = "\n" * (start - topics.lines) + "\n".join(lines) + "\n"
+        topics.lines = start + len(lines)
+        fed += len(text.encode())
+        if not _parsed(topics, source, text, start, lines):
+            return
+        if fed - topics.parser.CurrentByteIndex > _MAX_TOKEN:
+            source.refuse_all("a tag does not end: is this XML?")
             return
         yield from _drained(topics, source, seen)
     if not source.refused:
-        parsed("", final=True)
+        _parsed(topics, source, "", topics.lines, [], final=True)
+
+
+def _parsed(
+    topics: _XmlTopics,
+    source: Source,
+    text: str,
+    start: int,
+    lines: list[str],
+    *,
+    final: bool = False,
+) -> bool:
+    try:
+        topics.parser.Parse(text, final)
+    except _Unsafe as error:
+        sentence = str(error)
+    except expat.ExpatError as error:
+        sentence = f"not well-formed XML: {expat.ErrorString(error.code)}"
+    else:
+        return True
+    number = topics.parser.ErrorLineNumber
+    known = 0 <= number - start < len(lines)
+    source.refuse(sentence, line=number, text=lines[number - start] if known else None)
+    return False
 
 
 def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
@@ -473,40 +503,28 @@ def read_run(source: Source) -> Iterator[RunLine]:
     trusted. A document met twice in a topic (within the last 200,000 lines) is refused with both
     numbers, as trec_eval refuses it.
     """
+    ranks: dict[str, int | None] = {}
     pairs = Pairs()
     topic: str | None = None
     documents: dict[str, tuple[int, int]] = {}
-    infinite = (float("inf"), float("-inf"))
+    make = tuple.__new__
     for start, lines in source.blocks():
         if pairs.forget_if_many():
             topic = None
         long_lines = max(map(len, lines)) > MAX_ID
         for number, line in enumerate(lines, start):
-            fields = line.split(None, 6)
-            if len(fields) < 6:
-                if fields:
-                    columns = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
-                    source.refuse(
-                        "a run line has 6 columns (query_id Q0 doc_id rank score tag), "
-                        f"this has {columns}",
-                        line=number,
-                        text=line,
-                    )
+            try:
+                query_id, _, doc_id, rank, score_text, tag = line.split()
+                score = float(score_text)
+                usual = score - score == 0 and "_" not in score_text
+            except ValueError:
+                usual = False
+            if not usual:
+                if (odd := _odd_run_line(source, number, line)) is None:
                     if source.broken:
                         return
-                continue
-            query_id, _, doc_id, rank, score_text, tag = fields[:6]
-            try:
-                score = float(score_text)
-            except ValueError:
-                score = infinite[0]
-            if score != score or score in infinite or "_" in score_text:
-                source.refuse(
-                    f"the score {excerpt(score_text, 40)!r} is no number", line=number, text=line
-                )
-                if source.broken:
-                    return
-                continue
+                    continue
+                query_id, doc_id, rank, score, tag = odd
             if long_lines and not _ids_fit(source, number, line, query_id, doc_id):
                 continue
             if query_id != topic:
@@ -521,9 +539,38 @@ def read_run(source: Source) -> Iterator[RunLine]:
                     text=line,
                 )
                 continue
+            if rank not in ranks:
+                if len(ranks) > 100_000:
+                    ranks.clear()
+                ranks[rank] = _rank(rank)
             source.line = number
             source.text = line
-            yield RunLine(query_id, doc_id, _rank(rank), score, tag)
+            yield make(RunLine, (query_id, doc_id, ranks[rank], score, tag))
+
+
+def _odd_run_line(
+    source: Source, number: int, line: str
+) -> tuple[str, str, str, float, str] | None:
+    """What the quick way did not take: blank lines, more than six fields, bad lines."""
+    fields = line.split(None, 6)
+    if len(fields) < 6:
+        if fields:
+            columns = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
+            source.refuse(
+                f"a run line has 6 columns (query_id Q0 doc_id rank score tag), this has {columns}",
+                line=number,
+                text=line,
+            )
+        return None
+    query_id, _, doc_id, rank, score_text, tag = fields[:6]
+    try:
+        score = float(score_text)
+    except ValueError:
+        score = float("nan")
+    if score - score != 0 or "_" in score_text:
+        source.refuse(f"the score {excerpt(score_text, 40)!r} is no number", line=number, text=line)
+        return None
+    return query_id, doc_id, rank, score, tag
 
 
 def _rank(text: str) -> int | None:
@@ -559,16 +606,14 @@ def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:
 # --- documents ------------------------------------------------------------------------------------
 
 _DOC_TAG = re.compile(r"<(/?)DOC>", re.IGNORECASE)
-_DOCNO = re.compile(r"<DOCNO>(.*?)</DOCNO>", re.IGNORECASE | re.DOTALL)
-_TITLE = re.compile(r"<(HEADLINE|HEAD|HL|TITLE|TTL|TI)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
-_TEXT = re.compile(r"<TEXT>(.*?)</TEXT>", re.IGNORECASE | re.DOTALL)
+_DOCNO = re.compile(r"<DOCNO>", re.IGNORECASE)
+_TITLE = re.compile(r"<(HEADLINE|HEAD|HL|TITLE|TTL|TI)>", re.IGNORECASE)
+_TEXT = re.compile(r"<(/?)TEXT>", re.IGNORECASE)
 # Of a document without <TEXT>: what is not for reading.
 _NOT_TEXT = re.compile(
-    r"<(DOCNO|DOCID|DOCHDR|DOCOLDNO|HEADLINE|HEAD|HL|TITLE|TTL|TI|SCRIPT|STYLE)\b[^<>]*>"
-    r".*?</\1\s*>",
-    re.IGNORECASE | re.DOTALL,
+    r"<(DOCNO|DOCID|DOCHDR|DOCOLDNO|HEADLINE|HEAD|HL|TITLE|TTL|TI|SCRIPT|STYLE)\b[^<>]*>",
+    re.IGNORECASE,
 )
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PARAGRAPH = re.compile(r"</?(?:P|BR|H[1-9])(?:\s[^<>]*)?/?>", re.IGNORECASE)
 # The tags inside <TEXT> on TREC's disks 1 to 5 and AQUAINT. Any other `<…>` is text.
 _INNER = re.compile(
@@ -627,8 +672,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
 
 def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
     source.line, source.text = line, None
-    docno = _DOCNO.search(body)
-    doc_id = docno[1].strip() if docno else ""
+    doc_id = (_inside(_DOCNO, "DOCNO", body) or "").strip()
     if not doc_id:
         source.refuse("a document without <DOCNO>")
     elif problem := _id_problem(doc_id, "the DOCNO"):
@@ -636,21 +680,78 @@ def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
     elif first := seen.first(doc_id, line):
         source.refuse(f"document {doc_id} was already on line {first}")
     else:
-        title = _TITLE.search(body)
-        yield Doc(doc_id, one_line(_without(_ANY_TAG, title[2])) if title else "", _text_of(body))
+        yield Doc(doc_id, _title_of(body), _text_of(body))
+
+
+def _inside(opening: re.Pattern[str], name: str, body: str) -> str | None:
+    """What stands between the first opening tag and the closing tag after it."""
+    if (opened := opening.search(body)) is None:
+        return None
+    closed = _closing(name).search(body, opened.end())
+    return body[opened.end() : closed.start()] if closed else None
+
+
+@cache
+def _closing(name: str) -> re.Pattern[str]:
+    return re.compile(rf"</{name}\s*>", re.IGNORECASE)
+
+
+def _title_of(body: str) -> str:
+    opened = _TITLE.search(body)
+    title = _inside(_TITLE, opened[1].upper(), body) if opened else None
+    return one_line(_without(_ANY_TAG, title)) if title else ""
+
+
+def _for_reading(body: str) -> str:
+    """`body` without the elements of _NOT_TEXT; one that is not closed stays."""
+    parts: list[str] = []
+    at = 0
+    endless: set[str] = set()
+    for opened in _NOT_TEXT.finditer(body):
+        name = opened[1].upper()
+        # Searched once for each name that never closes, not once for each of its tags.
+        if opened.start() < at or name in endless:
+            continue
+        closed = _closing(name).search(body, opened.end())
+        if closed is None:
+            endless.add(name)
+        else:
+            parts += [body[at : opened.start()], " "]
+            at = closed.end()
+    return "".join([*parts, body[at:]])
 
 
 def _text_of(body: str) -> str | None:
-    if texts := _TEXT.findall(body):
-        return "\n\n".join(_without(_INNER, text) for text in texts)
-    return _without(_ANY_TAG, _NOT_TEXT.sub(" ", body)) or None
+    texts: list[str] = []
+    start: int | None = None
+    for tag in _TEXT.finditer(body):
+        if not tag[1]:
+            start = tag.end() if start is None else start
+        elif start is not None:
+            texts.append(_without(_INNER, body[start : tag.start()]))
+            start = None
+    if start is not None:
+        # Not closed: it ends with the document.
+        texts.append(_without(_INNER, body[start:]))
+    if texts:
+        return "\n\n".join(texts)
+    return _without(_ANY_TAG, _for_reading(body)) or None
 
 
 def _without(tags: re.Pattern[str], text: str) -> str:
     if "<" in text:
-        text = _PARAGRAPH.sub("\n\n", _COMMENT.sub("", text))
+        text = _PARAGRAPH.sub("\n\n", _without_comments(text))
         text = re.sub(r"\n\s*\n", "\n\n", tags.sub("", text))
     return unescape(text).strip()
+
+
+def _without_comments(text: str) -> str:
+    parts: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join([*parts, text[at:]])
 
 
 def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:

@@ -32,6 +32,19 @@ def test_a_directory_reads_like_the_archive(tmp_path):
     assert records == [Topic("q1", "harbours"), Qrel("q1", "d1", 1)]
 
 
+def test_a_query_and_a_document_may_have_the_same_id():
+    records = read(
+        "beir",
+        {
+            "queries.jsonl": '{"_id": "5"}\n',
+            "corpus.jsonl": '{"_id": "5"}\n',
+            "qrels/a.tsv": "5\t5\t1",
+        },
+    )
+
+    assert records == [Topic("5", ""), Doc("5"), Qrel("5", "5", 1)]
+
+
 def test_every_split_is_read():
     records = read(
         "beir",

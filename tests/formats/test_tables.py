@@ -155,7 +155,7 @@ def test_whatever_is_no_tag_of_a_table_is_text(cell, text):
         ' colspan="2"',
         " colspan = '2'",
         " COLSPAN=2",
-        ' class="a>b" onclick="alert(1)" colspan="2"',
+        ' class="a b" onclick="alert(1)" colspan="2"',
         ' style="x"\n colspan="2"/',
     ],
 )

@@ -56,6 +56,12 @@ def test_several_texts_are_joined():
     assert read("trec-docs", text) == [Doc("a", "", "one\n\ntwo")]
 
 
+def test_a_text_that_is_not_closed_ends_with_its_document():
+    text = "<DOC><DOCNO>a</DOCNO>\n<TEXT>\none\n</DOC>\n"
+
+    assert read("trec-docs", text) == [Doc("a", "", "one")]
+
+
 def test_several_documents_may_share_a_line():
     text = "<doc><docno>a</docno><text>1</text></doc><DOC><DOCNO>b</DOCNO><TEXT>2</TEXT></DOC>\n"
 

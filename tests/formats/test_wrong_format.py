@@ -53,7 +53,7 @@ def test_each_format_is_recognised(name):
 def test_a_file_under_the_wrong_name_is_refused_with_the_right_one(given, right):
     error = refusal(given, EXAMPLES[right])
 
-    assert str(error) == f"file: this looks like {right}, not {given}: load it as {right}"
+    assert error.message.endswith(f"; the file looks like {right}: load it as {right}")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_file_under_the_wrong_name_is_refused_with_the_right_one(given, right)
 def test_a_file_of_a_folder_format_names_the_folder(text, right):
     error = refusal("trec-qrels", text)
 
-    assert str(error) == (
-        f"file: this looks like a file of {right}, not trec-qrels: give its folder as {right}"
+    assert error.message.endswith(
+        f"; the file looks like a part of {right}: give its folder as {right}"
     )
 
 
@@ -75,7 +75,31 @@ def test_a_wrong_format_is_one_problem_when_collecting():
     records, problems = read_collecting("trec-qrels", "1 Q0 a 1 2.5 tag\n" * 5_000)
 
     assert records == []
-    assert problems == ["file: this looks like trec-run, not trec-qrels: load it as trec-run"]
+    assert len(problems) == 1
+    assert problems[0] == (
+        "file, line 1: a qrels line has 4 columns (query_id iteration doc_id relevance), "
+        "this has 6 columns; the file looks like trec-run: load it as trec-run: "
+        "1 Q0 a 1 2.5 tag"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("docs-jsonl", '{"_id": "a b", "text": "t"}'),
+        ("docs-jsonl", '{"id": "a b", "contents": "t"}'),
+        ("topics-json", '{"_id": "a b", "text": "t"}'),
+        ("judgments-jsonl", '{"query_id": "1", "doc_id": "a", "relevance": 1}'),
+        ("pairs-jsonl", '{"query_id": "1 2", "altered": "t"}'),
+        ("trec-qrels", "301 0 FBIS3-1"),
+        ("trec-run", "301 Q0 FBIS3-1 1 high tag"),
+    ],
+)
+def test_a_bad_first_line_is_not_taken_for_another_format(name, line):
+    error = refusal(name, line + "\n")
+
+    assert error.line == 1
+    assert "looks like" not in error.message
 
 
 def test_a_bad_line_in_the_right_format_is_not_taken_for_another_format():
