@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import stat
 from collections import Counter
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth import authenticate
+from django.core.management import call_command
 from django.db.models import Count, Q
 
 from annotate.actions import judging, seats
@@ -406,3 +408,39 @@ def test_agreement_is_asked_for(project: Project) -> None:
 
 def test_the_logins_are_what_the_demo_prints() -> None:
     assert Login._fields == ("username", "password")
+
+
+def commands_of_the_readme() -> list[list[str]]:
+    """What the example's README says to type for loading it by hand."""
+    readme = (Path(__file__).parents[2] / "example" / "README.md").read_text(encoding="utf-8")
+    return [line.split()[2:] for line in readme.splitlines() if line.startswith("    manage.py")]
+
+
+def test_the_example_loads_by_hand_into_another_project_as_its_readme_says(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+
+    for arguments in commands_of_the_readme():
+        call_command("load", *arguments, stdout=StringIO())
+
+    mine = Project.objects.get(slug="mine")
+    for other in (mine, project):
+        assert Judgment.objects.filter(annotator__project=other).count() == 102
+        assert Flag.objects.filter(annotator__project=other).count() == 2
+        assert Adjudication.objects.filter(by__project=other).count() == 2
+        assert Rating.objects.filter(review__auditor__project=other).count() == 54
+        assert Decision.objects.filter(by__project=other).count() == 1
+
+
+def test_loading_its_files_into_the_example_again_changes_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    before = rows()
+
+    for _, kind, *rest in commands_of_the_readme():
+        files = [argument for argument in rest if argument.startswith("example/")]
+        call_command("load", "example", kind, *files, stdout=StringIO())
+
+    assert rows() == before
