@@ -15,34 +15,58 @@ NAME = "manifest.json"
 VERSION = 1
 
 # What each count counts, in the order in which a person reads them.
-COUNTS = {
-    "queries": "Queries",
-    "candidates": "Documents in the pools",
-    "prior": "with an earlier relevance",
-    "prior_relevant": "relevant before",
-    "pairs": "Instruction pairs",
-    "pairs_written": "in the changed qrels",
-    "judged": "Documents judged",
+GROUPS = {
+    "Pools": {
+        "queries": "queries",
+        "candidates": "documents in their pools",
+        "prior": "with an earlier relevance",
+        "prior_relevant": "relevant before",
+    },
+    "Instruction pairs": {
+        "pairs": "in all",
+        "pairs_written": "in the changed qrels",
+    },
+    "Documents under the altered narratives": {
+        "judged": "judged",
+        "settled": "settled by a lead",
+        "disputed": "disputed, left out",
+        "unjudged": "not judged, left out",
+        "kept": "not asked about, earlier relevance kept",
+        "without_relevance": "not asked about, without one, left out",
+        "fewer_than_asked": "judged by fewer people than asked",
+    },
+    "Relevance that changed": {
+        "changed": "documents in all",
+        "dropped": "relevant before, not now",
+        "grew": "relevant now, not before",
+    },
+    "Records": {
+        "judgments": "judgments",
+        "flags": "flags",
+        "adjudications": "settling decisions",
+        "reviews": "reviews",
+        "decisions": "decisions on instructions",
+        "drafts": "reviews not submitted, left out",
+    },
+    "Judgments": {
+        "judgments_counted": "of people under the narrative in force",
+        "judgments_stale": "under an older narrative, not counted",
+        "judgments_set_aside": "in pairs that are left out, not counted",
+        "judgments_by_machines": "of machines, not counted",
+        "judgments_superseded": "no longer standing",
+    },
+}
+COUNTS = [key for group in GROUPS.values() for key in group]
+# The few that say most, with words that stand alone.
+FIGURES = {
+    "judged": "documents judged",
     "settled": "settled by a lead",
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
-    "kept": "not put before judges, earlier relevance kept",
-    "without_relevance": "not put before judges and without an earlier relevance, left out",
-    "fewer_than_asked": "judged by fewer people than asked",
-    "changed": "Documents whose relevance changed",
-    "dropped": "no longer relevant",
-    "grew": "relevant now, not relevant before",
-    "judgments": "Judgments",
-    "flags": "Flags",
-    "adjudications": "Settling decisions",
-    "reviews": "Reviews",
-    "decisions": "Decisions on instructions",
-    "judgments_counted": "Judgments counted",
-    "judgments_stale": "judgments under an older narrative, not counted",
-    "judgments_set_aside": "judgments in pairs that are left out, not counted",
-    "judgments_by_machines": "judgments of machines, not counted",
-    "judgments_superseded": "no longer standing",
-    "drafts": "Reviews not submitted, left out",
+    "changed": "with another relevance",
+    "judgments": "judgments",
+    "adjudications": "settling decisions",
+    "reviews": "reviews",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -120,10 +121,11 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
     return {
         **page,
         "manifest": said,
-        "counts": [
-            {"name": words, "count": said["counts"][key]}
-            for key, words in manifest.COUNTS.items()
-            if key in said["counts"]
+        "figures": _counted(said, manifest.FIGURES),
+        "groups": [
+            (heading, rows)
+            for heading, words in manifest.GROUPS.items()
+            if (rows := _counted(said, words))
         ],
         "files": [
             {**entry, "url": reverse("exporters:file", args=[*here, entry["name"]])}
@@ -132,6 +134,12 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
         "manifest_url": reverse("exporters:file", args=[*here, manifest.NAME]),
         "archive_url": reverse("exporters:archive", args=here),
     }
+
+
+def _counted(said: Mapping[str, Any], words: Mapping[str, str]) -> list[tuple[str, int]]:
+    """The counts of a manifest with their words, as far as it has them."""
+    counts = said["counts"]
+    return [(shown, counts[key]) for key, shown in words.items() if key in counts]
 
 
 def _seconds_left(job: Export, now: datetime) -> float | None:

@@ -29,7 +29,7 @@ def test_the_folder_holds_what_the_page_offers(tides, write, tmp_path):
 def test_counts_and_files_are_printed(tides, tmp_path):
     printed = export("tides", "trec", "--output", tmp_path / "out")
 
-    assert "           3  Documents judged\n" in printed
+    assert "           3  judged\n           1  settled by a lead\n" in printed
     assert "1 document is disputed and left out; see disputed.tsv.\n" in printed
     assert f"{tmp_path / 'out' / 'qrels.changed.txt'}  5 lines\n" in printed
 

@@ -52,13 +52,17 @@ class Command(BaseCommand):
 
     def _print(self, written: Manifest, folder: Path, *, as_json: bool) -> None:
         if as_json:
-            shown = {"output": str(folder), **written}
-            del shown["pairs"]
-            self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
+            said = {"output": str(folder), **written}
+            del said["pairs"]
+            self.stdout.write(json.dumps(said, ensure_ascii=False, indent=2))
             return
-        for key, words in manifest.COUNTS.items():
-            if key in written["counts"]:
-                self.stdout.write(f"{written['counts'][key]:>12,}  {words}")
+        counts = written["counts"]
+        for heading, words in manifest.GROUPS.items():
+            if not words.keys().isdisjoint(counts):
+                self.stdout.write(heading)
+            for key, shown in words.items():
+                if key in counts:
+                    self.stdout.write(f"{counts[key]:>12,}  {shown}")
         self.stdout.write("")
         for sentence in [*written["warnings"], *written["notes"]]:
             self.stdout.write(sentence)
