@@ -12,6 +12,7 @@ from annotate.overview import Contribution, Todo
 from audit import disagreements
 from audit.models import AgreementReport, Review
 from audit.reliability import COEFFICIENTS
+from audit.reviews import to_decide
 from jobs.models import Job
 
 # The coefficient that stands first: it takes any number of people, missing answers and the scale.
@@ -32,7 +33,14 @@ def contribution(member: Membership) -> Contribution:
         .annotate(n=Count("pk"))
     )
     return Contribution(
-        todo=(Todo("Disagreements to settle", open_ones, where),),
+        todo=(
+            Todo("Disagreements to settle", open_ones, where),
+            Todo(
+                "Instructions to decide on",
+                to_decide(member).count(),
+                reverse("audit:reviews", args=[slug]) + "?state=to-decide",
+            ),
+        ),
         context={
             "disputed": open_ones,
             "url_disputed": where,

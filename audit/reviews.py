@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from audit.criteria import CRITERIA, Criterion, Level, Verdict, straddles_poor, verdict
 from audit.models import Decision, Rating, Review
@@ -132,6 +135,33 @@ def words_for(narrative: Narrative) -> list[Said]:
         for answer in contrast.answers
         if answer.level is not None and answer.words.strip()
     ]
+
+
+def to_decide(member: Membership) -> QuerySet[Narrative]:
+    """Return the altered narratives in force that wait for a lead's decision.
+
+    Some auditor said poor, or every auditor is heard; and this lead owes no review of it.
+    """
+    heard = Review.objects.submitted().filter(narrative=OuterRef("pk"))
+    poor = Rating.objects.filter(
+        review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, level=Level.POOR
+    )
+    all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
+    owed = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=member
+    )
+    return (
+        Narrative.objects.current()
+        .filter(
+            pair__project=member.project_id,
+            pair__removed_at__isnull=True,
+            side=Narrative.Side.ALTERED,
+        )
+        .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
+        .filter(Exists(poor) | Q(heard__gte=member.project.overlap_review))
+        .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
+        .filter(~Exists(owed) | Exists(heard.filter(auditor=member)) | Q(author=member))
+    )
 
 
 def must_answer_first(who: Membership, narrative: Narrative) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.forms import Form
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -24,7 +25,16 @@ from audit import access, actions
 from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.models import Decision
-from audit.reviews import Pass, contrasts, pass_of, passes_of, story, verdict_of, words_for
+from audit.reviews import (
+    Pass,
+    contrasts,
+    pass_of,
+    passes_of,
+    story,
+    to_decide,
+    verdict_of,
+    words_for,
+)
 
 # How a level is drawn, and the key that gives it.
 LEVELS = [
@@ -38,7 +48,11 @@ LEVELS = [
 def reviews(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's altered narratives and where their review stands, as far as one may see."""
     member = annotate_access.member(request.user, slug)
-    page = page_by_key(_under_review(member), request.GET)
+    deciding = member.leads and request.GET.get("state") == "to-decide"
+    listed = _under_review(member)
+    if deciding:
+        listed = listed.filter(pk__in=to_decide(member).values("pk"))
+    page = page_by_key(listed, request.GET)
     return render(
         request,
         "audit/reviews.html",
@@ -51,7 +65,8 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             or _open_seats(member).exists(),
             "previous_url": page.previous,
             "next_url": page.next,
-            "words": f"{_under_review(member).count():,} instructions",
+            "deciding": deciding,
+            "words": f"{listed.count():,} instructions",
         },
     )
 
@@ -278,7 +293,7 @@ def _counts(said: Pass | None) -> dict[str, int]:
     return {"total": total, "rated": total - len(said.unrated) if said else 0}
 
 
-def _under_review(member: Membership) -> Any:
+def _under_review(member: Membership) -> QuerySet[Narrative]:
     """The altered narratives in force of a project's pairs, oldest first."""
     return (
         Narrative.objects.current()

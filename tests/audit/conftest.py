@@ -22,7 +22,7 @@ def scene(db):
         query=query,
         first=factories.candidate(query, "S1", text="Turbines in the Severn."),
         second=factories.candidate(query, "S2", text="A mill on the Rance."),
-        pair=factories.pair(query),
+        pair=factories.pair(query, original="All plants at sea count."),
         ada=factories.member(project, "ada"),
         ben=factories.member(project, "ben"),
         carla=factories.lead(project),

@@ -220,6 +220,44 @@ def test_the_list_shows_versions_in_force_only(told):
     assert "Only plants at sea count." not in page
 
 
+def test_what_waits_for_a_decision_can_be_asked_for(told, client):
+    fine = factories.altered(factories.pair(factories.query(told.project, "302")))
+    asked = told.list + "?state=to-decide"
+
+    def waiting():
+        client.force_login(told.carla.user)
+        return [row["narrative"] for row in client.get(asked).context["rows"]]
+
+    assert waiting() == [told.narrative]
+    for auditor in (told.dan, told.ben):
+        seats.take(pair=fine.pair, task=Assignment.Task.REVIEW, by=auditor)
+        assert fine not in waiting()
+        save_ratings(narrative=fine, answers=levels(), by=auditor)
+        submit_review(narrative=fine, by=auditor)
+    assert waiting() == [told.narrative, fine]
+    send_back(told)
+    assert waiting() == [fine]
+
+
+def test_a_lead_who_owes_a_review_is_not_told_that_it_waits_for_a_decision(told, client):
+    Project.objects.update(overlap_review=3)
+    told.carla.refresh_from_db()
+    seats.take(pair=told.pair, task=Assignment.Task.REVIEW, by=told.carla)
+    client.force_login(told.carla.user)
+
+    assert client.get(told.list + "?state=to-decide").context["rows"] == []
+
+
+def test_who_does_not_lead_cannot_ask_what_waits_for_a_decision(told, client):
+    factories.pair(factories.query(told.project, "302"))
+    client.force_login(told.ben.user)
+
+    rows = client.get(told.list + "?state=to-decide").context["rows"]
+
+    # The whole list: what is cut to the rejected ones would tell what dan said.
+    assert [row["pair"].pair_id for row in rows] == ["301", "302"]
+
+
 @pytest.mark.parametrize("more", [0, 12])
 def test_the_list_costs_the_same_however_long(told, client, django_assert_max_num_queries, more):
     for number in range(more):
