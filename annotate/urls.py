@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotate.views import home, judging, projects, rewriting
+from annotate.views import home, judging, loads, projects, rewriting
 
 app_name = "annotate"
 urlpatterns = [
@@ -22,6 +22,19 @@ urlpatterns = [
     path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
+    path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
+    path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),
+    path(
+        "projects/<slug:slug>/loads/<int:pk>/confirmation/",
+        loads.confirmation,
+        name="load_confirmation",
+    ),
+    path(
+        "projects/<slug:slug>/loads/<int:pk>/cancellation/",
+        loads.cancellation,
+        name="load_cancellation",
+    ),
+    path("projects/<slug:slug>/loads/<int:pk>/leaving/", loads.leaving, name="load_leaving"),
     path("pairs/<int:pk>/state/", projects.pair_state, name="pair_state"),
     path("pairs/<int:pk>/seats/", home.pair_seat, name="pair_seat"),
     path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),

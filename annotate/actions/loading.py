@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from pathlib import PurePath
 
 from django.core.files.base import File
@@ -19,9 +19,11 @@ from formats.records import RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from jobs import queue
 from jobs.models import Job
-from jobs.runner import JobError, Progress
+from jobs.runner import JobError, LeaseLost, Progress
 
 MAX_FILE_NAME = 255
+# A preview that nobody has confirmed by then has lost its file.
+KEPT = timedelta(days=7)
 
 
 def load_file(
@@ -33,12 +35,14 @@ def load_file(
     pool: int = 0,
     dry_run: bool = False,
     progress: intake.Progress | None = None,
+    record: Callable[[FileReport], None] | None = None,
     now: datetime | None = None,
 ) -> FileReport:
     """Load one file into a project, all of it or nothing; what is wrong with it is in the report.
 
     `no_grade` is the value in the file that means no grade; `pool` lets the first documents of each
-    query of a run join the pool. Refused: an unknown format, a project that is archived.
+    query of a run join the pool; `record` writes the report down in the same transaction. Refused:
+    an unknown format, a project that is archived.
     """
     kind = known_format(format_name)
     refuse_if_archived(project)
@@ -51,6 +55,7 @@ def load_file(
         options=Options(no_grade=no_grade, pool=pool),
         dry_run=dry_run,
         progress=progress,
+        record=record,
         now=now,
     )
 
@@ -101,6 +106,7 @@ def request_load(
         file_name=name,
         no_grade=no_grade,
     )
+    _tidy(by.project, load.requested_at - KEPT)
     # Before the transaction: a large file takes its time, and nobody else should wait for it.
     load.file.save(f"{by.project_id}/{name}", file, save=False)
     try:
@@ -173,8 +179,28 @@ def leave_load(*, preview: Load, by: Membership) -> None:
 def perform_load(load: Load, progress: Progress) -> None:
     """Do the work of a preview or a load: read the file and keep the report with the row.
 
-    May be done again after a worker was killed: what was loaded then is unchanged now.
+    The report of a load is written with the rows, so that one whose worker was killed afterwards is
+    not done again, and never by two.
     """
+    if load.report is None:
+        try:
+            _perform(load, progress)
+        except LeaseLost:
+            # Another worker reads the file now.
+            raise
+        except Exception:
+            discard_file(load)
+            raise
+    if not load.dry_run or (load.report or {})["refused"]:
+        discard_file(load)
+
+
+def _perform(load: Load, progress: Progress) -> None:
+    def record(report: FileReport) -> None:
+        load.report = report.as_json()
+        if not Load.objects.filter(pk=load.pk, claim=load.claim).update(report=load.report):
+            raise LeaseLost
+
     try:
         report = load_file(
             project=load.project,
@@ -183,15 +209,22 @@ def perform_load(load: Load, progress: Progress) -> None:
             no_grade=load.no_grade,
             dry_run=load.dry_run,
             progress=progress,
+            record=record,
         )
     except Refused as refused:
         raise JobError(str(refused)) from refused
     except FileNotFoundError as error:
         raise JobError("The file is gone. Hand it in again.") from error
-    load.report = report.as_json()
-    load.save(update_fields=["report"])
-    if not load.dry_run or report.refused:
-        discard_file(load)
+    if load.report is None:
+        record(report)
+
+
+def _tidy(project: Project, before: datetime) -> None:
+    """Put the files of old previews away."""
+    for forgotten in Load.objects.filter(
+        project=project, dry_run=True, finished_at__lt=before, confirmed_as=None
+    ).exclude(file=""):
+        discard_file(forgotten)
 
 
 def discard_file(load: Load) -> None:

@@ -207,9 +207,6 @@ class Arrivals:
         """Write the rows, and count the records that are new and changed."""
         raise NotImplementedError
 
-    def committed(self) -> None:
-        """Everything is written for good."""
-
     def failed(self) -> None:
         """Nothing was written after all."""
 

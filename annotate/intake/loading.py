@@ -59,13 +59,15 @@ def load(
     options: Options | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
+    record: Callable[[FileReport], None] | None = None,
     now: datetime | None = None,
 ) -> FileReport:
     """Load one file into a project, all of it or nothing, and return what came of it.
 
     What is wrong with the file is in the report, never raised. Loading the same file again changes
     nothing. Memory does not grow with the file. A dry run does everything and rolls it back, so it
-    cannot promise what the load would not do.
+    cannot promise what the load would not do. `record` is called with the report at the end of the
+    transaction that writes the rows, if one does: what it writes is kept with them, or not either.
 
     The records wait in temporary tables until all of them are read and checked. Then a few
     statements write the rows in one transaction: it is the only time that SQLite's other writers
@@ -92,7 +94,7 @@ def load(
                 None, "Comparing with the project" if dry_run else "Writing to the project"
             )
             if not report.refused:
-                _write(intake, ids)
+                _write(intake, ids, record)
     finally:
         intake.close()
         ids.drop()
@@ -162,7 +164,7 @@ def _check(intake: Intake, ids: Ids) -> None:
         ids.gather()
 
 
-def _write(intake: Intake, ids: Ids) -> None:
+def _write(intake: Intake, ids: Ids, record: Callable[[FileReport], None] | None) -> None:
     """Write everything in one transaction, or nothing."""
     try:
         with transaction.atomic():
@@ -171,6 +173,8 @@ def _write(intake: Intake, ids: Ids) -> None:
             _write_rows(intake, ids)
             if intake.report.refused or intake.dry_run:
                 raise _Stop
+            if record is not None:
+                record(intake.report)
     except _Stop:
         _failed(intake.arrivals)
     except BaseException:

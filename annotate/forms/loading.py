@@ -1,0 +1,28 @@
+"""The form by which leads hand a file in."""
+
+from __future__ import annotations
+
+from django import forms
+
+from formats.registry import FORMATS
+
+
+class LoadForm(forms.Form):
+    """A file, and what it is."""
+
+    file = forms.FileField(
+        max_length=255,
+        help_text="As it is, or compressed with gzip. What comes as a folder, as one zip archive.",
+    )
+    format = forms.ChoiceField(
+        label="What it is",
+        choices=[(one.name, f"{one.title}: {one.description}") for one in FORMATS.values()],
+        widget=forms.RadioSelect,
+    )
+    no_grade = forms.IntegerField(
+        label="Value that means no grade",
+        required=False,
+        min_value=-32_768,
+        max_value=32_767,
+        help_text="For instance -1: such lines become flags, “cannot judge”, and not judgments.",
+    )

@@ -1,0 +1,156 @@
+"""Loading files through pages: hand one in, see what would change, confirm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate import access
+from annotate.actions import loading
+from annotate.errors import Refused
+from annotate.forms.loading import LoadForm
+from annotate.intake import KINDS
+from annotate.models import Load
+from annotate.requests import PageRequest
+from formats.registry import FORMATS
+from jobs.models import Job
+
+# How many uploads the list shows, the newest first.
+SHOWN = 50
+
+
+@require_http_methods(["GET", "POST"])
+def loads(request: PageRequest, slug: str) -> HttpResponse:
+    """List what was handed in, newest first; a post hands a file in to be looked through."""
+    member = access.lead(request.user, slug)
+    form = LoadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            asked = loading.request_load(
+                format_name=form.cleaned_data["format"],
+                file=form.cleaned_data["file"],
+                no_grade=form.cleaned_data["no_grade"],
+                by=member,
+            )
+        except Refused as refused:
+            form.add_error("file", str(refused))
+        else:
+            return redirect(asked)
+    before = request.GET.get("before", "")
+    rows = Load.objects.filter(project=member.project_id).select_related("by", "project")
+    if before.isdecimal() and len(before) < 19:
+        rows = rows.filter(pk__lt=int(before))
+    found = list(rows.defer("report").order_by("-pk")[: SHOWN + 1])
+    return render(
+        request,
+        "annotate/load_list.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "load",
+            "form": form,
+            "loads": found[:SHOWN],
+            "previous_url": request.path if before else None,
+            "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show how a preview or a load is coming on, and then what came of it."""
+    member, found = access.load(request.user, slug, pk)
+    if request.htmx and found.is_over:
+        # The poll of a job that has ended: the whole page has changed.
+        return HttpResponseClientRefresh()
+    confirmed = Load.objects.filter(preview=found).select_related("project").first()
+    report = found.report
+    done = found.state == Job.State.DONE
+    return render(
+        request,
+        "annotate/load.html#job" if request.htmx else "annotate/load.html",
+        {
+            "project": found.project,
+            "member": member,
+            "section": "load",
+            "load": found,
+            "format_title": FORMATS[found.format].title if found.format in FORMATS else "",
+            "counts": _counts(report) if report and done and not report["refused"] else None,
+            "notes": report["notes"] if report and done and not report["refused"] else [],
+            "problems": report["problems"] if report else [],
+            "more_problems": report["refused"] - len(report["problems"]) if report else 0,
+            "can_confirm": (
+                found.dry_run
+                and done
+                and report is not None
+                and not report["refused"]
+                and bool(found.file)
+                and confirmed is None
+            ),
+            "would_change": bool(report and (report["new"] or report["changed"])),
+            "loaded_as": confirmed,
+            "seconds_left": _seconds_left(found),
+        },
+    )
+
+
+@require_POST
+def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Have a previewed file loaded."""
+    member, found = access.load(request.user, slug, pk)
+    try:
+        return redirect(loading.confirm_load(preview=found, by=member))
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(found)
+
+
+@require_POST
+def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Call a preview or a load off."""
+    member, found = access.load(request.user, slug, pk)
+    try:
+        loading.cancel_load(load=found, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect(found)
+
+
+@require_POST
+def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Put a previewed file away without loading it."""
+    member, found = access.load(request.user, slug, pk)
+    try:
+        loading.leave_load(preview=found, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(found)
+    messages.success(request, f"{found.file_name} was put away. Nothing of it was loaded.")
+    return redirect("annotate:loads", slug)
+
+
+def _counts(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the table of counts: the file's own records, then each kind of rows."""
+    own = {name: report[name] for name in ("read", "new", "changed", "unchanged", "refused")}
+    return [
+        {"name": "The file’s own records", **own},
+        *(
+            {"name": KINDS[kind], "read": sum(rows.values()), **rows, "refused": 0}
+            for kind, rows in report["rows"].items()
+        ),
+    ]
+
+
+def _seconds_left(load: Load) -> float | None:
+    """How long reading will still take, at the speed it has had so far."""
+    if load.state != Job.State.RUNNING or not load.total or not load.done or not load.started_at:
+        return None
+    so_far = (timezone.now() - load.started_at).total_seconds()
+    return so_far * (load.total - load.done) / load.done
