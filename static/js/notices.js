@@ -1,11 +1,12 @@
 // Says in the page's live region when a request of htmx came to nothing, in the words that the region itself carries.
 const region = () => document.getElementById("notices");
 
-function say(words) {
+function say(words, address) {
   const notice = document.createElement("div");
   notice.className = "notice notice--error";
   const text = document.createElement("div");
   text.textContent = words;
+  if (address) text.append(" ", Object.assign(document.createElement("a"), { href: address, target: "_blank", textContent: region().dataset.signIn }));
   notice.append(text);
   region().replaceChildren(notice);
 }
@@ -16,7 +17,8 @@ document.addEventListener("htmx:responseError", () => say(region().dataset.refus
 
 // A request that ended on the sign-in page: the session is over, and that page is no fragment of this one.
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (new URL(event.detail.xhr.responseURL || location.href).pathname !== document.body.dataset.signIn) return;
+  const address = document.body.dataset.signIn;
+  if (new URL(event.detail.xhr.responseURL || location.href).pathname !== address) return;
   event.detail.shouldSwap = false;
-  say(region().dataset.signedOut);
+  say(region().dataset.signedOut, address);
 });

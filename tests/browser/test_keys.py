@@ -103,3 +103,23 @@ def test_the_help_lists_the_keys_that_there_are(judging):
     shown = judging.locator(".keymap dt").all_text_contents()
     assert shown == [{"ArrowLeft": "←", "ArrowRight": "→"}.get(key, key) for key in keys]
     assert {"0", "1", "2", "z", "l"} & set(shown) == {"0", "1", "2", "l"}
+
+
+def test_after_the_session_is_over_the_page_says_so_and_goes_on_once_signed_in(judging):
+    judging.context.clear_cookies(name="sessionid")
+    judging.keyboard.press("2")
+
+    expect(judging.locator("#notices")).to_contain_text("You are signed out")
+    assert judged() == []
+
+    with judging.context.expect_page() as opened:
+        judging.get_by_role("link", name="Sign in").click()
+    opened.value.get_by_label("Username").fill("ada")
+    opened.value.get_by_label("Password").fill(factories.PASSWORD)
+    opened.value.get_by_role("button", name="Sign in").click()
+    opened.value.wait_for_url("**/")
+    judging.bring_to_front()
+    judging.keyboard.press("2")
+
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    assert judged() == [2]
