@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ from typing import Any
 import pytest
 from django.contrib.auth import authenticate
 from django.core.management import call_command
-from django.db.models import Count, Q
 
-from annotate.actions import judging, seats
-from annotate.actions.pool import judged_narrative, pool, sitting
+from annotate.actions import judging
+from annotate.actions.pool import judged_narrative
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -231,179 +229,6 @@ def test_another_project_of_that_name_is_left_alone() -> None:
 
     assert ensure_example() == []
     assert Query.objects.count() == 0
-
-
-def test_the_cast_has_its_roles(project: Project) -> None:
-    cast = {
-        one.name: (one.role, one.is_machine, one.user is not None)
-        for one in project.memberships.select_related("user")
-    }
-
-    assert cast == {
-        "ada": ("annotator", False, True),
-        "ben": ("annotator", False, True),
-        "carla": ("lead", False, True),
-        "dan": ("annotator", False, True),
-        "example-model": ("annotator", True, False),
-    }
-
-
-def test_every_grade_has_its_sentence(project: Project) -> None:
-    grades = list(project.grades.order_by("value").values_list("value", "name", "sentence"))
-
-    assert [(value, name) for value, name, _ in grades] == [
-        (0, "Not relevant"),
-        (1, "Relevant"),
-        (2, "Highly relevant"),
-    ]
-    assert all(len(sentence.split()) >= 8 for *_, sentence in grades)
-
-
-def test_the_guidelines_are_those_of_the_file(project: Project) -> None:
-    text = (Path(__file__).parents[2] / "example" / "guideline.md").read_text(encoding="utf-8")
-
-    latest = Guideline.objects.latest_of(project)
-
-    assert latest is not None
-    assert (latest.version, latest.text, latest.author.name) == (1, text.strip(), "carla")
-
-
-def test_tables_are_known_as_tables(project: Project) -> None:
-    markups = Counter(project.documents.values_list("markup", flat=True))
-
-    assert markups == {"plain": 60, "html": 13, "markdown": 7}
-
-
-def test_half_of_the_queries_wait_to_be_rewritten(project: Project) -> None:
-    waiting = project.pairs.to_rewrite().order_by("pair_id").values_list("pair_id", flat=True)
-
-    assert list(waiting) == ["905", "906", "907", "908"]
-
-
-def test_who_judged_sits_where_they_judged_and_goes_on_where_they_stopped(
-    project: Project,
-) -> None:
-    judging_seats = Assignment.objects.filter(task=Task.JUDGE).order_by("pair__pair_id", "member")
-
-    taken = {
-        (seat.pair.pair_id, seat.member.name): seat.done_at is not None for seat in judging_seats
-    }
-
-    assert taken == {
-        ("901", "ada"): True,
-        ("901", "ben"): True,
-        ("902", "ada"): True,
-        ("902", "ben"): False,
-        ("903", "ada"): True,
-        ("903", "ben"): True,
-        ("904", "ada"): True,
-        ("904", "ben"): False,
-        ("907_0", "ada"): True,
-    }
-
-
-def test_ben_has_two_documents_to_go_under_the_second_version(project: Project) -> None:
-    narrative = judged_narrative(pair(project, "902"))
-    assert narrative is not None
-
-    ben = sitting(narrative=narrative, by=member(project, "ben"))
-
-    assert narrative.version == 2
-    assert (ben.settled, ben.total) == (5, 7)
-
-
-def test_ben_is_not_given_again_what_he_has_judged(project: Project) -> None:
-    taken = seats.take_next(task=Task.JUDGE, by=member(project, "ben"))
-
-    assert taken is not None
-    assert taken.pair.pair_id == "907_0"
-
-
-def test_everybody_has_something_to_do(project: Project) -> None:
-    free = {
-        (name, task.value): seats.open_pairs(task=task, by=member(project, name)).count()
-        for name in ("ada", "ben", "carla", "dan")
-        for task in Task
-    }
-
-    assert all(free.values()), free
-    assert free["dan", "review"] == 5
-    assert free["ada", "review"] == 4
-
-
-def test_auditors_have_submitted_and_the_lead_has_decided_once(project: Project) -> None:
-    reviews = Review.objects.values_list("narrative__pair__pair_id", "auditor__name")
-    decision = Decision.objects.select_related("narrative__pair", "by").get()
-
-    assert not Review.objects.filter(submitted_at=None).exists()
-    assert Counter(name for _, name in reviews) == {"dan": 5, "ada": 4}
-    assert (decision.narrative.pair.pair_id, decision.outcome) == ("907_0", "accepted")
-    assert Rating.objects.filter(level="poor").exclude(words="").count() == 3
-    assert Rating.objects.filter(level="poor").count() == 3
-
-
-def test_the_altered_narratives_are_their_authors(project: Project) -> None:
-    altered = Narrative.objects.filter(side="altered", author__isnull=False).order_by(
-        "pair__pair_id", "version"
-    )
-
-    authors = [(one.pair.pair_id, one.version, str(one.author)) for one in altered]
-
-    assert authors == [
-        ("901", 1, "ben"),
-        ("902", 1, "ada"),
-        ("902", 2, "ada"),
-        ("903", 1, "ben"),
-        ("904", 1, "ada"),
-    ]
-
-
-def test_two_people_differ_on_five_documents_in_force_and_one_is_settled(
-    project: Project,
-) -> None:
-    differing = [
-        (one.pair.pair_id, doc_id)
-        for one in Narrative.objects.current().filter(side="altered").select_related("pair")
-        for doc_id in Candidate.objects.filter(query=one.pair.query_id)
-        .annotate(
-            said=Count(
-                "judgments__relevance",
-                distinct=True,
-                filter=Q(
-                    judgments__narrative=one,
-                    judgments__superseded_at=None,
-                    judgments__annotator__is_machine=False,
-                ),
-            )
-        )
-        .filter(said__gt=1)
-        .values_list("document__doc_id", flat=True)
-    ]
-
-    assert sorted(differing) == [
-        ("901", "CO-230627-05"),
-        ("902", "MW-240917-03"),
-        ("903", "CO-230928-01"),
-        ("903", "HL-220714-03"),
-        ("904", "TR-230615-06"),
-    ]
-    assert Adjudication.objects.get(narrative__pair__pair_id="901").relevance == 1
-
-
-def test_claims_are_the_machine_raters_and_stay_in_scope(project: Project) -> None:
-    claims = Judgment.objects.filter(
-        annotator__name="example-model", narrative__pair__origin="llm"
-    ).select_related("narrative__pair", "candidate")
-
-    assert claims.count() == 19
-    for claim in claims:
-        assert claim.candidate in pool(claim.narrative.pair)
-
-
-def test_agreement_is_asked_for(project: Project) -> None:
-    report = AgreementReport.objects.get(project=project)
-
-    assert report.state == AgreementReport.State.QUEUED
 
 
 def test_the_logins_are_what_the_demo_prints() -> None:
