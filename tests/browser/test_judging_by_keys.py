@@ -1,0 +1,197 @@
+"""Judging by keys alone: a grade a key, undo, flags, notes, and no key while one types."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.actions import pool, seats
+from annotate.models import Assignment, Flag, Judgment
+from tests import factories
+
+
+@pytest.fixture
+def scene(live_server, new_person):
+    class Scene:
+        def __init__(self) -> None:
+            project = factories.project("tides")
+            self.query = factories.query(project)
+            for doc_id in "ABC":
+                factories.candidate(self.query, doc_id)
+            self.pair = factories.pair(self.query)
+            self.ada = factories.member(project, "ada")
+            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+            self.page: Page = new_person("ada")
+            self.page.goto(f"/pairs/{self.pair.pk}/judging/")
+
+        def order(self) -> list[str]:
+            found = pool.sitting(narrative=factories.altered(self.pair), by=self.ada).order
+            ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
+            return [ids[pk] for pk in found]
+
+        def current(self) -> dict[str, int]:
+            rows = Judgment.objects.current()
+            return dict(rows.values_list("candidate__document__doc_id", "relevance"))
+
+    return Scene()
+
+
+def shows(page: Page, doc_id: str) -> None:
+    expect(page.locator("#candidate .document .id")).to_have_text(doc_id)
+
+
+def test_one_key_grades_saves_and_brings_the_next_document(scene):
+    first, second, _ = scene.order()
+    shows(scene.page, first)
+
+    scene.page.keyboard.press("2")
+
+    shows(scene.page, second)
+    expect(scene.page.locator("#save-line")).to_contain_text("Saved")
+    assert scene.current() == {first: 2}
+
+
+def test_z_takes_the_last_judgment_back_and_shows_its_document(scene):
+    first, second, _ = scene.order()
+    scene.page.keyboard.press("2")
+    shows(scene.page, second)
+
+    scene.page.keyboard.press("z")
+
+    shows(scene.page, first)
+    assert scene.current() == {}
+
+
+def test_arrows_move_without_grading(scene):
+    first, second, _ = scene.order()
+
+    scene.page.keyboard.press("ArrowRight")
+    shows(scene.page, second)
+    scene.page.keyboard.press("ArrowLeft")
+    shows(scene.page, first)
+
+    assert scene.current() == {}
+
+
+def test_a_key_pressed_while_one_types_is_a_letter(scene):
+    first = scene.order()[0]
+    scene.page.keyboard.press("n")
+    note = scene.page.get_by_label("Note")
+    note.press_sequentially("2 z")
+
+    assert note.input_value() == "2 z"
+    shows(scene.page, first)
+    assert scene.current() == {}
+
+
+def test_the_note_goes_with_the_grade(scene):
+    scene.page.keyboard.press("n")
+    scene.page.get_by_label("Note").fill("see the second paragraph")
+    scene.page.keyboard.press("Escape")
+    scene.page.locator("#grade-1").click()
+    shows(scene.page, scene.order()[1])
+
+    assert Judgment.objects.get().note == "see the second paragraph"
+
+
+def test_a_key_with_a_modifier_belongs_to_the_browser(scene):
+    scene.page.keyboard.press("Control+1")
+    scene.page.keyboard.press("Alt+2")
+
+    shows(scene.page, scene.order()[0])
+    assert scene.current() == {}
+
+
+def test_later_brings_the_document_back_at_the_end(scene):
+    first, second, third = scene.order()
+    scene.page.keyboard.press("l")
+    shows(scene.page, second)
+    scene.page.keyboard.press("1")
+    shows(scene.page, third)
+
+    scene.page.keyboard.press("1")
+
+    shows(scene.page, first)
+    assert Flag.objects.current().get().kind == Flag.Kind.LATER
+
+
+def test_a_problem_is_said_in_words(scene):
+    scene.page.keyboard.press("p")
+    scene.page.get_by_label("What is wrong with this document?").fill("It is cut off.")
+    scene.page.get_by_role("button", name="Problem", exact=True).click()
+    shows(scene.page, scene.order()[1])
+
+    assert Flag.objects.get().words == "It is cut off."
+
+
+def test_the_question_mark_shows_the_keys(scene):
+    scene.page.keyboard.press("2")
+    shows(scene.page, scene.order()[1])
+
+    scene.page.keyboard.press("?")
+
+    help_page = scene.page.get_by_role("dialog")
+    expect(help_page).to_contain_text("Take the last judgment back")
+    expect(help_page).to_contain_text("Highly relevant")
+
+
+def test_the_address_follows_so_that_a_reload_loses_nothing(scene):
+    first, second, _ = scene.order()
+    scene.page.keyboard.press("2")
+    shows(scene.page, second)
+
+    scene.page.reload()
+
+    shows(scene.page, second)
+    assert scene.current() == {first: 2}
+
+
+def test_without_javascript_the_same_page_judges(scene, new_person):
+    page = new_person("ada", java_script_enabled=False)
+    first, second, _ = scene.order()
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+
+    page.locator("#grade-2").click()
+
+    shows(page, second)
+    assert scene.current() == {first: 2}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_judge_page_can_be_used_by_everybody(scene, scheme, new_person, accessibility):
+    page = new_person("ada", color_scheme=scheme)
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+
+    assert accessibility(page) == []
+
+
+def test_fast_fingers_lose_nothing(live_server, new_person):
+    project = factories.project("tides")
+    query = factories.query(project)
+    for number in range(20):
+        factories.candidate(query, f"D{number:02}")
+    pair = factories.pair(query)
+    ada = factories.member(project, "ada")
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    page = new_person("ada")
+    page.goto(f"/pairs/{pair.pk}/judging/")
+    pressed: dict[str, int] = {}
+    whole_pages: list[str] = []
+    page.on(
+        "request",
+        lambda request: request.is_navigation_request() and whole_pages.append(request.url),
+    )
+
+    for number in range(20):
+        # The key goes down the moment the next document is there, faster than any person.
+        shown = page.locator("#candidate .document .id").inner_text()
+        pressed[shown] = number % 3
+        page.keyboard.press(str(number % 3))
+        page.wait_for_function(
+            "shown => document.querySelector('#candidate .document .id')?.textContent !== shown",
+            arg=shown,
+        )
+
+    rows = Judgment.objects.current().values_list("candidate__document__doc_id", "relevance")
+    assert dict(rows) == pressed
+    assert whole_pages == []

@@ -1,0 +1,128 @@
+"""The whole way, as people go it: rewrite, judge by keys, settle, export, and read it back."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import ir_measures
+import pytest
+import pytrec_eval
+from playwright.sync_api import Page, expect
+
+from annotate.models import Judgment
+from tests import factories
+
+ORIGINAL = "Any plant counts, whether it is planned or at work."
+ALTERED = "Any plant counts, whether it is planned or at work, but only at sea."
+
+# What each person presses, by document. They differ on C.
+PRESSED = {
+    "ada": {"A": "2", "B": "0", "C": "1", "D": "0"},
+    "ben": {"A": "2", "B": "0", "C": "0", "D": "0"},
+}
+
+
+@pytest.fixture
+def tides(live_server):
+    project = factories.project("tides")
+    query = factories.query(project, "301", title="tidal power")
+    for doc_id in "ABCD":
+        factories.candidate(query, doc_id, prior=1, text=f"This is document {doc_id}.")
+    factories.candidate(query, "E", prior=0, text="Never relevant.")
+    factories.pair(query, original=ORIGINAL, altered=None)
+    factories.member(project, "ada")
+    factories.member(project, "ben")
+    factories.lead(project, "carla")
+    return project
+
+
+def sign_in(page: Page, name: str) -> None:
+    page.goto("/")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(factories.PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What waits for me")).to_be_visible()
+
+
+def take_seat(page: Page, task: str) -> None:
+    page.goto("/")
+    page.get_by_role("listitem").filter(has_text=task).get_by_role("button").click()
+
+
+def judge_all(page: Page, grades: dict[str, str]) -> None:
+    page.wait_for_load_state()
+    for _ in grades:
+        shown = page.locator("#candidate .document .id").inner_text()
+        page.keyboard.press(grades[shown])
+        expect(page.locator("#candidate .document .id").filter(has_text=shown)).to_have_count(0)
+    expect(page.get_by_text("Everything in this pool is judged")).to_be_visible()
+
+
+def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Path):
+    # ada rewrites the narrative and judges.
+    ada = new_person()
+    sign_in(ada, "ada")
+    take_seat(ada, "Rewrite")
+    ada.get_by_label("Altered").fill(ALTERED)
+    ada.get_by_role("button", name="Save as a new version").click()
+    expect(ada.get_by_text("Version 1 is saved")).to_be_visible()
+    take_seat(ada, "Judge")
+    expect(ada.locator(".narrative ins")).to_have_text(", but only at sea")
+    judge_all(ada, PRESSED["ada"])
+
+    # ben judges the same; nothing he sees says what ada said.
+    ben = new_person()
+    sign_in(ben, "ben")
+    take_seat(ben, "Judge")
+    judge_all(ben, PRESSED["ben"])
+
+    # carla settles what they differ on.
+    carla = new_person()
+    sign_in(carla, "carla")
+    carla.goto("/projects/tides/disagreements/")
+    carla.keyboard.press("Enter")
+    expect(carla.locator(".document .id")).to_have_text("C")
+    expect(carla.get_by_role("region", name="ada")).to_contain_text("Relevant")
+    expect(carla.get_by_role("region", name="ben")).to_contain_text("Not relevant")
+    carla.keyboard.press("0")
+    carla.get_by_label("Because").fill("A barrage stands in a river mouth.")
+    carla.get_by_label("Edge case").check()
+    carla.get_by_role("button", name="Settle it").click()
+    expect(carla.get_by_text("C is settled as 0.")).to_be_visible()
+
+    # carla asks for the export and takes it away.
+    carla.goto("/projects/tides/exports/")
+    carla.get_by_label("TREC").check()
+    carla.get_by_role("button", name="Export", exact=True).click()
+    link = carla.get_by_role("link", name="All in one archive")
+    expect(link).to_be_visible()
+    with carla.expect_download() as download:
+        link.click()
+    archive = tmp_path / "export.zip"
+    download.value.save_as(archive)
+    files = zipfile.ZipFile(io.BytesIO(archive.read_bytes()))
+    original = files.read("qrels.original.txt").decode()
+    changed = files.read("qrels.changed.txt").decode()
+
+    # What comes out is what was pressed, and evaluators read it.
+    assert original == "301 0 A 1\n301 0 B 1\n301 0 C 1\n301 0 D 1\n301 0 E 0\n"
+    assert changed == "301 0 A 2\n301 0 B 0\n301 0 C 0\n301 0 D 0\n301 0 E 0\n"
+    read = {(q.query_id, q.doc_id): q.relevance for q in ir_measures.read_trec_qrels(changed)}
+    assert read == {
+        ("301", "A"): 2,
+        ("301", "B"): 0,
+        ("301", "C"): 0,
+        ("301", "D"): 0,
+        ("301", "E"): 0,
+    }
+    assert pytrec_eval.parse_qrel(io.StringIO(changed)) == {
+        "301": {"A": 2, "B": 0, "C": 0, "D": 0, "E": 0}
+    }
+    for name, grades in PRESSED.items():
+        said = Judgment.objects.current().filter(annotator__name=name)
+        assert {
+            row["candidate__document__doc_id"]: str(row["relevance"])
+            for row in said.values("candidate__document__doc_id", "relevance")
+        } == grades
