@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.html import format_html
 
 from formats.registry import FORMATS
 
@@ -16,7 +17,13 @@ class LoadForm(forms.Form):
     )
     format = forms.ChoiceField(
         label="What it is",
-        choices=[(one.name, f"{one.title}: {one.description}") for one in FORMATS.values()],
+        choices=[
+            (
+                one.name,
+                format_html('{} <span class="below help">{}</span>', one.title, one.description),
+            )
+            for one in FORMATS.values()
+        ],
         widget=forms.RadioSelect,
     )
     no_grade = forms.IntegerField(

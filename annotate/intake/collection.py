@@ -239,9 +239,14 @@ class Qrels(Arrivals):
             ),
         )
         if self._without:
+            lines, documents = (
+                ("1 line has", "its document joins")
+                if self._without == 1
+                else (f"{self._without:,} lines have", "their documents join")
+            )
             self.intake.report.notes.append(
-                f"{self._without:,} lines have the value {self._no_grade}, which means no grade: "
-                "their documents join the pool without a relevance"
+                f"{lines} the value {self._no_grade}, which means no grade: "
+                f"{documents} the pool without a relevance"
             )
 
     def write(self) -> None:

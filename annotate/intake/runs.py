@@ -150,16 +150,23 @@ class Runs(Arrivals):
             "WHERE g.query_id = q.query_id AND g.fresh = 1)"
         ):
             return
+        place = bulk.number(
+            "SELECT MIN(s.place) FROM stage_run s JOIN stage_query_ids g "
+            "ON g.query_id = s.query_id WHERE g.fresh = 1"
+        )
         names = ", ".join(query_id for query_id, _ in found[:5]) + (" …" if len(found) > 5 else "")
         if all(is_pair for _, is_pair in found):
             self.intake.refuse(
-                f"{names}: in this project these are ids of instruction pairs, not of queries; "
-                "load a run over instructions into a project of its own"
+                place=place,
+                message=f"{names}: in this project these are ids of instruction pairs, not of "
+                "queries; load a run over instructions into a project of its own",
             )
         else:
             self.intake.refuse(
-                f"{len(found):,} of the queries are not in this project ({names}): load their "
-                "topics first, or this run into the project of its collection"
+                place=place,
+                message=f"{len(found):,} of the queries {'is' if len(found) == 1 else 'are'} not "
+                f"in this project ({names}): load their topics first, or this run into the "
+                "project of its collection",
             )
 
     def _pool(self, run: int) -> None:

@@ -280,7 +280,8 @@ def stacked_bar(total: int, **parts: int | None) -> SafeString:
     """
     stretches, x = [], 0.0
     for name, count in parts.items():
-        width = 100 * (count or 0) / total if total else 0
+        # What there is can be seen, however little it is; its number stands beside it.
+        width = max(100 * count / total, 1.0) if total and count else 0
         if width:
             stretches.append((f"{x:.3f}", f"{width:.3f}", name))
             x += width
@@ -412,6 +413,12 @@ def theme(context: RequestContext) -> str:
     request = context.get("request")
     chosen = request.COOKIES.get("theme", "") if request is not None else ""
     return chosen if chosen in {"light", "dark"} else ""
+
+
+@register.filter
+def lookup(mapping: Mapping[Any, Any] | None, key: Any) -> Any:
+    """What a mapping holds under a key that the template knows by a name; None if nothing."""
+    return (mapping or {}).get(key)
 
 
 @register.filter

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from annotate.actions.loading import check_grades, known_format, load_file
 from annotate.actions.projects import create_project
@@ -57,6 +58,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
+            Project.objects.exists()
+        except DatabaseError as error:
+            raise CommandError(
+                f"The database does not answer as it should: {error}. If it is new, run "
+                "manage.py migrate first."
+            ) from error
+        try:
             known_format(options["format"])
             if options["dry_run"] and not Project.objects.filter(slug=options["project"]).exists():
                 # The project is made as well, and is gone again afterwards.
@@ -67,6 +75,9 @@ class Command(BaseCommand):
                 reports = self._load(options)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
+        except KeyboardInterrupt as interrupt:
+            stopped = "Stopped. Nothing of the file that was being read is loaded."
+            raise CommandError(stopped, returncode=130) from interrupt
         for report in reports:
             for problem in report.problems:
                 text = f": {excerpt(problem.text)}" if problem.text else ""
@@ -121,13 +132,12 @@ class Command(BaseCommand):
 
 def _lines(report: FileReport) -> list[str]:
     """Return what is said of one file, line by line."""
-    if report.refused:
-        refused = f"{report.refused:,} of {report.read:,} read" if report.read else "the file is"
-        return [f"{report.file}: {refused} refused; nothing of it is loaded"]
     counts = (
         f"{report.read:,} read, {report.new:,} new, {report.changed:,} changed, "
         f"{report.unchanged:,} unchanged, {report.refused:,} refused"
     )
+    if report.refused:
+        return [f"{report.file}: {counts}; nothing of it is loaded"]
     return [
         f"{report.file}: {counts}",
         *(
@@ -158,10 +168,13 @@ def _project(options: dict[str, Any]) -> tuple[Project, bool]:
 
 
 def _grades(text: str) -> list[int]:
-    """Read `0,1,2`; what is wrong is argparse's to say."""
-    grades = [int(part) for part in text.split(",")]
+    """Read `0,1,2`."""
+    try:
+        grades = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no list of whole numbers like 0,1,2") from error
     if not all(-32_768 <= grade <= 32_767 for grade in grades):
-        raise ValueError("out of range")
+        raise ArgumentTypeError("grades lie between -32768 and 32767")
     return grades
 
 
