@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from audit.criteria import CRITERIA
-from audit.reliability import COEFFICIENTS
+from audit.reliability import COEFFICIENTS, HEADLINE
 
 
 class Line(NamedTuple):
-    """One scope: what it is of, its counts, and its coefficients, each with its title."""
+    """One scope: what it is of, its counts, and its coefficients, each with its title.
+
+    `headline` is the one of them that stands first where there is room for one.
+    """
 
     label: str
     units: int
@@ -17,6 +20,7 @@ class Line(NamedTuple):
     ratings: int
     excluded: list[dict[str, Any]]
     coefficients: list[dict[str, Any]]
+    headline: dict[str, Any]
 
 
 class Table(NamedTuple):
@@ -83,11 +87,15 @@ def tables(figures: dict[str, Any]) -> list[Table]:
 
 
 def _line(label: str, scope: dict[str, Any]) -> Line:
+    coefficients = {
+        key: {**scope["coefficients"][key], "title": title} for key, title in COEFFICIENTS.items()
+    }
     return Line(
         label,
         scope["units"],
         scope["raters"],
         scope["ratings"],
         scope["excluded"],
-        [{**scope["coefficients"][key], "title": title} for key, title in COEFFICIENTS.items()],
+        list(coefficients.values()),
+        coefficients[HEADLINE],
     )

@@ -11,12 +11,9 @@ from annotate.models import Membership
 from annotate.overview import Contribution, Todo
 from audit import disagreements
 from audit.models import AgreementReport, Review
-from audit.reliability import COEFFICIENTS
+from audit.reliability import COEFFICIENTS, HEADLINE
 from audit.reviews import to_decide
 from jobs.models import Job
-
-# The coefficient that stands first: it takes any number of people, missing answers and the scale.
-HEADLINE = "alpha_ordinal"
 
 
 def contribution(member: Membership) -> Contribution:

@@ -40,6 +40,8 @@ COEFFICIENTS: dict[str, str] = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
 }
+# The one that stands first: it takes any number of people, missing answers and the scale.
+HEADLINE = "alpha_ordinal"
 
 
 class Since(NamedTuple):
