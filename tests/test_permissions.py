@@ -1,0 +1,273 @@
+"""Every route x verb x role: who may come in, and that nobody else changes anything.
+
+The routes are read from the URL configuration; a new one fails until RIGHTS says who may use it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from annotate.actions import seats
+from annotate.models import Assignment, Candidate, InstructionPair, Load, Project
+from audit.models import AgreementReport
+from exporters.models import Export
+from tests import factories
+
+
+class Right(Enum):
+    """Who may use a route."""
+
+    OPEN = "anybody, signed in or not"
+    PERSON = "whoever is signed in"
+    MEMBER = "members of the project"
+    READ = "members of the project; leads may also write"
+    LEAD = "leads of the project"
+
+
+RIGHTS = {
+    "login": Right.OPEN,
+    "logout": Right.PERSON,
+    "password_change": Right.PERSON,
+    "password_change_done": Right.PERSON,
+    "annotate:home": Right.PERSON,
+    "annotate:new_project": Right.PERSON,
+    "annotate:project": Right.MEMBER,
+    "annotate:seat": Right.MEMBER,
+    "annotate:give_back_seat": Right.MEMBER,
+    "annotate:queries": Right.MEMBER,
+    "annotate:query": Right.MEMBER,
+    "annotate:guidelines": Right.READ,
+    "annotate:members": Right.READ,
+    "annotate:member": Right.LEAD,
+    "annotate:settings": Right.LEAD,
+    "annotate:archiving": Right.LEAD,
+    "annotate:loads": Right.LEAD,
+    "annotate:load": Right.LEAD,
+    "annotate:load_confirmation": Right.LEAD,
+    "annotate:load_cancellation": Right.LEAD,
+    "annotate:load_leaving": Right.LEAD,
+    "annotate:pair_state": Right.LEAD,
+    "annotate:pair_seat": Right.MEMBER,
+    "annotate:rewrite": Right.MEMBER,
+    "annotate:judging": Right.MEMBER,
+    "annotate:undo": Right.MEMBER,
+    "annotate:document": Right.MEMBER,
+    "annotate:judge": Right.MEMBER,
+    "annotate:judgment": Right.MEMBER,
+    "annotate:flag": Right.MEMBER,
+    "audit:reviews": Right.MEMBER,
+    "audit:review_seat": Right.MEMBER,
+    "audit:review": Right.MEMBER,
+    "audit:rating": Right.MEMBER,
+    "audit:story": Right.MEMBER,
+    "audit:decision": Right.LEAD,
+    "audit:decision_withdrawal": Right.LEAD,
+    "audit:disagreements": Right.LEAD,
+    "audit:review_disagreement": Right.LEAD,
+    "audit:disagreement": Right.LEAD,
+    "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:agreement": Right.LEAD,
+    "audit:agreement_report": Right.LEAD,
+    "audit:agreement_cancellation": Right.LEAD,
+    "exporters:exports": Right.LEAD,
+    "exporters:export": Right.LEAD,
+    "exporters:export_cancellation": Right.LEAD,
+    "exporters:file": Right.LEAD,
+    "exporters:archive": Right.LEAD,
+}
+
+VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+def routes(patterns: Any = None, namespace: str = "") -> dict[str, URLPattern]:
+    """Every named route but those of Django's own administration."""
+    found: dict[str, URLPattern] = {}
+    for entry in patterns or get_resolver().url_patterns:
+        if isinstance(entry, URLResolver):
+            if entry.app_name != "admin":
+                inner = f"{namespace}{entry.namespace}:" if entry.namespace else namespace
+                found |= routes(entry.url_patterns, inner)
+        else:
+            found[f"{namespace}{entry.name}"] = entry
+    return found
+
+
+ROUTES = routes()
+
+
+@dataclass
+class World:
+    """A project with one thing of every kind."""
+
+    project: Project
+    pair: InstructionPair
+    candidate: Candidate
+    keys: dict[str, Any]
+
+    def url(self, name: str) -> str:
+        wanted = ROUTES[name].pattern.converters
+        keys = {key: self._key(name, key) for key in wanted}
+        return reverse(name, kwargs=keys)
+
+    def _key(self, name: str, key: str) -> Any:
+        if key == "pk":
+            return self.keys.get(f"{name}.pk", self.keys["pair"])
+        return self.keys[key]
+
+
+def world(slug: str, annotator: str, lead: str) -> World:
+    project = factories.project(slug)
+    carla, ada = factories.lead(project, lead), factories.member(project, annotator)
+    query = factories.query(project)
+    candidate = factories.candidate(query)
+    pair = factories.pair(query)
+    seat = seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    load = Load.objects.create(project=project, by=carla, format="trec-qrels", file_name="q.txt")
+    export = Export.objects.create(project=project, by=carla, format="trec")
+    report = AgreementReport.objects.create(project=project)
+    keys = {
+        "slug": slug,
+        "pair": pair.pk,
+        "narrative": factories.altered(pair).pk,
+        "candidate": candidate.pk,
+        "candidate_pk": candidate.pk,
+        "criterion": "semantic_expansion",
+        "name": "manifest.json",
+        "annotate:query.pk": query.pk,
+        "annotate:member.pk": ada.pk,
+        "annotate:give_back_seat.pk": seat.pk,
+        "annotate:load.pk": load.pk,
+        "annotate:load_confirmation.pk": load.pk,
+        "annotate:load_cancellation.pk": load.pk,
+        "annotate:load_leaving.pk": load.pk,
+        "exporters:export.pk": export.pk,
+        "exporters:export_cancellation.pk": export.pk,
+        "exporters:file.pk": export.pk,
+        "exporters:archive.pk": export.pk,
+        "audit:agreement_report.pk": report.pk,
+        "audit:agreement_cancellation.pk": report.pk,
+    }
+    return World(project, pair, candidate, keys)
+
+
+@pytest.fixture
+def tides(db) -> World:
+    return world("tides", "ada", "carla")
+
+
+def rows() -> dict[str, list[Any]]:
+    """Everything there is, to see that nothing changed."""
+    return {
+        model._meta.label: list(model._default_manager.order_by("pk").values_list())
+        for room in ("annotate", "audit", "exporters")
+        for model in apps.get_app_config(room).get_models()
+        if model._meta.label != "annotate.User"
+    }
+
+
+def test_every_route_says_who_may_use_it():
+    assert set(ROUTES) == set(RIGHTS)
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is not Right.OPEN])
+def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
+    before = rows()
+
+    for verb in VERBS:
+        response = client.generic(verb, tides.url(name))
+
+        assert response.status_code == 302, verb
+        assert response.url.startswith("/accounts/login/?next="), verb
+    assert rows() == before
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in RIGHTS if RIGHTS[name] in {Right.MEMBER, Right.READ, Right.LEAD}]
+)
+def test_a_stranger_finds_nothing_and_changes_nothing(tides, client, name):
+    eve = factories.lead(factories.project("other"), "eve")
+    client.force_login(eve.user)
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {404, 405}
+    assert 404 in statuses.values()
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.LEAD])
+def test_an_annotator_is_refused_what_leads_do(tides, client, name):
+    client.force_login(factories.user("ada"))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {403, 405}
+    assert 403 in statuses.values()
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.READ])
+def test_an_annotator_reads_what_leads_write(tides, client, name):
+    client.force_login(factories.user("ada"))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert (statuses["GET"], statuses["POST"]) == (200, 403)
+    assert rows() == before
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in RIGHTS if RIGHTS[name] not in {Right.LEAD, Right.READ}]
+)
+def test_an_annotator_is_let_in_where_members_work(tides, client, name):
+    client.force_login(factories.user("ada"))
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert not {403, 404, 500} & set(statuses.values())
+    assert {200, 302, 422} & set(statuses.values())
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.LEAD])
+def test_a_lead_is_let_in_everywhere(tides, client, name):
+    client.force_login(factories.user("carla"))
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    # What has not been made yet is not found, also by its lead; nothing is forbidden.
+    assert not {403, 500} & set(statuses.values())
+    assert {200, 302, 404, 409, 422} & set(statuses.values())
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in RIGHTS if len(ROUTES[name].pattern.converters) > 1]
+)
+def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, client, name):
+    other = world("other", "eve", "frank")
+    client.force_login(factories.user("carla"))
+    mixed = World(
+        tides.project,
+        tides.pair,
+        tides.candidate,
+        {
+            **other.keys,
+            **{key: tides.keys[key] for key in ("slug", "narrative", "pair", "criterion", "name")},
+        },
+    )
+    if not {"slug", "candidate", "candidate_pk"} & set(ROUTES[name].pattern.converters):
+        pytest.skip("this route names one thing and a word, not two things")
+    before = rows()
+
+    statuses = {verb: client.generic(verb, mixed.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {404, 405}
+    assert rows() == before
