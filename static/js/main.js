@@ -9,3 +9,4 @@ import "./time.js";
 import "./autosubmit.js";
 import "./clipboard.js";
 import "./draft.js";
+import "./scroll.js";

@@ -1,0 +1,15 @@
+// A table that is wider than its place can be reached and moved by keyboard: while it overflows, its `table-scroll` takes
+// the focus under the name of the section it stands in. Otherwise it would be one stop more on the way.
+const watch = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const overflows = target.scrollWidth > target.clientWidth;
+    target.tabIndex = overflows ? 0 : -1;
+    target.role = overflows ? "region" : null;
+    const section = target.parentElement.closest("[aria-labelledby]");
+    const heading = section ? document.getElementById(section.getAttribute("aria-labelledby")) : document.querySelector("h1");
+    target.ariaLabel = overflows ? heading.textContent.trim() : null;
+  }
+});
+const find = (root) => root.querySelectorAll(".table-scroll").forEach((place) => watch.observe(place));
+find(document);
+document.addEventListener("htmx:load", (event) => find(event.target));
