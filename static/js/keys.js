@@ -25,7 +25,7 @@ document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.keyCode === 229 || event.repeat || event.defaultPrevented) return;
   if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
   // The arrows scroll a table that has the focus; Space and Enter press a button that has it.
-  if (event.key.startsWith("Arrow") && event.target.matches("[role=region], input[type=radio]")) return;
+  if (event.key.startsWith("Arrow") && event.target.matches("[role=region], [role=group], input[type=radio]")) return;
   if ([" ", "Enter"].includes(event.key) && event.target.matches("a, button, summary, input")) return;
   if (event.key === "?") {
     help();

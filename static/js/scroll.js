@@ -4,7 +4,7 @@ const watch = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const overflows = target.scrollWidth > target.clientWidth;
     target.tabIndex = overflows ? 0 : -1;
-    target.role = overflows ? "region" : null;
+    target.role = overflows ? "group" : null;
     const section = target.parentElement.closest("[aria-labelledby]");
     const heading = section ? document.getElementById(section.getAttribute("aria-labelledby")) : document.querySelector("h1");
     target.ariaLabel = overflows ? heading.textContent.trim() : null;
