@@ -290,9 +290,14 @@ class Statements(Arrivals):
         if ungraded := bulk.number(
             "SELECT COUNT(*) FROM stage_statements WHERE ungraded = 1 AND ended_at IS NULL"
         ):
+            lines, kept = (
+                ("1 line has", "kept as a flag")
+                if ungraded == 1
+                else (f"{ungraded:,} lines have", "kept as flags")
+            )
             intake.report.notes.append(
-                f"{ungraded:,} lines have the value {intake.options.no_grade}, which means no "
-                "grade: they are kept as flags, “cannot judge”"
+                f"{lines} the value {intake.options.no_grade}, which means no grade: {kept}, "
+                "“cannot judge”"
             )
 
     # --- writing ----------------------------------------------------------------------------------
@@ -403,7 +408,8 @@ class Statements(Arrivals):
             """
             SELECT s.n, s.place, s.query_id FROM stage_statements s
             CROSS JOIN annotate_instructionpair p
-            WHERE s.pair IS NULL AND p.project_id = %(project)s AND p.pair_id = s.query_id
+            WHERE s.pair IS NULL AND COALESCE(s.pair_id, s.query_id) = s.query_id
+            AND p.project_id = %(project)s AND p.pair_id = s.query_id
             """,
             lambda query_id: (
                 f"query {query_id} has no instruction pair, and another query's pair has its id: "
