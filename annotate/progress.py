@@ -199,7 +199,8 @@ class Said:
     narrative: Narrative | None
     judgments: list[Judgment]
     flags: list[Flag]
-    # kept, dropped, grew, disputed, settled or unjudged; None while others' answers are hidden.
+    # kept, dropped, grew, disputed, settled, unjudged, or outside: not put before judges. None
+    # while others' answers are hidden.
     outcome: str | None
 
 
@@ -261,13 +262,16 @@ def _outcome(
     """What became of a candidate, in the words of templates/annotate/_outcome.html."""
     grades = [judgment.relevance for judgment in judgments if not judgment.annotator.is_machine]
     found = consensus(grades, project.consensus, settled)
+    before = candidate.prior_relevance
+    was_relevant = before is not None and before >= project.relevant_from
+    if project.judge_scope == Project.Scope.RELEVANT and not was_relevant:
+        return "outside"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value
-    before = candidate.prior_relevance
     if found.relevance < project.relevant_from:
         return "dropped"
     # A narrower narrative makes nothing relevant that was not.
-    return "grew" if before is not None and before < project.relevant_from else "kept"
+    return "kept" if was_relevant or before is None else "grew"
 
 
 @dataclass(frozen=True)

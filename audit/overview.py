@@ -41,7 +41,6 @@ def contribution(member: Membership) -> Contribution:
         context={
             "disputed": open_ones,
             "url_disputed": where,
-            "counts": {"disagreements": open_ones},
             "reviewed_by": dict(reviewed),
             **_headline(member),
         },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -71,7 +72,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "rows": _query_rows(member, page),
             "previous_url": page.previous,
             "next_url": page.next,
-            "people": people_progress(member.project) if member.leads else None,
+            "people": _people(member, added.context.get("reviewed_by", {})),
             **worker(),
             **added.context,
         },
@@ -179,6 +180,22 @@ def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
             ),
         }
         for row in query_progress(member, page.rows)
+    ]
+
+
+def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, Any]] | None:
+    """Who is where, for leads; how much each reviewed is known to the room of reviews."""
+    if not member.leads:
+        return None
+    return [
+        {
+            "member": person.member,
+            "judged": person.judged,
+            "reviewed": reviewed.get(person.member.pk, 0),
+            "where": person.where,
+            "last_at": person.last_at,
+        }
+        for person in people_progress(member.project)
     ]
 
 
