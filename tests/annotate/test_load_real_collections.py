@@ -1,0 +1,140 @@
+"""Real collections, loaded as a person would load them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from annotate.models import (
+    Candidate,
+    Document,
+    Flag,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Query,
+)
+from formats.followtable import CATEGORIES
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def storage(settings, tmp_path):
+    default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path)}}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+
+
+def load(kind: str, *files: Path, options: tuple[str, ...] = ()) -> list[int]:
+    """[read, new, unchanged] of `manage.py load tides … --create`."""
+    out = io.StringIO()
+    call_command(
+        "load", "tides", kind, *map(str, files), "--create", "--json", *options, stdout=out
+    )
+    found = json.loads(out.getvalue())
+    assert (found["refused"], found["changed"]) == (0, 0)
+    return [found["read"], found["new"], found["unchanged"]]
+
+
+def test_core17_gives_50_queries_and_30030_candidates(shared_data):
+    trec = shared_data / "trec"
+
+    topics = load("trec-topics", trec / "topics.core17.txt")
+    first = load("trec-qrels", trec / "qrels.core17.txt")
+    second = load("trec-qrels", trec / "qrels.core17.txt")
+
+    assert topics == [50, 50, 0]
+    assert (first, second) == ([30_030, 30_030, 0], [30_030, 0, 30_030])
+    assert Query.objects.exclude(title="").count() == 50
+    assert Narrative.objects.exclude(text="").count() == 50
+    assert Candidate.objects.count() == 30_030
+    assert Candidate.objects.filter(prior_relevance__gte=1).count() == 9_002
+
+
+@pytest.mark.parametrize("name", ["IndusTR", "WTR", "TArX"])
+def test_followtable_gives_its_pairs_documents_and_claims(shared_data, name):
+    folder = shared_data / "followtable"
+    stats = json.loads((folder / "stats.json").read_text())[name]
+    categories = Counter()
+    for kind, count in stats["types"].items():
+        categories[CATEGORIES[kind]] += count
+
+    first = load("followtable", folder / name)
+    second = load("followtable", folder / name)
+
+    assert (first[1], second[1]) == (first[0], 0)
+    assert Query.objects.count() == stats["entries"]
+    assert Document.objects.count() == stats["tables"]
+    assert InstructionPair.objects.count() == stats["instructions"]
+    assert Counter(InstructionPair.objects.values_list("category", flat=True)) == categories
+    assert set(InstructionPair.objects.values_list("origin", flat=True)) == {"llm"}
+    claims = Membership.objects.get()
+    assert (claims.name, claims.is_machine) == ("followtable-claims", True)
+    assert Judgment.objects.filter(narrative__side="altered").count() == Judgment.objects.count()
+    # A claim for every document of a pair's pool.
+    assert Judgment.objects.values("narrative").distinct().count() == stats["instructions"]
+    assert set(Candidate.objects.values_list("prior_relevance", flat=True)) == {0, 1}
+
+
+def test_csfcube_labels_are_judgments_and_five_of_them_are_none(shared_data):
+    folder = shared_data / "text" / "csfcube" / "converted"
+    grades = ("--grades", "0,1,2,3")
+
+    load("trec-qrels", folder / "qrels.adjudicated.txt", options=grades)
+    labels = load("judgments-csv", folder / "annotator_labels.csv", options=("--no-grade", "-1"))
+
+    assert labels == [3_040, 3_040, 0]
+    assert Candidate.objects.count() == 1_520
+    assert Judgment.objects.count() == 3_035
+    assert Flag.objects.filter(kind="cannot_judge").count() == 5
+    raters = Membership.objects.values_list("name", "user")
+    assert sorted(raters) == [(f"annotator{n}", None) for n in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "count"),
+    [
+        ("trec-topics", "trec/topics.robust04.txt", 250),
+        ("trec-topics", "trec/topics.robust05.txt", 50),
+        ("trec-topics", "trec/topics.terabyte04.701-750.txt", 50),
+        ("trec-topics", "trec/topics.adhoc.51-100.txt", 50),
+        ("trec-topics", "trec/topics.backgroundlinking20.txt", 50),
+        ("trec-topics", "trec/topics.fire12hi.176-225.txt", 50),
+        ("trec-topics-xml", "trec/topics.covid-round1.xml", 30),
+        ("trec-topics-xml", "trec/topics.covid-round5.xml", 50),
+        ("trec-topics-xml", "trec/topics.web.1-50.txt", 50),
+        ("topics-json", "trec/topics.rag25.test.jsonl", 105),
+        ("trec-qrels", "trec/qrels.robust05.txt", 37_798),
+        ("trec-qrels", "trec/qrels.covid-round1.txt", 8_691),
+        ("trec-qrels", "trec/qrels.covid-round5.txt", 23_151),
+        ("trec-qrels", "trec/qrels.backgroundlinking20.txt", 17_764),
+        ("trec-qrels", "trec/qrels.rag25.test.txt", 10_284),
+        ("trec-qrels", "trec/qrels.rag25.test-umbrela2.txt", 10_284),
+        ("trec-qrels", "runs/codec/document_ndcg.qrels", 6_186),
+        ("smart-docs", "text/cranfield/cran.all.1400", 1_400),
+        ("smart-queries", "text/cranfield/cran.qry", 225),
+        ("smart-qrels", "text/cranfield/cranqrel", 1_837),
+        ("beir", "followtable/IndusTR/beir", None),
+        ("topics-json", "runs/codec/topics.json", 42),
+        ("docs-jsonl", "text/csfcube/converted/corpus.jsonl", 737),
+        ("trec-run", "runs/trec_eval/results.test", 1_500),
+        ("trec-run", "runs/trec_eval/results.trunc", 584),
+        ("trec-run", "runs/codec/document_bm25-tuned+t5-maxp.top100.run", 4_200),
+        ("trec-run", "runs/trec_covid_round1/irc_pmc.top100.run", 3_000),
+        ("trec-run", "runs/followtable_bm25/WTR.instr.run", 4_700),
+        ("trec-run", "runs/csfcube_bm25/rev.run", 1_520),
+        ("trec-run", "runs/birco_clinical_trial/e5_rank.run", 1_503),
+    ],
+)
+def test_every_file_loads_whole_and_brings_nothing_the_second_time(shared_data, kind, file, count):
+    first = load(kind, shared_data / file)
+    second = load(kind, shared_data / file)
+
+    assert count is None or first[0] == count
+    assert second == [first[0], 0, first[0]]
