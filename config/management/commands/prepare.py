@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from django.conf import settings
@@ -26,6 +27,8 @@ class Command(BaseCommand):
 
     def prepare(self) -> None:
         """Bring the database and the static files up to date."""
+        # What people judge is for this account's eyes only, whatever the folder's own rights are.
+        os.umask(0o077)
         self.write(f"Data is kept in {settings.DATA}")
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):

@@ -1,0 +1,126 @@
+"""`manage.py demo` as a person starts it: twice, in a data folder that was empty before."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import sys
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.services.processes import running, wait_until
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo")
+
+
+class Demo:
+    """A demo that answers: its process, its port and what it has printed."""
+
+    def __init__(self, process, port, log):
+        self.process, self.port, self._log = process, port, log
+
+    def said(self):
+        return self._log.read_text(encoding="utf-8")
+
+    def logins(self):
+        return dict(re.findall(r"sign in as (\w+) +password (\S+)", self.said()))
+
+    def request(self, method, path, body=None, headers=None):
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
+        with closing(connection):
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            return response, response.read().decode()
+
+
+@pytest.fixture
+def demo(data, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("REJUDGE_")}
+    env |= {"DJANGO_SETTINGS_MODULE": "config.settings", "REJUDGE_DATA": str(data)}
+    argv = [sys.executable, "manage.py", "demo", "--port", str(port)]
+    log = tmp_path / "log"
+    with running(
+        argv, log=log, env=env, cwd=Path(settings.BASE_DIR), stop=signal.SIGINT, patience=30
+    ) as process:
+        demo = Demo(process, port, log)
+        wait_until(
+            lambda: demo.logins().keys() >= {"ada", "ben", "carla"},
+            "the address and the logins",
+            seconds=60,
+            process=process,
+            log=log,
+        )
+        yield demo
+
+
+def rows(data, query):
+    with closing(sqlite3.connect(data / "rejudge.sqlite3", timeout=20)) as database:
+        return database.execute(query).fetchall()
+
+
+def sign_in(demo, name):
+    """Sign in through the form, as a browser without JavaScript does; give the cookies."""
+    page, html = demo.request("GET", "/accounts/login/")
+    (token,) = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', html)
+    cookie = page.getheader("Set-Cookie").split(";")[0]
+    answer, _ = demo.request(
+        "POST",
+        "/accounts/login/",
+        f"csrfmiddlewaretoken={token}&username={name}&password={demo.logins()[name]}",
+        {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert answer.status == 302
+    return "; ".join(
+        value.split(";")[0] for key, value in answer.getheaders() if key.lower() == "set-cookie"
+    )
+
+
+def test_the_demo_serves_shows_a_worker_and_stops_without_a_trace(demo, data):
+    assert f"Rejudge is at http://127.0.0.1:{demo.port}/" in demo.said()
+    cookies = sign_in(demo, "ada")
+    home, html = demo.request("GET", "/", headers={"Cookie": cookies})
+    assert home.status == 200
+    assert "ada" in html
+
+    wait_until(lambda: rows(data, "SELECT * FROM jobs_heartbeat"), "a heartbeat")
+    demo.process.send_signal(signal.SIGINT)
+
+    assert demo.process.wait(timeout=30) == 0
+    assert demo.said().endswith("Stopped. Everything is kept.\n")
+    assert children_with(data) == []
+    assert [path.name for path in data.iterdir() if path.stat().st_mode & 0o077] == []
+
+
+def test_a_second_demo_keeps_what_was_done(demo, data):
+    before = rows(data, "SELECT count(*) FROM annotate_judgment")
+
+    cookies = sign_in(demo, "carla")
+
+    assert demo.request("GET", "/", headers={"Cookie": cookies})[0].status == 200
+    assert rows(data, "SELECT count(*) FROM annotate_judgment") == before
+    assert rows(data, "SELECT count(*) FROM annotate_project") == [(1,)]
+
+
+def children_with(data):
+    """The processes that still run with this data folder, as Linux tells."""
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            variables = environment.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if f"REJUDGE_DATA={data}".encode() in variables:
+            found.append(environment.parent.name)
+    return found
