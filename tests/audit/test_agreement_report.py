@@ -301,6 +301,13 @@ def test_the_command_prints_tables(disputed):
     assert "2,000 resamples, seed 20260101. Scale: 0, 1, 2." in printed
 
 
+def test_the_command_says_why_there_is_no_interval(scene):
+    for member in (scene.ada, scene.ben):
+        factories.judgment(scene.narrative, scene.first, member, 1)
+
+    assert "1.000  no interval: resampling needs at least two units" in command("tides")
+
+
 def test_the_command_says_when_there_is_nothing(scene):
     assert "Nobody has judged or reviewed anything yet." in command("tides")
 

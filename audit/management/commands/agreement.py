@@ -67,7 +67,8 @@ def _shown(coefficient: dict[str, Any]) -> str:
     if coefficient["value"] is None:
         return str(coefficient["note"])
     shown = f"{coefficient['value']:6.3f}"
-    if coefficient["interval"] is not None:
-        low, high = coefficient["interval"]
-        shown += f"  [{low:.3f}, {high:.3f}]"
+    if coefficient["interval"] is None:
+        return f"{shown}  {coefficient['interval_note']}"
+    low, high = coefficient["interval"]
+    shown += f"  [{low:.3f}, {high:.3f}]"
     return f"{shown}  {coefficient['note']}".rstrip()
