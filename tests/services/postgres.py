@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -51,18 +52,24 @@ def postgres() -> Iterator[str]:
         if made.returncode != 0:
             raise RuntimeError(f"initdb failed:\n{made.stdout}{made.stderr}")
         options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        server = [
+        command = [
             *(*as_user, *_dying_with_its_parent(), str(programs / "postgres")),
             *("-D", str(data), "-c", f"unix_socket_directories={folder}", *options),
         ]
-        with running(server, log=log, stop=signal.SIGINT) as process:
+        with running(command, log=log, stop=signal.SIGINT) as process:
             wait_until(lambda: _answers(folder), "PostgreSQL", process=process, log=log)
+            with psycopg.connect(**_server(folder), autocommit=True) as server:
+                server.execute("CREATE DATABASE rejudge")
             yield f"postgres://rejudge@/{folder}/rejudge"
+
+
+def _server(folder: Path) -> dict[str, Any]:
+    return {"host": str(folder), "user": "rejudge", "dbname": "postgres"}
 
 
 def _answers(folder: Path) -> bool:
     try:
-        psycopg.connect(host=str(folder), user="rejudge", dbname="postgres").close()
+        psycopg.connect(**_server(folder)).close()
     except psycopg.OperationalError:
         return False
     return True
