@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from annotate import api
 from annotate.views import home, judging, loads, projects, rewriting
 
 app_name = "annotate"
@@ -46,4 +47,5 @@ urlpatterns = [
         "pairs/<int:pk>/candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"
     ),
     path("pairs/<int:pk>/candidates/<int:candidate_pk>/flag/", judging.flag, name="flag"),
+    path("api/v1/pairs/<int:pk>/judgments/", api.Judgments.as_view(), name="api_judgments"),
 ]

@@ -180,6 +180,9 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    # OPTIONS would describe a route also to who may not use it.
+    "DEFAULT_METADATA_CLASS": None,
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.

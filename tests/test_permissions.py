@@ -28,6 +28,7 @@ class Right(Enum):
     MEMBER = "members of the project"
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
+    API = "programs of members: told no, never sent to a page"
 
 
 RIGHTS = {
@@ -61,6 +62,7 @@ RIGHTS = {
     "annotate:judge": Right.MEMBER,
     "annotate:judgment": Right.MEMBER,
     "annotate:flag": Right.MEMBER,
+    "annotate:api_judgments": Right.API,
     "audit:reviews": Right.MEMBER,
     "audit:review_seat": Right.MEMBER,
     "audit:review": Right.MEMBER,
@@ -175,7 +177,9 @@ def test_every_route_says_who_may_use_it():
     assert set(ROUTES) == set(RIGHTS)
 
 
-@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is not Right.OPEN])
+@pytest.mark.parametrize(
+    "name", [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.API}]
+)
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     before = rows()
 
@@ -187,8 +191,19 @@ def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     assert rows() == before
 
 
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.API])
+def test_a_program_that_is_not_signed_in_is_told_so(tides, client, name):
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {401, 403}
+    assert rows() == before
+
+
 @pytest.mark.parametrize(
-    "name", [name for name in RIGHTS if RIGHTS[name] in {Right.MEMBER, Right.READ, Right.LEAD}]
+    "name",
+    [name for name in RIGHTS if RIGHTS[name] in {Right.API, Right.MEMBER, Right.READ, Right.LEAD}],
 )
 def test_a_stranger_finds_nothing_and_changes_nothing(tides, client, name):
     eve = factories.lead(factories.project("other"), "eve")
