@@ -15,16 +15,8 @@ from tests.annotate.arriving import counts, load, load_records, problems, rows
 RUN = "301\tQ0\tA\t7\t  0.5\tbm25\n301 Q0 B 1 2.5 bm25\n301 Q0 a 2 0.5 bm25\n302 Q0 A 1 -3 bm25\n"
 
 
-@pytest.fixture(autouse=True)
-def storage(settings, tmp_path):
-    """A storage of the test's own."""
-    default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path)}}
-    settings.STORAGES = {**settings.STORAGES, "default": default}
-    return tmp_path
-
-
 @pytest.fixture
-def project(db):
+def project(db, storage):
     return factories.project()
 
 

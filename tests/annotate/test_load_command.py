@@ -7,7 +7,7 @@ import io
 import json
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from django.core.management import call_command
@@ -29,8 +29,9 @@ class Ended(NamedTuple):
     err: str
 
     @property
-    def json(self) -> dict:
-        return json.loads(self.out)
+    def json(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
 
 
 def load(*arguments: object) -> Ended:
@@ -154,9 +155,7 @@ def test_the_value_that_means_no_grade_may_be_negative(db, tmp_path):
     assert "1 line has the value -1, which means no grade: kept as a flag" in ended.out
 
 
-def test_the_first_documents_of_a_run_can_join_the_pool(db, tmp_path, settings):
-    default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "files")}}
-    settings.STORAGES = {**settings.STORAGES, "default": default}
+def test_the_first_documents_of_a_run_can_join_the_pool(db, tmp_path, storage):
     path = tmp_path / "bm25.run"
     path.write_text("301 Q0 A 1 2.0 t\n301 Q0 B 2 1.0 t\n")
 
@@ -340,7 +339,7 @@ def progress(monkeypatch, stream: io.StringIO, seconds: float) -> str:
     """What is seen of a step at half way, that many seconds after the start."""
     clock = iter([0.0, 0.1, seconds])
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
     shown = command._Progress("qrels.txt")
     shown.start(200, "Reading the file")
     shown.advance(100)
@@ -363,7 +362,7 @@ def test_the_line_of_progress_is_wiped_at_the_end(monkeypatch):
     stream = Terminal()
     clock = iter([0.0, 2.0])
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
     shown = command._Progress("q")
 
     shown.start(None, "Reading")

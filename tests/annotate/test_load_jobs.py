@@ -1,0 +1,305 @@
+"""An upload on its way: looked through, confirmed, loaded once, and its file put away."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from annotate.actions import loading
+from annotate.errors import Refused
+from annotate.models import Candidate, Load, Project
+from config.celery import app
+from jobs import runner
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QRELS = b"301 0 A 2\n301 0 B 0\n"
+DELIVERED: list[tuple[str, int]] = []
+
+
+def deliver(name: str, pk: int) -> None:
+    DELIVERED.append((name, pk))
+
+
+@pytest.fixture(autouse=True)
+def published(settings, storage):
+    """Keep what is handed to the broker in a list."""
+    settings.JOBS_DELIVER = f"{__name__}.deliver"
+    DELIVERED.clear()
+    return DELIVERED
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project("tides"))
+
+
+def hand_in(by, content: bytes = QRELS, **options) -> Load:
+    file = SimpleUploadedFile("qrels.txt", content)
+    return loading.request_load(format_name="trec-qrels", file=file, by=by, **options)
+
+
+def work(load: Load) -> Load:
+    """Do what the worker does."""
+    runner.run(Load, load.pk, loading.perform_load)
+    load.refresh_from_db()
+    return load
+
+
+def reported(load: Load) -> dict[str, Any]:
+    assert load.report is not None
+    return load.report
+
+
+def kept(storage) -> list[str]:
+    return [path.name for path in storage.rglob("*") if path.is_file()]
+
+
+def test_handing_a_file_in_asks_for_it_to_be_looked_through(carla, published, storage):
+    load = hand_in(carla, no_grade=-1)
+
+    assert published == [("annotate.load", load.pk)]
+    assert (load.dry_run, load.state, load.file_name, load.no_grade) == (
+        True,
+        "queued",
+        "qrels.txt",
+        -1,
+    )
+    assert kept(storage) == ["qrels.txt"]
+
+
+def test_a_preview_reports_and_writes_nothing(carla, storage):
+    load = work(hand_in(carla))
+
+    assert load.state == "done"
+    assert (reported(load)["read"], reported(load)["new"]) == (2, 2)
+    assert reported(load)["rows"]["candidates"] == {"new": 2, "changed": 0, "unchanged": 0}
+    assert Candidate.objects.count() == 0
+    assert kept(storage) == ["qrels.txt"]
+
+
+def test_a_confirmed_preview_is_loaded_and_its_file_put_away(carla, published, storage):
+    preview = work(hand_in(carla))
+
+    load = work(loading.confirm_load(preview=preview, by=carla))
+
+    assert published[1:] == [("annotate.load", load.pk)]
+    assert (load.state, reported(load)["new"], load.preview) == ("done", 2, preview)
+    assert Candidate.objects.count() == 2
+    assert kept(storage) == []
+    preview.refresh_from_db()
+    assert (preview.file.name, load.file.name) == ("", "")
+
+
+def test_the_worker_finds_the_task_by_its_name(carla):
+    load = hand_in(carla)
+    app.loader.import_default_modules()  # as a worker does when it starts
+
+    app.tasks[Load.task].run(load.pk)
+
+    load.refresh_from_db()
+    assert load.state == "done"
+
+
+def test_a_value_that_means_no_grade_goes_with_the_file(carla):
+    preview = work(hand_in(carla, b"301 0 A -1\n", no_grade=-1))
+
+    work(loading.confirm_load(preview=preview, by=carla))
+
+    assert Candidate.objects.get().prior_relevance is None
+
+
+def test_confirming_twice_loads_once(carla):
+    preview = work(hand_in(carla))
+
+    first = loading.confirm_load(preview=preview, by=carla)
+    second = loading.confirm_load(preview=preview, by=carla)
+
+    assert first == second
+    assert Load.objects.count() == 2
+
+
+def test_what_has_changed_since_the_preview_is_what_the_load_reports(carla):
+    preview = work(hand_in(carla))
+    factories.candidate(factories.query(carla.project, "301"), "A", prior=2)
+
+    load = work(loading.confirm_load(preview=preview, by=carla))
+
+    assert (reported(load)["new"], reported(load)["unchanged"]) == (1, 1)
+
+
+def test_a_preview_with_a_bad_line_cannot_be_confirmed_and_its_file_goes(carla, storage):
+    preview = work(hand_in(carla, b"301 0 A 2\n301 B 0\n"))
+
+    assert preview.state == "done"
+    assert reported(preview)["refused"] == 1
+    assert reported(preview)["problems"][0]["line"] == 2
+    assert kept(storage) == []
+    with pytest.raises(Refused, match="while a line of it is bad"):
+        loading.confirm_load(preview=preview, by=carla)
+
+
+def test_what_was_not_looked_through_cannot_be_confirmed(carla):
+    waiting = hand_in(carla)
+
+    with pytest.raises(Refused, match="not been looked through"):
+        loading.confirm_load(preview=waiting, by=carla)
+
+
+def test_a_load_is_no_preview(carla):
+    load = work(loading.confirm_load(preview=work(hand_in(carla)), by=carla))
+
+    with pytest.raises(Refused, match="not been looked through"):
+        loading.confirm_load(preview=load, by=carla)
+
+
+def test_a_load_that_was_committed_before_its_worker_died_is_not_done_again(carla):
+    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+
+    def killed(job, progress):
+        loading.perform_load(job, progress)
+        raise SystemExit
+
+    with pytest.raises(SystemExit):
+        runner.run(Load, load.pk, killed)
+    load.refresh_from_db()
+    assert (load.state, reported(load)["new"]) == ("queued", 2)
+    work(load)
+
+    # The report says what the first worker did; a second reading would have found nothing new.
+    assert (load.state, reported(load)["new"], load.attempts) == ("done", 2, 2)
+
+
+def test_a_load_that_another_worker_took_over_is_left_to_that_one(carla, storage):
+    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+
+    def overtaken(job, progress):
+        Load.objects.filter(pk=job.pk).update(claim="00000000-0000-0000-0000-000000000001")
+        loading.perform_load(job, progress)
+
+    assert not runner.run(Load, load.pk, overtaken)
+    load.refresh_from_db()
+    assert load.report is None
+    assert Candidate.objects.count() == 0
+    assert kept(storage) == ["qrels.txt"]
+
+
+def test_what_is_called_off_while_it_waits_is_never_read(carla, storage):
+    load = loading.cancel_load(load=hand_in(carla), by=carla)
+
+    assert load.state == "cancelled"
+    assert kept(storage) == []
+    assert not runner.run(Load, load.pk, loading.perform_load)
+
+
+def test_what_is_called_off_while_it_is_read_leaves_nothing(carla, storage):
+    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+
+    def stopped(job, progress):
+        progress.stop(runner.Cancelled())
+        loading.perform_load(job, progress)
+
+    runner.run(Load, load.pk, stopped)
+
+    load.refresh_from_db()
+    assert load.state == "cancelled"
+    assert Candidate.objects.count() == 0
+    assert kept(storage) == []
+
+
+def test_a_file_that_is_gone_fails_with_a_sentence(carla, storage):
+    load = hand_in(carla)
+    next(storage.rglob("qrels.txt")).unlink()
+
+    with pytest.raises(runner.JobError):
+        runner.run(Load, load.pk, loading.perform_load)
+
+    load.refresh_from_db()
+    assert (load.state, load.error) == ("failed", "The file is gone. Hand it in again.")
+
+
+def test_a_project_archived_meanwhile_takes_nothing(carla):
+    load = loading.confirm_load(preview=work(hand_in(carla)), by=carla)
+    Project.objects.update(archived_at=timezone.now(), archived_by=carla.user)
+
+    with pytest.raises(runner.JobError):
+        runner.run(Load, load.pk, loading.perform_load)
+
+    load.refresh_from_db()
+    assert load.error.startswith("This project is archived.")
+    assert Candidate.objects.count() == 0
+
+
+def test_a_preview_that_is_left_loses_its_file(carla, storage):
+    preview = work(hand_in(carla))
+
+    loading.leave_load(preview=preview, by=carla)
+
+    assert kept(storage) == []
+    preview.refresh_from_db()
+    with pytest.raises(Refused, match="was put away"):
+        loading.confirm_load(preview=preview, by=carla)
+
+
+def test_a_confirmed_preview_is_not_left(carla, storage):
+    preview = work(hand_in(carla))
+    loading.confirm_load(preview=preview, by=carla)
+
+    with pytest.raises(Refused, match="was confirmed"):
+        loading.leave_load(preview=preview, by=carla)
+
+    assert kept(storage) == ["qrels.txt"]
+
+
+def test_files_of_previews_that_nobody_confirmed_go_after_a_week(carla, storage):
+    forgotten, recent = work(hand_in(carla)), work(hand_in(carla))
+    Load.objects.filter(pk=forgotten.pk).update(finished_at=timezone.now() - timedelta(days=8))
+
+    hand_in(carla)
+
+    forgotten.refresh_from_db()
+    recent.refresh_from_db()
+    assert (forgotten.file.name, bool(recent.file)) == ("", True)
+    assert len(kept(storage)) == 2
+
+
+def test_only_leads_hand_files_in(carla, storage):
+    ada = factories.member(carla.project, "ada")
+
+    with pytest.raises(Refused, match="Only leads"):
+        hand_in(ada)
+
+    assert (Load.objects.count(), kept(storage)) == (0, [])
+
+
+def test_a_lead_of_another_project_confirms_nothing(carla):
+    preview = work(hand_in(carla))
+    eve = factories.lead(factories.project("other"), "eve")
+
+    for act in (
+        lambda: loading.confirm_load(preview=preview, by=eve),
+        lambda: loading.cancel_load(load=preview, by=eve),
+        lambda: loading.leave_load(preview=preview, by=eve),
+    ):
+        with pytest.raises(Refused, match="Only leads"):
+            act()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"content": b""}, "qrels.txt is empty."), ({"format_name": "x"}, "Unknown format 'x'")],
+)
+def test_what_cannot_be_taken_is_refused_and_not_kept(carla, storage, options, sentence):
+    file = SimpleUploadedFile("qrels.txt", options.get("content", QRELS))
+
+    with pytest.raises(Refused, match=sentence):
+        loading.request_load(
+            format_name=options.get("format_name", "trec-qrels"), file=file, by=carla
+        )
+
+    assert kept(storage) == []

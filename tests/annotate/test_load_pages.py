@@ -1,0 +1,262 @@
+"""The pages of loading: hand a file in, see what would change, confirm, see what has."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.actions import loading
+from annotate.models import Candidate, Load
+from formats.registry import FORMATS
+from jobs.runner import Progress
+from tests import factories
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def own_storage(storage):
+    """Uploads go to a folder of the test's own."""
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project("tides"))
+
+
+@pytest.fixture
+def pages(client, carla):
+    client.force_login(carla.user)
+    return client
+
+
+def url(name: str, *keys: object) -> str:
+    return reverse(f"annotate:{name}", args=["tides", *keys])
+
+
+def upload(pages, content: bytes = b"301 0 A 2\n301 0 B 0\n", kind: str = "trec-qrels", **fields):
+    file = SimpleUploadedFile("qrels.txt", content)
+    return pages.post(url("loads"), {"file": file, "format": kind, **fields})
+
+
+def done(load: Load) -> Load:
+    """The state of a row after its worker."""
+    now = timezone.now()
+    loading.perform_load(load, Progress())
+    Load.objects.filter(pk=load.pk).update(state="done", started_at=now, finished_at=now)
+    load.refresh_from_db()
+    return load
+
+
+def text(response) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_the_form_offers_every_format_with_what_it_is(pages):
+    page = text(pages.get(url("loads")))
+
+    for kind in FORMATS.values():
+        assert f'value="{kind.name}"' in page
+        assert kind.title in page
+    assert 'enctype="multipart/form-data"' in page
+
+
+def test_handing_a_file_in_goes_to_its_page(pages, carla):
+    response = upload(pages, no_grade="-1")
+
+    load = Load.objects.get()
+    assert response.url == url("load", load.pk)
+    assert (load.by, load.format, load.no_grade, load.dry_run) == (carla, "trec-qrels", -1, True)
+    assert "Waits for the worker" in text(pages.get(response.url))
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"content": b""}, "The submitted file is empty."),
+        ({"kind": "nosuch"}, "Select a valid choice."),
+        ({"no_grade": "x"}, "Enter a whole number."),
+    ],
+)
+def test_a_form_that_is_wrong_comes_back_with_a_sentence(pages, fields, sentence):
+    response = upload(pages, **fields)
+
+    assert response.status_code == 422
+    assert sentence in text(response)
+    assert not Load.objects.exists()
+
+
+def test_the_page_of_a_running_load_asks_again_until_it_is_over(pages):
+    upload(pages)
+    load = Load.objects.get()
+    now = timezone.now()
+    Load.objects.update(
+        state="running",
+        claim="00000000-0000-0000-0000-000000000001",
+        lease_until=now,
+        started_at=now,
+        step="Reading the file",
+        done=40,
+        total=80,
+    )
+
+    page = pages.get(url("load", load.pk))
+    fragment = pages.get(url("load", load.pk), headers=HTMX)
+
+    for shown in (text(page), text(fragment)):
+        assert f'hx-get="{url("load", load.pk)}"' in shown
+        assert "Reading the file" in shown
+        assert '<progress aria-label="Looking through the file" value="40" max="80">' in shown
+    assert "<html" in text(page)
+    assert "<html" not in text(fragment)
+
+
+def test_the_poll_of_a_job_that_is_over_refreshes_the_page(pages):
+    upload(pages)
+    load = done(Load.objects.get())
+
+    response = pages.get(url("load", load.pk), headers=HTMX)
+
+    assert response.headers["HX-Refresh"] == "true"
+
+
+def test_a_preview_shows_what_would_change_and_asks_for_confirmation(pages):
+    upload(pages)
+    load = done(Load.objects.get())
+
+    page = text(pages.get(url("load", load.pk)))
+
+    assert "What would change" in page
+    assert (
+        '<th scope="row">Candidates</th> <td class="number">2</td> <td class="number">2</td>'
+        in page
+    )
+    assert f'action="{url("load_confirmation", load.pk)}"' in page
+    assert Candidate.objects.count() == 0
+
+
+def test_confirming_leads_to_the_load_and_that_to_its_counts(pages):
+    upload(pages)
+    preview = done(Load.objects.get())
+
+    response = pages.post(url("load_confirmation", preview.pk))
+    load = done(Load.objects.get(preview=preview))
+
+    assert response.url == url("load", load.pk)
+    page = text(pages.get(response.url))
+    assert "What has changed" in page
+    assert "Load another file" in page
+    assert Candidate.objects.count() == 2
+    assert url("load", load.pk) in text(pages.get(url("load", preview.pk)))
+
+
+def test_a_preview_of_what_is_here_already_says_so(pages, carla):
+    factories.candidate(factories.query(carla.project, "301"), "A", prior=2)
+    upload(pages, b"301 0 A 2\n")
+    load = done(Load.objects.get())
+
+    page = text(pages.get(url("load", load.pk)))
+
+    assert "loading it would change nothing" in page
+
+
+def test_every_bad_line_is_shown_as_text_and_nothing_can_be_confirmed(pages):
+    upload(pages, b"301 0 A 2\n301 <script>alert(1)</script> 0\n301 B 1\n")
+    load = done(Load.objects.get())
+
+    page = text(pages.get(url("load", load.pk)))
+
+    assert "2 lines are refused" in page
+    assert "a qrels line has 4 columns" in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+    assert url("load_confirmation", load.pk) not in page
+
+
+def test_confirming_what_is_not_ready_says_why(pages):
+    upload(pages)
+    load = Load.objects.get()
+
+    response = pages.post(url("load_confirmation", load.pk), follow=True)
+
+    assert "This file has not been looked through yet." in text(response)
+
+
+def test_calling_it_off_while_it_waits(pages):
+    upload(pages)
+    load = Load.objects.get()
+
+    response = pages.post(url("load_cancellation", load.pk), follow=True)
+
+    assert "Nothing was kept" in text(response)
+    load.refresh_from_db()
+    assert load.state == "cancelled"
+
+
+def test_leaving_a_preview_puts_its_file_away(pages, storage):
+    upload(pages)
+    load = done(Load.objects.get())
+
+    response = pages.post(url("load_leaving", load.pk), follow=True)
+
+    assert "qrels.txt was put away. Nothing of it was loaded." in text(response)
+    assert Load.objects.get().file.name == ""
+
+
+def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla):
+    Load.objects.bulk_create(
+        Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
+        for n in range(60)
+    )
+
+    first = pages.get(url("loads"))
+    oldest = Load.objects.order_by("-pk")[49]
+    second = pages.get(url("loads"), {"before": oldest.pk})
+
+    assert [load.file_name for load in first.context["loads"]][:2] == ["file-59.txt", "file-58.txt"]
+    assert f'href="?before={oldest.pk}"' in text(first)
+    assert [load.file_name for load in second.context["loads"]][-1] == "file-0.txt"
+
+
+def test_the_list_costs_the_same_whatever_its_length(pages, carla, django_assert_max_num_queries):
+    Load.objects.bulk_create(
+        Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
+        for n in range(40)
+    )
+
+    with django_assert_max_num_queries(8):
+        pages.get(url("loads"))
+
+
+def test_annotators_are_refused_and_strangers_find_nothing(client, carla):
+    ada = factories.member(carla.project, "ada")
+    eve = factories.lead(factories.project("other"), "eve")
+    load = Load.objects.create(project=carla.project, by=carla, format="x", file_name="q")
+    routes = [
+        ("get", url("loads")),
+        ("get", url("load", load.pk)),
+        ("post", url("loads")),
+        ("post", url("load_confirmation", load.pk)),
+        ("post", url("load_cancellation", load.pk)),
+        ("post", url("load_leaving", load.pk)),
+    ]
+
+    statuses = {}
+    for person in (ada, eve):
+        client.force_login(person.user)
+        statuses[person.name] = {getattr(client, verb)(path).status_code for verb, path in routes}
+
+    assert statuses == {"ada": {403}, "eve": {404}}
+    load.refresh_from_db()
+    assert load.state == "queued"
+
+
+def test_a_load_of_another_project_is_not_found_through_ones_own(pages):
+    other = factories.project("other")
+    eve = factories.lead(other, "eve")
+    load = Load.objects.create(project=other, by=eve, format="trec-qrels", file_name="q")
+
+    assert pages.get(url("load", load.pk)).status_code == 404
+    assert pages.post(url("load_confirmation", load.pk)).status_code == 404
