@@ -1,0 +1,290 @@
+"""How fast files are loaded, beside the bare driver with the same rows.
+
+    python -m benchmarks.intake [--lines 1000000] [--documents 100000]
+                                [--database sqlite|postgresql]
+
+Writes a qrels file and a file of documents, and loads each into a new database three ways:
+  ours         `manage.py load`'s own way: read, check, stage, write;
+  bare         the driver alone (executemany, COPY) with rows that are ready made and keys that are
+               known, into the same tables with their keys, indexes and constraints;
+  bare_plain   the driver alone, into one table without any of them: what no loader can reach.
+Prints JSON with rows per second, their quotients, and the memory of the loading process, for a
+tenth of the rows as well: it does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+TOPICS = 250
+WORDS = 300
+
+
+def main() -> None:
+    """Run every step in a process of its own, so that none pays for another's memory."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
+    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        step, path = options.step
+        print(json.dumps(STEPS[step](Path(path))))
+        return
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        files = {
+            "trec-qrels": (_write_qrels, options.lines),
+            "docs-jsonl": (_write_documents, options.documents),
+        }
+        for database in options.database or ["sqlite", "postgresql"]:
+            figures[database] = {
+                kind: _measure(database, kind, write, rows, Path(folder))
+                for kind, (write, rows) in files.items()
+            }
+    print(json.dumps(figures, indent=2))
+
+
+def _write_qrels(path: Path, rows: int) -> None:
+    """TOPICS pools out of a collection with half as many documents as there are lines."""
+    chance = random.Random(1)
+    pool = rows // TOPICS
+    documents = max(rows // 2, pool)
+    with path.open("w") as stream:
+        for topic in range(301, 301 + TOPICS):
+            for document in sorted(chance.sample(range(documents), pool)):
+                grade = chance.choice((0, 0, 0, 0, 1, 1, 2))
+                stream.write(f"{topic} 0 FBIS{document % 5}-{document:07d} {grade}\n")
+
+
+def _write_documents(path: Path, rows: int) -> None:
+    """Documents of WORDS words: about 2 KB each."""
+    chance = random.Random(1)
+    words = ["".join(chance.choices("abcdefghij", k=chance.randint(3, 9))) for _ in range(5_000)]
+    with path.open("w") as stream:
+        for number in range(rows):
+            text = " ".join(chance.choices(words, k=WORDS))
+            doc = {"doc_id": f"FBIS{number % 5}-{number:07d}", "title": text[:60], "text": text}
+            stream.write(json.dumps(doc) + "\n")
+
+
+def _measure(
+    database: str, kind: str, write: Callable[[Path, int], None], rows: int, folder: Path
+) -> dict[str, Any]:
+    file, small = folder / f"{kind}.{rows}", folder / f"{kind}.{rows // 10}"
+    for path, count in ((file, rows), (small, rows // 10)):
+        if not path.exists():
+            write(path, count)
+    seconds: dict[str, float] = {}
+    for way in ("bare_plain", "bare", "ours"):
+        found = _step(database, f"{way} {kind}", file)
+        seconds[way] = found["seconds"]
+    smaller = _step(database, f"ours {kind}", small)
+    return {
+        "rows": rows,
+        **{f"{way}_rows_per_second": round(rows / seconds[way]) for way in seconds},
+        "ours_to_bare": round(seconds["bare"] / seconds["ours"], 2),
+        "ours_to_bare_plain": round(seconds["bare_plain"] / seconds["ours"], 2),
+        "again_rows_per_second": round(rows / found["again"]),
+        "memory_before_mb": found["before_mb"],
+        "memory_peak_mb": found["peak_mb"],
+        "memory_peak_mb_of_a_tenth": smaller["peak_mb"],
+    }
+
+
+def _step(database: str, step: str, path: Path) -> dict[str, Any]:
+    """Run one step in a new process, with a new database."""
+    with tempfile.TemporaryDirectory() as data, _server(database) as address:
+        env = {**os.environ, "REJUDGE_DATA": data, **address}
+        env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.intake", "--step", step, str(path)],
+            env=env,
+            check=True,
+            stdout=subprocess.PIPE,
+        )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@contextlib.contextmanager
+def _server(database: str) -> Iterator[dict[str, str]]:
+    if database == "sqlite":
+        yield {"DATABASE_URL": ""}
+        return
+    from tests.services.postgres import postgres
+
+    with postgres() as url:
+        # The server makes only its own database; ours is made beside it.
+        yield {"DATABASE_URL": url.rpartition("/")[0] + "/postgres"}
+
+
+def _set_up() -> Any:
+    """Make the tables and an empty project; return it."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from annotate.actions.projects import create_project
+
+    call_command("migrate", verbosity=0)
+    return create_project(slug="bench", grades=(0, 1, 2))
+
+
+def _ours(kind: str) -> Callable[[Path], dict[str, Any]]:
+    def run(path: Path) -> dict[str, Any]:
+        """Load the file twice, as the command does."""
+        project = _set_up()
+        from annotate.actions.loading import load_file
+        from annotate.intake import on_disk
+
+        figures: dict[str, Any] = {"before_mb": _peak_mb()}
+        for name in ("seconds", "again"):
+            start = time.perf_counter()
+            report = load_file(project=project, format_name=kind, arrived=on_disk(str(path)))
+            figures[name] = time.perf_counter() - start
+            if report.refused or report.new != (report.read if name == "seconds" else 0):
+                raise RuntimeError(f"not loaded as it should be: {report.as_json()}")
+        return {**figures, "peak_mb": _peak_mb()}
+
+    return run
+
+
+def _records(kind: str, path: Path) -> list[Any]:
+    from formats.registry import lookup
+
+    source = lookup(kind).open(path)
+    with source:
+        return list(lookup(kind).read(source))
+
+
+def _bare_plain(kind: str) -> Callable[[Path], dict[str, Any]]:
+    def run(path: Path) -> dict[str, Any]:
+        """Put the values of the records into one table without a key."""
+        _set_up()
+        width = 3
+        rows = [record[:width] for record in _records(kind, path)]
+        from django.db import connection
+
+        with connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE plain (a text, b text, c text)")
+        return {"seconds": _insert([("plain", ("a", "b", "c"), rows)])}
+
+    return run
+
+
+def _bare_qrels(path: Path) -> dict[str, Any]:
+    """Put queries, documents and candidates into their tables, all keys known beforehand."""
+    project = _set_up()
+    records = _records("trec-qrels", path)
+    queries = {q: key for key, q in enumerate(dict.fromkeys(r.query_id for r in records), 1)}
+    documents = {d: key for key, d in enumerate(sorted({r.doc_id for r in records}), 1)}
+    return {
+        "seconds": _insert(
+            [
+                (
+                    "annotate_query",
+                    ("id", "project_id", "query_id", "title", "description"),
+                    [(key, project.pk, query, "", "") for query, key in queries.items()],
+                ),
+                (
+                    "annotate_document",
+                    ("id", "project_id", "doc_id", "title", "markup", "digest"),
+                    [(key, project.pk, doc, "", "plain", "") for doc, key in documents.items()],
+                ),
+                (
+                    "annotate_candidate",
+                    ("query_id", "document_id", "prior_relevance", "origin"),
+                    [
+                        (queries[r.query_id], documents[r.doc_id], r.relevance, "prior")
+                        for r in records
+                    ],
+                ),
+            ]
+        )
+    }
+
+
+def _bare_documents(path: Path) -> dict[str, Any]:
+    """Put documents and their texts into their tables, all keys known beforehand."""
+    project = _set_up()
+    records = list(enumerate(_records("docs-jsonl", path), 1))
+    return {
+        "seconds": _insert(
+            [
+                (
+                    "annotate_document",
+                    ("id", "project_id", "doc_id", "title", "markup", "digest", "length"),
+                    [
+                        (key, project.pk, doc.doc_id, doc.title, doc.markup, "0" * 32, 2_000)
+                        for key, doc in records
+                    ],
+                ),
+                (
+                    "annotate_documenttext",
+                    ("document_id", "text"),
+                    [(key, doc.text) for key, doc in records],
+                ),
+            ]
+        )
+    }
+
+
+Table = tuple[str, Sequence[str], Iterable[tuple[Any, ...]]]
+
+
+def _insert(tables: list[Table]) -> float:
+    """Fill tables in one transaction through the driver alone; return the seconds it took."""
+    from django.db import connection
+
+    connection.ensure_connection()
+    driver = connection.connection
+    start = time.perf_counter()
+    if connection.vendor == "sqlite":
+        driver.execute("BEGIN IMMEDIATE")
+        for table, columns, rows in tables:
+            marks = ", ".join("?" * len(columns))
+            driver.executemany(
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
+                rows,
+            )
+        driver.execute("COMMIT")
+        return time.perf_counter() - start
+    with driver.transaction(), driver.cursor() as cursor:
+        for table, columns, rows in tables:
+            with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+    return time.perf_counter() - start
+
+
+def _peak_mb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+STEPS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "ours trec-qrels": _ours("trec-qrels"),
+    "ours docs-jsonl": _ours("docs-jsonl"),
+    "bare trec-qrels": _bare_qrels,
+    "bare docs-jsonl": _bare_documents,
+    "bare_plain trec-qrels": _bare_plain("trec-qrels"),
+    "bare_plain docs-jsonl": _bare_plain("docs-jsonl"),
+}
+
+
+if __name__ == "__main__":
+    main()
