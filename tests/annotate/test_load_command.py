@@ -265,7 +265,11 @@ RUN = "1 Q0 A 1 2.0 t\n1 Q0 B 2 1.5 t\n"
 @pytest.mark.parametrize(
     ("kind", "content", "sentence"),
     [
-        ("trec-qrels", gzip.compress(QRELS.encode() * 900)[:-20], ": the gzip file is cut off"),
+        (
+            "trec-qrels",
+            gzip.compress(QRELS.encode() * 900, mtime=0)[:-20],
+            ": the gzip file is cut off",
+        ),
         (
             "trec-qrels",
             b"301 0 A 1\n301 0 caf\xe9 1\n",
