@@ -63,12 +63,6 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     return member(user, found.project.slug), found
 
 
-def pair_as_lead(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """As `pair`, for leads only."""
-    who, found = pair(user, pk)
-    return _leading(who), found
-
-
 def candidate(of: InstructionPair, pk: int) -> Candidate:
     """Return a candidate of the pair's query with its document (not the text), or raise Http404."""
     found = Candidate.objects.select_related("document").filter(pk=pk, query=of.query_id).first()

@@ -36,7 +36,6 @@ urlpatterns = [
         name="load_cancellation",
     ),
     path("projects/<slug:slug>/loads/<int:pk>/leaving/", loads.leaving, name="load_leaving"),
-    path("pairs/<int:pk>/state/", projects.pair_state, name="pair_state"),
     path("pairs/<int:pk>/seats/", home.pair_seat, name="pair_seat"),
     path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
     path("pairs/<int:pk>/judging/", judging.judging, name="judging"),

@@ -53,7 +53,6 @@ RIGHTS = {
     "annotate:load_confirmation": Right.LEAD,
     "annotate:load_cancellation": Right.LEAD,
     "annotate:load_leaving": Right.LEAD,
-    "annotate:pair_state": Right.LEAD,
     "annotate:pair_seat": Right.MEMBER,
     "annotate:rewrite": Right.MEMBER,
     "annotate:judging": Right.MEMBER,

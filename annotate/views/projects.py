@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate import access
 from annotate.actions import guidelines as guideline_actions
 from annotate.actions import members as member_actions
-from annotate.actions import rewriting, rules
+from annotate.actions import rules
 from annotate.actions.seats import free_seats
 from annotate.errors import Refused
 from annotate.forms.project import (
@@ -345,24 +345,6 @@ def archiving(request: PageRequest, slug: str) -> HttpResponse:
         rules.unarchive(by=member)
         messages.success(request, "The project is back.")
     return redirect("annotate:settings", slug)
-
-
-@require_POST
-def pair_state(request: PageRequest, pk: int) -> HttpResponse:
-    """Send a narrative back to be written anew, remove a pair, or undo either."""
-    member, pair = access.pair_as_lead(request.user, pk)
-    action = {
-        "send-back": rewriting.send_back,
-        "remove": rewriting.remove,
-        "undo": rewriting.take_back_decision,
-    }.get(request.POST.get("do", ""))
-    try:
-        if action is None:
-            raise Refused("There is no such thing to do with a pair.")
-        action(pair=pair, by=member)
-    except Refused as refused:
-        messages.error(request, str(refused))
-    return redirect("annotate:query", member.project.slug, pair.query_id)
 
 
 def _welcome(invited: member_actions.Invited) -> str:

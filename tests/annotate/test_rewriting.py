@@ -37,6 +37,16 @@ def test_each_rewriting_inserts_a_version(pair, ada):
     assert versions(pair) == [(1, "At sea."), (2, "At sea, in use.")]
 
 
+def test_paragraphs_and_every_script_are_kept(pair, ada):
+    text = "At sea.\n\n\tNot in rivers: 潮汐, المد."
+
+    narrative = rewriting.rewrite_narrative(
+        pair=pair, text=text.replace("\n", "\r\n"), by=ada, based_on=0
+    )
+
+    assert narrative.text == text
+
+
 def test_the_author_is_kept(pair, ada):
     narrative = rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
 
