@@ -17,7 +17,6 @@ from annotate.models import (
     Load,
     Membership,
     Narrative,
-    Project,
     Query,
     User,
 )
@@ -82,11 +81,6 @@ def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
     if found is None:
         raise Http404("There is no such upload in this project.")
     return who, found
-
-
-def led_project(user: Person, slug: str) -> Project:
-    """Return a project that the person leads, or raise Http404 or PermissionDenied."""
-    return lead(user, slug).project
 
 
 def seat(of: Membership, pk: int) -> Assignment:
