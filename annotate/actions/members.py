@@ -46,21 +46,31 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
         if user is None:
             password = secrets.token_urlsafe(12)
             user = User.objects.create_user(username, password=password)
-        known = project.memberships.filter(user=user).first()
-        if known is not None and known.left_at is None:
+        elif project.memberships.active().filter(user=user).exists():
             raise Refused(f"{username} is already in this project.")
-        if known is None:
-            known = project.memberships.filter(name=username, user=None).first()
-        if known is not None and known.is_machine:
-            raise Refused(f"“{username}” is the name of a machine rater here. Choose another name.")
-        if known is None:
-            return Invited(
-                Membership.objects.create(project=project, user=user, name=username, role=role),
-                password,
-            )
-        known.user, known.role, known.left_at = user, role, None
-        known.save(update_fields=["user", "role", "left_at"])
-    return Invited(known, password)
+        return Invited(_join(project, user, role), password)
+
+
+def appoint_lead(*, project: Project, user: User) -> Membership:
+    """Let an account lead a project, whoever leads it: for who runs the installation."""
+    refuse_if_archived(project)
+    with transaction.atomic():
+        project = Project.objects.select_for_update().get(pk=project.pk)
+        return _join(project, user, Membership.Role.LEAD)
+
+
+def _join(project: Project, user: User, role: str) -> Membership:
+    """Make `user` a member of the locked project, as who they were here before, if they were."""
+    known = (
+        project.memberships.filter(user=user).first()
+        or project.memberships.filter(name=user.username, user=None).first()
+        or Membership(project=project, name=user.username)
+    )
+    if known.is_machine:
+        raise Refused(f"“{known.name}” is the name of a machine rater here. Choose another name.")
+    known.user, known.role, known.left_at = user, role, None
+    known.save()
+    return known
 
 
 def change_role(*, member: Membership, role: str, by: Membership) -> Membership:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.urls import reverse
 
@@ -137,3 +138,23 @@ def test_the_database_itself_refuses_a_machine_with_a_login(carla):
         Membership.objects.create(
             project=carla.project, name="m", is_machine=True, user=factories.user("m")
         )
+
+
+def test_who_runs_the_installation_appoints_a_lead(db, capsys):
+    project = factories.project()
+    factories.user("carla")
+
+    call_command("lead", "tides", "carla")
+    call_command("lead", "tides", "carla")
+
+    assert project.memberships.get().leads
+    assert capsys.readouterr().out == "carla leads tides.\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [(("other", "carla"), "no project “other”"), (("tides", "nobody"), "no account “nobody”")],
+)
+def test_nobody_is_appointed_who_or_where_there_is_nothing(carla, words, sentence):
+    with pytest.raises(CommandError, match=sentence):
+        call_command("lead", *words)

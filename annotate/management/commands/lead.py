@@ -1,0 +1,36 @@
+"""`manage.py lead PROJECT USER`: let an account lead a project that `load --create` made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.actions.members import appoint_lead
+from annotate.errors import Refused
+from annotate.models import Project, User
+
+
+class Command(BaseCommand):
+    """Makes someone lead who cannot be let in on a page yet, because nobody leads."""
+
+    help = "Let an account lead a project. Calling it twice changes nothing."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="the project's short name")
+        parser.add_argument("user", metavar="USER", help="the account's user name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project “{options['project']}”.")
+        user = User.objects.filter(username=options["user"]).first()
+        if user is None:
+            raise CommandError(
+                f"There is no account “{options['user']}”. Make one: manage.py createsuperuser."
+            )
+        try:
+            appoint_lead(project=project, user=user)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        self.stdout.write(f"{user.username} leads {project.slug}.")
