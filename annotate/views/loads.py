@@ -43,10 +43,11 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
         else:
             return redirect(asked)
     before = request.GET.get("before", "")
-    rows = Load.objects.filter(project=member.project_id).select_related("by", "project")
+    # Of a preview and the load it led to only the load is shown.
+    rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
     if before.isdecimal() and len(before) < 19:
         rows = rows.filter(pk__lt=int(before))
-    found = list(rows.defer("report").order_by("-pk")[: SHOWN + 1])
+    found = list(rows.select_related("by", "project").defer("report").order_by("-pk")[: SHOWN + 1])
     return render(
         request,
         "annotate/load_list.html",

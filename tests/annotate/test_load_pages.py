@@ -152,6 +152,16 @@ def test_confirming_leads_to_the_load_and_that_to_its_counts(pages):
     assert url("load", load.pk) in text(pages.get(url("load", preview.pk)))
 
 
+def test_of_a_preview_and_its_load_the_list_shows_one(pages):
+    upload(pages)
+    preview = done(Load.objects.get())
+    pages.post(url("load_confirmation", preview.pk))
+
+    listed = pages.get(url("loads")).context["loads"]
+
+    assert [load.preview for load in listed] == [preview]
+
+
 def test_a_preview_of_what_is_here_already_says_so(pages, carla):
     factories.candidate(factories.query(carla.project, "301"), "A", prior=2)
     upload(pages, b"301 0 A 2\n")
