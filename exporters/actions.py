@@ -20,12 +20,11 @@ from exporters.access import ARCHIVE, BLIND, must_answer_first
 from exporters.files import Writer, pack
 from exporters.manifest import Manifest
 from exporters.models import Export
+from exporters.progress import Report
 from exporters.snapshot import snapshot
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress
-
-Report = Callable[[int], None]
 
 
 class Format(NamedTuple):

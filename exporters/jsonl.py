@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable
 
 from annotate.models import Judgment, Project
 from audit.models import Review
 from exporters import notes, selection
 from exporters.files import Writer
 from exporters.manifest import Manifest, compose, facts_of
+from exporters.progress import Report, reported
 from formats.jsonl import Said, write_judgments, write_pairs
 
 FORMAT = "jsonl"
-# Records between two reports of progress.
-STEP = 1_000
-
-Report = Callable[[int], None]
-T = TypeVar("T")
 
 
 def size(project: Project) -> int:
@@ -39,7 +34,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         (
             "judgments",
             "Every judgment of people and machines, also those that no longer stand.",
-            _reported(selection.judgments(queries), report),
+            reported(selection.judgments(queries), report),
         ),
         ("flags", "What judges said instead of a grade.", selection.flags(queries)),
         ("adjudications", "Settling decisions.", selection.adjudications(queries)),
@@ -69,10 +64,3 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         pairs=[facts_of(pair, {}) for pair in pairs],
         files=into.files,
     )
-
-
-def _reported(records: Iterator[T], report: Report) -> Iterator[T]:
-    for number, record in enumerate(records, 1):
-        if number % STEP == 0:
-            report(STEP)
-        yield record

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import groupby
+from functools import lru_cache
+from itertools import groupby, starmap
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -101,7 +102,7 @@ class Standing(NamedTuple):
     document: int
     prior: int | None
     in_scope: bool
-    grades: list[int]
+    grades: tuple[int, ...]
     outcome: Outcome
 
 
@@ -155,12 +156,19 @@ def _left_out(
 def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
     """Yield the relevance every candidate came with, as it stood, by query_id and doc_id."""
     for batch in _batches(of, BATCH):
-        ids = {query.pk: query.query_id for query in batch}
         rows = Candidate.objects.filter(
-            query__in=list(ids), prior_relevance__isnull=False
+            query__in=[query.pk for query in batch], prior_relevance__isnull=False
         ).order_by(_bytewise("query__query_id"), _bytewise("document__doc_id"))
-        for query, doc_id, relevance in _walk(rows, "query", "document__doc_id", "prior_relevance"):
-            yield Qrel(ids[query], doc_id, relevance)
+        yield from starmap(
+            Qrel, _walk(rows, "query__query_id", "document__doc_id", "prior_relevance")
+        )
+
+
+def prior_relevant(project: Project) -> int:
+    """Return how many candidates came as relevant."""
+    return Candidate.objects.filter(
+        query__project=project, prior_relevance__gte=project.relevant_from
+    ).count()
 
 
 def standings(
@@ -189,19 +197,20 @@ def _standings(project: Project, pool: Iterable[tuple[Any, ...]]) -> Iterator[St
     row = next(rows, None)
     while row is not None:
         _, candidate, doc_id, document, prior, grade, settled = row
-        grades: list[int] = [] if grade is None else [grade]
-        while (row := next(rows, None)) is not None and row[1] == candidate:
-            grades.append(row[5])
-        if len(grades) > 1:
-            grades.sort()
-        yield Standing(
-            doc_id,
-            document,
-            prior,
-            every or (prior is not None and prior >= relevant_from),
-            grades,
-            consensus(grades, rule, settled),
-        )
+        grades = () if grade is None else (grade,)
+        row = next(rows, None)
+        if row is not None and row[1] == candidate:
+            more = [grade]
+            while row is not None and row[1] == candidate:
+                more.append(row[5])
+                row = next(rows, None)
+            grades = tuple(sorted(more))
+        in_scope = every or (prior is not None and prior >= relevant_from)
+        yield Standing(doc_id, document, prior, in_scope, grades, _agreed(grades, rule, settled))
+
+
+# The same few grades come again and again.
+_agreed = lru_cache(maxsize=10_000)(consensus)
 
 
 def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterator[tuple[Any, ...]]:
@@ -329,8 +338,10 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
     """Yield every judgment ever made, of people and machines, also those that no longer stand."""
     for batch in _batches(of, BATCH):
         rows = Judgment.objects.filter(candidate__query__in=[query.pk for query in batch])
-        # Most have no evidence: an empty list is known by its text, without parsing it.
-        with_text = rows.annotate(spans=Cast("evidence", TextField()))
+        # As text: an empty list of evidence need not be parsed, nor a UUID made and unmade.
+        with_text = rows.annotate(
+            spans=Cast("evidence", TextField()), hexadecimal=Cast("uuid", TextField())
+        )
         for *said, uuid, machine, spans, active_ms, superseded_at, withdrawn_at in _walk(
             with_text.order_by(*_said_order("annotator__name"), "uuid"),
             *_OF,
@@ -339,7 +350,7 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
             *_UNDER,
             "at",
             "note",
-            "uuid",
+            "hexadecimal",
             "annotator__is_machine",
             "spans",
             "active_ms",
@@ -348,8 +359,15 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
         ):
             evidence = () if spans == "[]" else _evidence(spans)
             yield JudgmentRecord._make(
-                (*said, str(uuid), machine, evidence, active_ms, superseded_at, withdrawn_at)
+                (*said, _dashed(uuid), machine, evidence, active_ms, superseded_at, withdrawn_at)
             )
+
+
+def _dashed(uuid: str) -> str:
+    """A UUID as it is written; SQLite keeps its digits only."""
+    if len(uuid) == 32:
+        return f"{uuid[:8]}-{uuid[8:12]}-{uuid[12:16]}-{uuid[16:20]}-{uuid[20:]}"
+    return uuid
 
 
 def _evidence(spans: str) -> tuple[Evidence, ...]:

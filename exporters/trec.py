@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import PurePosixPath
 from shutil import copyfileobj
@@ -13,20 +13,16 @@ from annotate.models import Narrative, Project, Run
 from exporters import notes, selection
 from exporters.files import BUFFER, Writer
 from exporters.manifest import Manifest, compose, facts_of
+from exporters.progress import Report, reported
 from exporters.selection import Pair, QueryRow, Standing, Tally
 from formats.jsonl import write_docs
 from formats.records import Qrel
 from formats.trec import write_qrels, write_topics
 
 FORMAT = "trec"
-# Documents between two reports of progress.
-STEP = 1_000
-
 ALTERED = Narrative.Side.ALTERED
 ORIGINAL = Narrative.Side.ORIGINAL
 REVERSED = Narrative.Side.REVERSED
-
-Report = Callable[[int], None]
 
 
 def size(project: Project) -> int:
@@ -54,7 +50,6 @@ class _Export:
         self.queries: list[QueryRow] = selection.queries(project)
         self.pairs: list[Pair] = selection.pairs(project)
         self.tally: Tally = selection.tally(project, self.pairs)
-        self.prior_relevant = 0
         self.facts = {
             pair.pk: facts_of(pair, {} if pair.left_out else dict.fromkeys(_OF_A_PAIR, 0))
             for pair in self.pairs
@@ -66,7 +61,7 @@ class _Export:
     def write(self) -> Manifest:
         into = self.into
         with into.file("qrels.original.txt", "The relevance every document came with.") as stream:
-            prior = write_qrels(self._original(), stream)
+            prior = write_qrels(reported(selection.prior_qrels(self.queries), self.report), stream)
         with ExitStack() as stack:
             changed = stack.enter_context(
                 into.file("qrels.changed.txt", "The relevance under the altered narratives.")
@@ -109,15 +104,6 @@ class _Export:
                 copyfileobj(source, stream, BUFFER)
         return self._manifest(prior=prior, texts=texts)
 
-    def _original(self) -> Iterator[Qrel]:
-        relevant_from = self.project.relevant_from
-        for number, qrel in enumerate(selection.prior_qrels(self.queries), 1):
-            if qrel.relevance >= relevant_from:
-                self.prior_relevant += 1
-            if number % STEP == 0:
-                self.report(STEP)
-            yield qrel
-
     def _altered(self) -> Iterator[Qrel]:
         """Walk the pools under the altered narratives, keep the books, yield what has a relevance.
 
@@ -126,26 +112,23 @@ class _Export:
         """
         relevant_from = self.project.relevant_from
         asked = self.project.overlap_judge
-        walked = 0
+        judged, disputed = State.JUDGED, State.DISPUTED
         of = selection.written(self.pairs, ALTERED)
         for pair, pool in selection.standings(self.project, of, ALTERED):
             counts = self.facts[pair.pk]["counts"]
-            query_id, pair_id = pair.query.query_id, pair.pair_id
-            for standing in pool:
-                walked += 1
-                if walked % STEP == 0:
-                    self.report(STEP)
-                doc_id, document, prior, in_scope, grades, (relevance, state) = standing
+            before = after = 0
+            for standing in reported(pool, self.report):
+                doc_id, _, prior, in_scope, grades, (relevance, state) = standing
                 was_relevant = prior is not None and prior >= relevant_from
-                counts["relevant_before"] += was_relevant
-                if state is State.DISPUTED:
+                before += was_relevant
+                if relevance is not None:
+                    counts[state] += 1
+                    if state is judged and len(grades) < asked:
+                        counts["fewer_than_asked"] += 1
+                elif state is disputed:
                     counts["disputed"] += 1
                     self._dispute(pair, ALTERED, standing)
                     continue
-                if relevance is not None:
-                    counts[state] += 1
-                    if state is State.JUDGED and len(grades) < asked:
-                        counts["fewer_than_asked"] += 1
                 elif in_scope:
                     counts["unjudged"] += 1
                     self._miss(pair, ALTERED, standing)
@@ -157,18 +140,16 @@ class _Export:
                     counts["kept"] += 1
                     relevance = prior
                 is_relevant = relevance >= relevant_from
-                counts["relevant_after"] += is_relevant
-                if prior is not None and relevance != prior:
+                after += is_relevant
+                if relevance != prior and prior is not None:
                     change = "regraded"
-                    counts["changed"] += 1
                     if is_relevant != was_relevant:
                         change = "grew" if is_relevant else "dropped"
                         counts[change] += 1
-                    self.changed_documents.add(document)
-                    _line(
-                        self.changes, query_id, pair_id, doc_id, str(prior), str(relevance), change
-                    )
-                yield Qrel(pair_id, doc_id, relevance)
+                    self._change(pair, standing, relevance, change)
+                    counts["changed"] += 1
+                yield Qrel(pair.pair_id, doc_id, relevance)
+            counts["relevant_before"], counts["relevant_after"] = before, after
 
     def _other(self, side: str) -> Iterator[Qrel]:
         """As `_altered` for the other sides: what people said there, and nothing else."""
@@ -186,6 +167,18 @@ class _Export:
                     self._miss(pair, side, standing)
                 if relevance is not None:
                     yield Qrel(pair.pair_id, standing.doc_id, relevance)
+
+    def _change(self, pair: Pair, standing: Standing, relevance: int, change: str) -> None:
+        self.changed_documents.add(standing.document)
+        _line(
+            self.changes,
+            pair.query.query_id,
+            pair.pair_id,
+            standing.doc_id,
+            str(standing.prior),
+            str(relevance),
+            change,
+        )
 
     def _dispute(self, pair: Pair, side: str, standing: Standing) -> None:
         grades = ",".join(map(str, standing.grades))
@@ -226,7 +219,7 @@ class _Export:
             "queries": len(self.queries),
             "candidates": sum(sizes.values()),
             "prior": prior,
-            "prior_relevant": self.prior_relevant,
+            "prior_relevant": selection.prior_relevant(self.project),
             "pairs": len(self.pairs),
             "pairs_written": len(selection.written(self.pairs, ALTERED)),
             **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _OF_A_PAIR},
