@@ -74,7 +74,8 @@ def _measure(database: str, rows: int) -> dict[str, Any]:
 
 def _times(ours: dict[str, Any], bare: dict[str, Any], what: str) -> float:
     """How much longer a line took."""
-    return round((ours[what] / ours["lines"]) / (bare[what] / bare["lines"]), 2)
+    times: float = (ours[what] / ours["lines"]) / (bare[what] / bare["lines"])
+    return round(times, 2)
 
 
 @contextlib.contextmanager
