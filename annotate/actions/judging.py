@@ -142,7 +142,10 @@ def undo(*, narrative: Narrative, by: Membership, now: datetime | None = None) -
             ).update(superseded_at=None)
             taken_back: Flag | Judgment = last_flag
         elif judgment is not None:
-            Judgment.objects.filter(pk=judgment.pk).update(superseded_at=now, withdrawn_at=now)
+            # It gives its place up: another one may take it.
+            Judgment.objects.filter(pk=judgment.pk).update(
+                superseded_at=now, withdrawn_at=now, replaces=None
+            )
             if judgment.replaces_id is not None:
                 Judgment.objects.filter(pk=judgment.replaces_id).update(superseded_at=None)
             taken_back = judgment

@@ -161,6 +161,17 @@ def test_undo_brings_back_what_was_replaced(scene):
     assert scene.current() == [("A", 1)]
 
 
+def test_what_came_back_can_be_replaced_again(scene):
+    first = scene.judge(1)
+    scene.judge(2)
+    judging.undo(narrative=scene.narrative, by=scene.ada)
+
+    third = scene.judge(0)
+
+    assert third.replaces == first
+    assert scene.current() == [("A", 0)]
+
+
 def test_undo_goes_back_as_far_as_there_is_anything(scene):
     scene.judge(1)
     scene.judge(2)
