@@ -9,7 +9,7 @@ from shutil import copyfileobj
 from typing import IO
 
 from annotate.consensus import State
-from annotate.models import Narrative, Project, Run
+from annotate.models import Candidate, Narrative, Project, Run
 from exporters import notes, selection
 from exporters.files import BUFFER, Writer
 from exporters.manifest import Manifest, compose, facts_of
@@ -29,7 +29,8 @@ def size(project: Project) -> int:
     """Return how many documents `write` walks, for a progress bar."""
     sizes = selection.pool_sizes(project)
     pools = selection.written(selection.pairs(project), ALTERED)
-    return sum(sizes.values()) + sum(sizes.get(pair.query.pk, 0) for pair in pools)
+    prior = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
+    return prior.count() + sum(sizes.get(pair.query.pk, 0) for pair in pools)
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:

@@ -69,6 +69,15 @@ def test_the_worker_is_told_to_build_by_the_name_of_the_task(scene):
     assert export.state == Export.State.DONE
 
 
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_progress_counts_up_to_what_it_said_there_is(scene, tmp_path, format_name):
+    reported = []
+
+    actions.write(scene.project, format_name, tmp_path, reported.append)
+
+    assert sum(reported) == actions.FORMATS[format_name].size(scene.project)
+
+
 def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
     factories.narrative(scene.pair, text="Only <num> at sea.", version=3)
     export = requested(scene)
