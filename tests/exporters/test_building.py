@@ -71,7 +71,7 @@ def test_the_worker_is_told_to_build_by_the_name_of_the_task(scene):
 
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
 def test_progress_counts_up_to_what_it_said_there_is(scene, tmp_path, format_name):
-    reported = []
+    reported: list[int] = []
 
     actions.write(scene.project, format_name, tmp_path, reported.append)
 
