@@ -33,9 +33,7 @@ def user(name: str) -> User:
     return found or User.objects.create_user(name, password=PASSWORD)
 
 
-def project(
-    slug: str = "tides", *, grades: tuple[int, ...] = (0, 1, 2), **fields: Any
-) -> Project:
+def project(slug: str = "tides", *, grades: tuple[int, ...] = (0, 1, 2), **fields: Any) -> Project:
     """A project with its grades and nobody in it."""
     made = Project.objects.create(slug=slug, name=slug.capitalize(), **fields)
     names = {0: "Not relevant", 1: "Relevant", 2: "Highly relevant"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from annotate.actions import pool, seats
 from annotate.models import Assignment, Flag, Judgment
@@ -177,10 +177,12 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
     page.goto(f"/pairs/{pair.pk}/judging/")
     pressed: dict[str, int] = {}
     whole_pages: list[str] = []
-    page.on(
-        "request",
-        lambda request: request.is_navigation_request() and whole_pages.append(request.url),
-    )
+
+    def note(request: Request) -> None:
+        if request.is_navigation_request():
+            whole_pages.append(request.url)
+
+    page.on("request", note)
 
     for number in range(20):
         # The key goes down the moment the next document is there, faster than any person.
