@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.template.backends.django import Template
 from django.template.loader import get_template
 
 FOLDER = Path(settings.BASE_DIR) / "templates"
@@ -27,7 +28,7 @@ FORBIDDEN = {
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_can_be_read(name):
-    assert get_template(name)
+    assert isinstance(get_template(name), Template)
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
