@@ -12,6 +12,7 @@ import pytest
 from django.core.files.storage import default_storage
 
 from annotate.models import Adjudication, Flag, InstructionPair, Narrative, Project
+from audit.criteria import CRITERIA
 from audit.models import Decision, Rating, Review
 from exporters import actions
 from tests import factories
@@ -84,11 +85,11 @@ class Tides:
             at=LATER,
         )
         review = Review.objects.create(
-            narrative=under, auditor=self.dan, rubric="r1", started_at=AT, submitted_at=LATER
+            narrative=under, auditor=self.dan, rubric="1", started_at=AT, submitted_at=LATER
         )
-        Rating.objects.create(review=review, criterion="query_dependency", level="excellent")
-        Rating.objects.create(review=review, criterion="semantic_expansion", level="acceptable")
-        Review.objects.create(narrative=under, auditor=self.ben, rubric="r1", started_at=AT)
+        for criterion in reversed(CRITERIA):
+            Rating.objects.create(review=review, criterion=criterion.key, level="acceptable")
+        Review.objects.create(narrative=under, auditor=self.ben, rubric="1", started_at=AT)
         Decision.objects.create(narrative=under, outcome="accepted", by=self.carla, at=LATER)
 
     def _query_303(self) -> None:

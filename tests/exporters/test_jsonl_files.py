@@ -79,7 +79,11 @@ def test_flags_decisions_and_reviews_read_back(tides, write):
     assert (review.pair_id, review.auditor, review.version, review.at) == ("302", "dan", 1, LATER)
     assert [rating.criterion for rating in review.ratings] == [
         "semantic_expansion",
+        "semantic_consistency",
         "query_dependency",
+        "constraint_abstraction",
+        "category_focus",
+        "internal_consistency",
     ]
     assert (decision.pair_id, decision.outcome, decision.by) == ("302", "accepted", "carla")
 

@@ -24,6 +24,8 @@ from annotate.models import (
 )
 from audit.models import Decision, Rating, Review
 
+SAID = ("judgments", "flags", "adjudications", "reviews", "decisions")
+
 
 @pytest.fixture
 def elsewhere(tides, write):
@@ -49,17 +51,17 @@ def test_everything_said_comes_back(elsewhere, write):
     folder = elsewhere.folder
 
     load("pairs-jsonl", folder / "pairs.jsonl")
-    for name in ("judgments", "flags", "adjudications"):
+    for name in SAID:
         load("judgments-jsonl", folder / f"{name}.jsonl")
 
     again = write(Project.objects.get(slug="tides"), "jsonl")
-    for name in ("pairs", "judgments", "flags", "adjudications"):
+    for name in ("pairs", *SAID):
         assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
 
 
 def test_loading_it_a_second_time_changes_nothing(elsewhere):
     folder = elsewhere.folder
-    said = [folder / f"{name}.jsonl" for name in ("judgments", "flags", "adjudications")]
+    said = [folder / f"{name}.jsonl" for name in SAID]
     load("pairs-jsonl", folder / "pairs.jsonl")
     load("judgments-jsonl", *said)
 

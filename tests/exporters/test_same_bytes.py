@@ -16,7 +16,7 @@ from tests.exporters.conftest import Tides
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
     "trec": "b6f813a31ad11ee1de2ab83697e5b252073539aeaff80ed602ceefb7f0267430",
-    "jsonl": "b779d3e187be61b69493776fb58429dd7f79ddd013cb9bd116f74b69c8206fa3",
+    "jsonl": "57ae7db33f61fa6a0972a4b3a5b617cbaf8fdc2561da6d28ae33665f521ebaef",
 }
 
 

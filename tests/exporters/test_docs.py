@@ -1,0 +1,23 @@
+"""The page on exports names what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+
+from tests import factories
+
+
+def test_every_file_of_an_export_is_on_its_page(tides, write):
+    for side in ("original", "reversed"):
+        under = tides.pair.narratives.filter(side=side).first() or factories.narrative(
+            tides.pair, side
+        )
+        tides.say(under, tides.pool["B"], tides.ada, 1)
+    page = Path(settings.BASE_DIR, "docs", "exports.md").read_text(encoding="utf-8")
+
+    names = {*write(tides.project).bytes(), *write(tides.project, "jsonl").bytes()}
+
+    assert len(names) == 19
+    assert {name for name in names if f"`{name}`" not in page} == set()
