@@ -8,6 +8,7 @@ import signal
 import sys
 from typing import Any
 
+import billiard.pool
 from celery import Celery
 from celery.signals import (
     after_setup_logger,
@@ -28,6 +29,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # How long an embedded worker waits between two looks into its broker file. It cannot be given as
 # an option: the transport would hand it on to SQLAlchemy, which refuses it.
 Transport.polling_interval = 0.2
+
+# A process that has just done a job when the worker stops waits for its last word to be heard,
+# perhaps in vain: by default for half a minute. The row says what was done, so two seconds will do.
+billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 
 # Redis gives a message to another worker after this long. It is longer than any job: the job's own
 # lease is what finds a dead worker, and much sooner.
