@@ -48,9 +48,10 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
-    following = sitting(narrative=narrative, by=member).next()
+    at = sitting(narrative=narrative, by=member)
+    following = at.next()
     if following is None:
-        return _show(request, member, pair, narrative, None)
+        return _show(request, member, pair, narrative, None, at=at)
     return redirect("annotate:judge", pair.pk, following)
 
 
@@ -139,9 +140,10 @@ def _show(
     candidate: Candidate | None,
     more: Mapping[str, Any] | None = None,
     status: int = 200,
+    at: Sitting | None = None,
 ) -> HttpResponse:
     """Draw the page, or for htmx the part of it that changes, around one document or at the end."""
-    at = sitting(narrative=narrative, by=member)
+    at = at or sitting(narrative=narrative, by=member)
     stage = {
         "project": pair.project,
         "member": member,
@@ -226,13 +228,14 @@ def _onward(
     saved_at: datetime,
 ) -> HttpResponse:
     """Bring the next document, or the end; what is shown says when the last was saved."""
-    following = sitting(narrative=narrative, by=member).next(after=candidate.pk)
+    at = sitting(narrative=narrative, by=member)
+    following = at.next(after=candidate.pk)
     if not request.htmx:
         if following is None:
             return redirect("annotate:judging", pair.pk)
         return redirect("annotate:judge", pair.pk, following)
     found = access.candidate(pair, following) if following is not None else None
-    return _show(request, member, pair, narrative, found, {"saved_at": saved_at})
+    return _show(request, member, pair, narrative, found, {"saved_at": saved_at}, at=at)
 
 
 def _refusal(

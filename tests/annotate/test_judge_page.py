@@ -195,3 +195,13 @@ def test_a_document_of_another_query_is_not_found(scene):
     stranger = factories.candidate(factories.query(scene.project, "302"))
 
     assert scene.post("judgment", stranger, relevance=1).status_code == 404
+
+
+def test_saving_and_bringing_the_next_takes_few_queries(scene, django_assert_max_num_queries):
+    first, _ = scene.order()
+
+    with django_assert_max_num_queries(25) as queries:
+        scene.post("judgment", first, relevance=2, htmx=True)
+
+    texts = [query for query in queries.captured_queries if "documenttext" in query["sql"]]
+    assert len(texts) == 1
