@@ -30,6 +30,7 @@ PARTS = ("qrels", "tables")
 # return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
+_CONTROL_BYTES = bytes(code for code in range(128) if _CONTROL_IN_LINE.match(chr(code)))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL_IN_ID = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -351,18 +352,11 @@ class Source(Input):
         """Lines of `body`; line by line only where the whole of it does not pass."""
         if number == 1:
             body = body.removeprefix(b"\xef\xbb\xbf")
-        if len(body) <= self.max_line:
-            try:
-                text = body.decode("utf-8")
-            except UnicodeDecodeError:
-                text = "\0"
-            if "\r" in text:
-                text = text.replace("\r\n", "\n").removesuffix("\r")
-            if not _CONTROL_IN_LINE.search(text):
-                if number == 1:
-                    self._head = text[:HEAD]
-                yield number, text.split("\n")
-                return
+        if len(body) <= self.max_line and (text := _clean(body)) is not None:
+            if number == 1:
+                self._head = text[:HEAD]
+            yield number, text.split("\n")
+            return
         if number == 1:
             self._head = body[:HEAD].decode("utf-8", "replace")
         for offset, raw in enumerate(body.split(b"\n")):
@@ -441,6 +435,19 @@ class Source(Input):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _clean(body: bytes) -> str | None:
+    """The text of some lines with their ends as line feeds, or None where anything is wrong."""
+    if b"\r" in body:
+        body = body.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    # Many times quicker than a search in the text. In UTF-8 a control byte is part of nothing else.
+    if len(body.translate(None, _CONTROL_BYTES)) != len(body):
+        return None
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 class Folder(Input):
