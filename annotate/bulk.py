@@ -59,6 +59,12 @@ class Stage:
         declared = ", ".join([key, *(f"{c} {_declared(kind)}" for c, kind in columns.items())])
         drop(name)
         run(f"CREATE TEMPORARY TABLE {name} ({declared})")
+        if on_postgresql():
+            # Long texts would be compressed here, only to be unpacked again.
+            texts = [column for column, kind in columns.items() if kind.startswith("text")]
+            whole = ", ".join(f"ALTER COLUMN {column} SET STORAGE EXTERNAL" for column in texts)
+            if texts:
+                run(f"ALTER TABLE {name} {whole}")
         names = ", ".join(filled)
         self._copy = f"COPY {name} ({names}) FROM STDIN"
         marks = ", ".join(["%s"] * len(filled))
@@ -133,7 +139,8 @@ def drop(name: str) -> None:
 def analyze(name: str) -> None:
     """Let PostgreSQL know what is in a table just filled: nothing else tells it in time."""
     if on_postgresql():
-        run(f"ANALYZE {name}")
+        # Two loads at once must not wait for each other here, each with a lock of its own.
+        run(f"ANALYZE (SKIP_LOCKED) {name}")
 
 
 def bytewise(column: str) -> str:

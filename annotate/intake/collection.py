@@ -9,6 +9,9 @@ from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
 from formats.records import Doc, Qrel
 
+# So many new rows that PostgreSQL should know of them before it joins them.
+MANY = 1_000
+
 
 def digest(markup: str, text: str) -> str:
     """Return what tells whether a document's text, or how it is written, has changed."""
@@ -88,7 +91,8 @@ class Documents(Arrivals):
             ORDER BY s.doc_id
             """
         )
-        bulk.analyze("annotate_document")
+        if self.new > MANY:
+            bulk.analyze("annotate_document")
         if self.changed:
             run(
                 """
@@ -167,16 +171,14 @@ class Ids:
             )
             """
         )
-        queries = self.intake.rows("queries")
-        queries.new += run(
+        queries = run(
             """
             INSERT INTO annotate_query (project_id, query_id, title, description)
             SELECT %(project)s, query_id, '', '' FROM stage_query_ids
             WHERE fresh = 1 ORDER BY query_id
             """
         )
-        documents = self.intake.rows("documents")
-        documents.new += run(
+        documents = run(
             """
             INSERT INTO annotate_document (project_id, doc_id, title, markup, digest)
             SELECT %(project)s, s.doc_id, '', 'plain', '' FROM stage_doc_ids s
@@ -187,8 +189,11 @@ class Ids:
             ORDER BY s.doc_id
             """
         )
-        bulk.analyze("annotate_query")
-        bulk.analyze("annotate_document")
+        self.intake.rows("queries").new += queries
+        self.intake.rows("documents").new += documents
+        for table, made in (("annotate_query", queries), ("annotate_document", documents)):
+            if made > MANY:
+                bulk.analyze(table)
 
     def count(self) -> None:
         """Count the queries and documents that stayed as they were."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, Protocol
 
-from django.db import transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotate import bulk
@@ -165,7 +165,24 @@ def _check(intake: Intake, ids: Ids) -> None:
 
 
 def _write(intake: Intake, ids: Ids, record: Callable[[FileReport], None] | None) -> None:
-    """Write everything in one transaction, or nothing."""
+    """Write everything in one transaction, or nothing.
+
+    What somebody else did at the same moment can make that fail; then it is done once more, and
+    finds it.
+    """
+    notes = list(intake.report.notes)
+    try:
+        _write_at_once(intake, ids, record)
+    except (IntegrityError, OperationalError):
+        if connection.in_atomic_block:
+            # The transaction around this one has failed as well.
+            raise
+        intake.report.nothing_loaded()
+        intake.report.notes[:] = notes
+        _write_at_once(intake, ids, record)
+
+
+def _write_at_once(intake: Intake, ids: Ids, record: Callable[[FileReport], None] | None) -> None:
     try:
         with transaction.atomic():
             # One load of a project at a time; people who judge meanwhile are not held up.

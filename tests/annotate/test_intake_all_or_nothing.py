@@ -7,7 +7,7 @@ import threading
 import tracemalloc
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from annotate import bulk, intake
 from annotate.bulk import Stage
@@ -16,7 +16,7 @@ from annotate.models import Candidate, Document, Judgment, Membership, Project, 
 from formats.records import Qrel
 from formats.registry import lookup
 from tests import factories
-from tests.annotate.arriving import arrived, counts, jsonl, load, stages
+from tests.annotate.arriving import arrived, counts, jsonl, load, rows, stages
 
 ROWS = (Candidate, Document, Judgment, Membership, Query)
 GOOD = '{"query_id": "1", "doc_id": "A", "annotator": "ada", "relevance": 1}\n'
@@ -116,6 +116,36 @@ def test_what_cannot_be_recorded_is_not_loaded(project):
         load(project, "trec-qrels", "1 0 A 1\n", record=record)
 
     assert written() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_somebody_else_did_at_the_same_moment_is_found_the_second_time():
+    project = factories.project()
+    failures = [IntegrityError("somebody was faster")]
+
+    def record(report):
+        if failures:
+            raise failures.pop()
+
+    report = load(project, "trec-qrels", "1 0 A 1\n1 0 B -1\n", no_grade=-1, record=record)
+
+    assert counts(report) == (2, 2, 0, 0, 0)
+    assert rows(report)["candidates"] == (2, 0, 0)
+    assert len(report.notes) == 1
+    assert Candidate.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_fails_twice_is_not_hidden():
+    project = factories.project()
+
+    def record(report):
+        raise IntegrityError("wrong for good")
+
+    with pytest.raises(IntegrityError, match="wrong for good"):
+        load(project, "trec-qrels", "1 0 A 1\n", record=record)
+
+    assert (written(), stages()) == (0, [])
 
 
 class Meter:
