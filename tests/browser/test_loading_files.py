@@ -1,0 +1,69 @@
+"""Handing a file in, seeing what it would change, and having it loaded, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.models import Candidate
+from tests import factories
+from tests.services.processes import wait_until
+
+QRELS = b"301 0 A 2\n301 0 B 0\n"
+
+
+@pytest.fixture
+def carla(live_server, new_person) -> Page:
+    factories.lead(factories.project("tides"))
+    return new_person("carla")
+
+
+def hand_in(page: Page, content: bytes) -> None:
+    page.goto("/projects/tides/loads/")
+    page.get_by_label("File").set_input_files(
+        {"name": "qrels.txt", "mimeType": "text/plain", "buffer": content}
+    )
+    page.get_by_label(re.compile("^TREC qrels")).check()
+    page.get_by_role("button", name="Look through it").click()
+
+
+def test_a_file_is_looked_through_confirmed_and_loaded(carla, redis_worker, accessibility):
+    hand_in(carla, QRELS)
+
+    # The page asks until the worker is done, and then shows what would change.
+    expect(carla.get_by_role("heading", name="What would change")).to_be_visible()
+    expect(carla.get_by_role("row", name=re.compile("^Candidates"))).to_contain_text("2")
+    assert Candidate.objects.count() == 0
+    assert accessibility(carla) == []
+
+    carla.get_by_role("button", name="Load it").click()
+
+    expect(carla.get_by_role("heading", name="What has changed")).to_be_visible()
+    assert Candidate.objects.count() == 2
+    carla.goto("/projects/tides/loads/")
+    expect(carla.get_by_role("link", name="qrels.txt")).to_have_count(1)
+    assert accessibility(carla) == []
+
+
+def test_bad_lines_are_shown_and_nothing_is_offered(carla, redis_worker, accessibility):
+    hand_in(carla, b"301 0 A 2\n301 B 0\n")
+
+    expect(carla.get_by_role("heading", name="1 line is refused")).to_be_visible()
+    expect(carla.get_by_role("row", name=re.compile("301 B 0"))).to_contain_text("this has 3")
+    expect(carla.get_by_role("button", name="Load it")).to_have_count(0)
+    assert accessibility(carla) == []
+
+
+def test_without_javascript_the_same_is_seen_by_reloading(carla, new_person, redis_worker):
+    plain = new_person("carla", java_script_enabled=False)
+    hand_in(plain, QRELS)
+
+    def is_ready() -> bool:
+        plain.reload()
+        return plain.get_by_role("button", name="Load it").count() == 1
+
+    wait_until(is_ready, "the preview")
+
+    expect(plain.get_by_role("heading", name="What would change")).to_be_visible()
