@@ -67,7 +67,8 @@ class Command(BaseCommand):
         for sentence in [*written["warnings"], *written["notes"]]:
             self.stdout.write(sentence)
         for entry in written["files"]:
-            self.stdout.write(f"{folder / entry['name']}  {entry['lines']:,} lines")
+            lines = "1 line" if entry["lines"] == 1 else f"{entry['lines']:,} lines"
+            self.stdout.write(f"{folder / entry['name']}  {lines}")
         self.stdout.write(str(folder / manifest.NAME))
 
 
