@@ -15,7 +15,7 @@ QRELS = b"301 0 A 2\n301 0 B 0\n"
 
 
 @pytest.fixture
-def carla(live_server, new_person) -> Page:
+def carla(live_server, new_person):
     factories.lead(factories.project("tides"))
     return new_person("carla")
 
@@ -60,7 +60,7 @@ def test_without_javascript_the_same_is_seen_by_reloading(carla, new_person, red
     plain = new_person("carla", java_script_enabled=False)
     hand_in(plain, QRELS)
 
-    def is_ready() -> bool:
+    def is_ready():
         plain.reload()
         return plain.get_by_role("button", name="Load it").count() == 1
 
