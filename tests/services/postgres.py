@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -76,15 +77,28 @@ def _answers(folder: Path) -> bool:
 
 
 def _unprivileged(folder: Path) -> list[str]:
-    """Return what stands before a command so that PostgreSQL, which refuses root, will run."""
-    if os.geteuid() != 0:
+    """Return what stands before a command for PostgreSQL, which refuses root and the nameless."""
+    if os.geteuid() != 0 and _has_a_name():
         return []
     in_namespace = ["unshare", "--user", "--map-user=65534", "--map-group=65534"]
     if subprocess.run([*in_namespace, "true"], capture_output=True).returncode == 0:
         return in_namespace
+    if os.geteuid() != 0:
+        raise RuntimeError(
+            f"PostgreSQL needs a user with a name, and {os.geteuid()} has none in /etc/passwd. "
+            "Run the tests as another user."
+        )
     # Containers often forbid namespaces; there, root may become somebody else.
     shutil.chown(folder, "nobody")
     return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+
+
+def _has_a_name() -> bool:
+    try:
+        pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return True
 
 
 def _dying_with_its_parent() -> list[str]:
