@@ -59,6 +59,9 @@ class Stage:
         declared = ", ".join([key, *(f"{c} {_declared(kind)}" for c, kind in columns.items())])
         drop(name)
         run(f"CREATE TEMPORARY TABLE {name} ({declared})")
+        if not on_postgresql():
+            # Some builds of SQLite write zeros over whatever is dropped.
+            run("PRAGMA temp.secure_delete = OFF")
         if on_postgresql():
             # Long texts would be compressed here, only to be unpacked again.
             texts = [column for column, kind in columns.items() if kind.startswith("text")]

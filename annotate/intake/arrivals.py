@@ -197,7 +197,7 @@ class Arrivals:
         return []
 
     def doc_ids(self) -> list[str]:
-        """Return queries for the ids of all documents named, column doc_id."""
+        """Return queries for the ids of documents named and not brought, column doc_id."""
         return []
 
     def check(self) -> None:

@@ -32,29 +32,19 @@ class Documents(Arrivals):
             markup="text",
             digest="text",
             length="integer",
-            # Last, so that SQLite reads it only where it is asked for.
-            text="text",
         )
+        # Apart, and numbered alike: whatever only compares documents never touches a text.
+        self.texts = self.stage("stage_texts", text="text")
 
     def take(self, record: Doc, place: int) -> None:
         doc_id, title, text, markup = record
         self.taken += 1
         if text is None:
-            self.docs.add(place, doc_id, title, markup, "", None, None)
+            self.docs.add(place, doc_id, title, markup, "", None)
+            self.texts.add(place, None)
         else:
-            self.docs.add(
-                place,
-                doc_id,
-                title,
-                markup,
-                digest(markup, text),
-                len(text),
-                text,
-                weight=len(text),
-            )
-
-    def doc_ids(self) -> list[str]:
-        return ["SELECT doc_id FROM stage_docs"]
+            self.docs.add(place, doc_id, title, markup, digest(markup, text), len(text))
+            self.texts.add(place, text, weight=len(text))
 
     def check(self) -> None:
         self.repeats(
@@ -110,17 +100,19 @@ class Documents(Arrivals):
             run(
                 """
                 UPDATE annotate_documenttext SET text = s.text
-                FROM stage_docs_changed x CROSS JOIN stage_docs s
+                FROM stage_docs_changed x CROSS JOIN stage_texts s
                 WHERE annotate_documenttext.document_id = x.id AND s.n = x.n
-                AND s.length IS NOT NULL
+                AND s.text IS NOT NULL
                 """
             )
         run(
             """
             INSERT INTO annotate_documenttext (document_id, text)
-            SELECT d.id, s.text FROM stage_docs s CROSS JOIN annotate_document d
+            SELECT d.id, t.text
+            FROM stage_docs s CROSS JOIN annotate_document d CROSS JOIN stage_texts t
             WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id AND s.length IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM annotate_documenttext t WHERE t.document_id = d.id)
+            AND NOT EXISTS (SELECT 1 FROM annotate_documenttext o WHERE o.document_id = d.id)
+            AND t.n = s.n
             """
         )
         bulk.drop("stage_docs_changed")
@@ -130,7 +122,10 @@ class Documents(Arrivals):
 
 
 class Ids:
-    """Every query and document that a file names: made where the project does not know them."""
+    """Every query and document that a file names: made where the project does not know them.
+
+    Documents that it brings are `Documents`' own to write.
+    """
 
     def __init__(self, intake: Intake) -> None:
         self.intake = intake
@@ -197,10 +192,18 @@ class Ids:
 
     def count(self) -> None:
         """Count the queries and documents that stayed as they were."""
-        for kind, table in (("queries", "stage_query_ids"), ("documents", "stage_doc_ids")):
-            rows = self.intake.rows(kind)
-            named = bulk.number(f"SELECT COUNT(*) FROM {table}")  # noqa: S608
-            rows.unchanged = named - rows.new - rows.changed
+        queries, documents = self.intake.rows("queries"), self.intake.rows("documents")
+        named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
+        queries.unchanged = named - queries.new - queries.changed
+        named = bulk.number("SELECT COUNT(*) FROM stage_doc_ids")
+        if self.intake.brings(Documents):
+            named = bulk.number(
+                "SELECT COUNT(*) FROM "
+                "(SELECT doc_id FROM stage_docs UNION SELECT doc_id FROM stage_doc_ids) x"
+                if named
+                else "SELECT COUNT(*) FROM stage_docs"
+            )
+        documents.unchanged = named - documents.new - documents.changed
 
     def drop(self) -> None:
         """Drop the two tables."""
