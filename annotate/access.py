@@ -34,6 +34,15 @@ def memberships_of(user: Person) -> MembershipQuerySet:
     )
 
 
+def archived_projects(user: Person) -> MembershipQuerySet:
+    """The projects a person leads that are put away: they can bring them back."""
+    return (
+        Membership.objects.active()
+        .filter(user_id=_id(user), role=Membership.Role.LEAD, project__archived_at__isnull=False)
+        .select_related("project")
+    )
+
+
 def member(user: Person, slug: str) -> Membership:
     """Return the person's membership of the project called `slug`, or raise Http404."""
     found = (

@@ -39,8 +39,8 @@ def trec_rules(project: Project) -> list[Rule]:
             about="Left out",
             says="A document that is disputed, or that nobody has judged, has no line in the "
             "qrels; disputed.tsv and unjudged.tsv list them. Pairs that were removed or sent back, "
-            "and pairs whose altered narrative is not written, have no part in the changed files; "
-            "pairs.tsv says which.",
+            "and pairs whose altered narrative is not written or not judged at all, have no part in "
+            "the changed files; pairs.tsv says which.",
         ),
         Rule(
             about="Ids",
@@ -66,7 +66,7 @@ def about_trec(
     original narratives. `texts`: how many documents are written with what is known of them.
     """
     written = [facts for facts in pairs if not facts["left_out"]]
-    said = [*_about_pairs(pairs, written), *_about_judgments(counts, asked)]
+    said = [*_about_pairs(pairs), *_about_judgments(counts, asked)]
     if any(map(_spoken_of, written)) and not counts["grew"]:
         said.append("The relevant set only shrinks: no document became relevant.")
     for side, states in elsewhere.items():
@@ -100,6 +100,12 @@ def trec_warnings(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str
             "At least one document should change in every pair, but none has changed in: "
             f"{_listed(same)}."
         )
+    if open_ones := [facts["pair_id"] for facts in spoken_of if _unfinished(facts)]:
+        said.append(
+            "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
+            "take them for not relevant. Scores count only once these are done: "
+            f"{_listed(open_ones)}."
+        )
     return said
 
 
@@ -132,7 +138,11 @@ def about_jsonl(counts: Mapping[str, int]) -> list[str]:
     return []
 
 
-def _about_pairs(pairs: list[PairFacts], written: list[PairFacts]) -> list[str]:
+def _unfinished(facts: PairFacts) -> bool:
+    return bool(facts["counts"]["unjudged"] or facts["counts"]["disputed"])
+
+
+def _about_pairs(pairs: list[PairFacts]) -> list[str]:
     empty = "so qrels.changed.txt and topics.changed.txt are empty."
     if not pairs:
         return [f"The project has no instruction pairs, {empty}"]
@@ -144,9 +154,6 @@ def _about_pairs(pairs: list[PairFacts], written: list[PairFacts]) -> list[str]:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
         left_out = _amount(why.total(), "pair is", "pairs are")
         said.append(f"{left_out} left out of the changed files: {reasons}.")
-    untouched = [facts["pair_id"] for facts in written if not _spoken_of(facts)]
-    if untouched:
-        said.append(f"Nobody has judged anything yet in: {_listed(untouched)}.")
     return said
 
 

@@ -79,7 +79,8 @@ class Pair(NamedTuple):
     """An instruction pair with the versions in force, by side.
 
     `left_out` says in a word why it has no place in the changed qrels ("removed", "sent back",
-    "not written"); it is empty for a pair that has one.
+    "not written", "not judged"); it is empty for a pair that has one. Without a judgment a pair
+    would stand there with the zeros it came with alone, and pull every score down.
     """
 
     pk: int
@@ -124,6 +125,7 @@ def pairs(project: Project) -> list[Pair]:
         in_force.setdefault(pair, {})[side] = Version(pk, version)
         if side == Narrative.Side.ALTERED:
             written_at[pair] = at
+    judged = _judged(project)
     rows = InstructionPair.objects.filter(project=project).order_by(_bytewise("pair_id"))
     return [
         Pair(
@@ -133,7 +135,7 @@ def pairs(project: Project) -> list[Pair]:
             category,
             origin,
             in_force.get(pk, {}),
-            _left_out(removed_at, sent_back_at, written_at.get(pk)),
+            _left_out(removed_at, sent_back_at, written_at.get(pk), pk in judged),
         )
         for pk, pair_id, query, category, origin, removed_at, sent_back_at in _walk(
             rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
@@ -141,8 +143,24 @@ def pairs(project: Project) -> list[Pair]:
     ]
 
 
+def _judged(project: Project) -> set[int]:
+    """The pairs on which people have said something under the altered narrative in force."""
+    altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
+    under = {"narrative__in": altered.current()}
+    said = Judgment.objects.current().of_people().filter(**under)
+    settled = Adjudication.objects.current().filter(**under)
+    return {
+        pair
+        for rows in (said, settled)
+        for (pair,) in _walk(rows.order_by().distinct(), "narrative__pair")
+    }
+
+
 def _left_out(
-    removed_at: datetime | None, sent_back_at: datetime | None, written_at: datetime | None
+    removed_at: datetime | None,
+    sent_back_at: datetime | None,
+    written_at: datetime | None,
+    judged: bool,
 ) -> str:
     if removed_at is not None:
         return "removed"
@@ -150,7 +168,7 @@ def _left_out(
         return "not written"
     if sent_back_at is not None and sent_back_at > written_at:
         return "sent back"
-    return ""
+    return "" if judged else "not judged"
 
 
 def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:

@@ -40,7 +40,8 @@ def change_rules(
 ) -> Project:
     """Set the project's fields named in `changes` and its grades, all or nothing.
 
-    A grade that was given stays; at least two grades are needed to tell documents apart.
+    A grade that was given stays; at least two grades are needed to tell documents apart, and
+    what counts as relevant begins at one of them above the lowest.
     """
     refuse_if_archived(by.project)
     if not by.leads:
@@ -52,6 +53,10 @@ def change_rules(
         raise Refused("Two grades have the same value. Give each its own.")
     if len(values) < 2:
         raise Refused("A project needs at least two grades.")
+    threshold = changes.get("relevant_from", by.project.relevant_from)
+    if threshold not in values or threshold == min(values):
+        reach = ", ".join(map(str, sorted(values)[1:]))
+        raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
         given = Judgment.objects.filter(annotator__project=project).values_list("relevance")

@@ -20,6 +20,7 @@ class NewProjectForm(forms.Form):
         label="Short name",
         max_length=80,
         help_text="In addresses and commands: small letters, digits and hyphens.",
+        error_messages={"invalid": "Only small letters, digits and hyphens, such as tidal-power."},
     )
     grades = forms.CharField(
         initial="0, 1, 2",

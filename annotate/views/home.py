@@ -44,6 +44,7 @@ def home(request: PageRequest) -> HttpResponse:
             ],
             "led": [_led(member) for member in members if member.leads],
             "projects": members,
+            "archived": list(access.archived_projects(request.user).order_by("project__name")),
             **worker(),
         },
     )

@@ -156,7 +156,11 @@ def _show(
         "can_undo": bool(at.judged or at.flagged),
         "uuid": uuid4(),
         "swap": bool(request.htmx),
-        **(_document(member, pair, narrative, candidate, at) if candidate else _end(pair, at)),
+        **(
+            _document(member, pair, narrative, candidate, at)
+            if candidate
+            else _end(member, pair, at)
+        ),
         **(more or {}),
     }
     if request.htmx:
@@ -210,9 +214,13 @@ def _document(
     }
 
 
-def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
-    """Everything is judged; the way back stays open."""
-    return {"previous_url": _judge_url(pair, at.order[-1] if at.order else None)}
+def _end(member: Membership, pair: InstructionPair, at: Sitting) -> dict[str, Any]:
+    """Everything is judged; the ways back and on stay open."""
+    return {
+        "previous_url": _judge_url(pair, at.order[-1] if at.order else None),
+        "set_aside": sum(kind != Flag.Kind.LATER for kind in at.flagged.values()),
+        "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
+    }
 
 
 def _judge_url(pair: InstructionPair, candidate: int | None) -> str | None:

@@ -339,6 +339,9 @@ def archiving(request: PageRequest, slug: str) -> HttpResponse:
     """Put the project away, or bring it back."""
     member = access.lead(request.user, slug)
     if request.POST.get("archived") == "yes":
+        if "sure" not in request.POST:
+            messages.error(request, "Nothing was archived. Tick the box if you are sure.")
+            return redirect("annotate:settings", slug)
         rules.archive(by=member)
         messages.success(request, "The project is archived. Nothing in it changes any more.")
     else:

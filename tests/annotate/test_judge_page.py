@@ -91,7 +91,7 @@ def test_after_the_last_document_the_page_says_so(scene, client):
         response = scene.post("judgment", candidate, relevance=1)
     page = client.get(response.url).content.decode()
 
-    assert "Everything in this pool is judged" in page
+    assert "Everything here is done" in page
 
 
 def test_undo_brings_the_document_back(scene, client):

@@ -59,6 +59,14 @@ def test_grades_that_tell_nothing_apart_are_refused(carla, bad, sentence):
         rules.change_rules(changes={}, grades=bad, by=carla)
 
 
+@pytest.mark.parametrize("threshold", [0, 3, -1])
+def test_what_counts_as_relevant_begins_at_a_grade_above_the_lowest(carla, threshold):
+    with pytest.raises(Refused, match=r"above the lowest: 1, 2\."):
+        rules.change_rules(changes={"relevant_from": threshold}, grades=USUAL, by=carla)
+
+    assert Project.objects.get().relevant_from == 1
+
+
 def test_a_rule_outside_its_bounds_changes_nothing(carla):
     with pytest.raises(ValidationError):
         rules.change_rules(changes={"overlap_judge": 51}, grades=USUAL[:2], by=carla)

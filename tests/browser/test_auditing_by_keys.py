@@ -89,8 +89,8 @@ def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
     for count in range(1, 7):
         page.keyboard.press("3")
         expect(page.locator("#saved")).to_contain_text(f"{count} of 6 rated")
-        # The words come first; Tab and Escape leave them.
-        page.locator("body").evaluate("() => document.activeElement.blur()")
+        # The words come first; Escape leaves them.
+        page.keyboard.press("Escape")
         page.keyboard.press("j")
 
     press(page, "s")
@@ -98,6 +98,27 @@ def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
     expect(page.get_by_text("Say in words what is poor about it.")).to_have_count(6)
     assert Rating.objects.filter(level="poor").count() == 6
     assert Review.objects.get().submitted_at is None
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 900), (390, 800)])
+def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_person, size):
+    width, height = size
+    page = new_person("ada", viewport={"width": width, "height": height})
+    opens(page, "/projects/tides/reviews/")
+    on_top = """element => {
+        const box = element.getBoundingClientRect();
+        const at = (y) => element.contains(document.elementFromPoint(box.left + 5, y));
+        return at(box.top + 5) && at(box.bottom - 5);
+    }"""
+
+    for criterion in CRITERIA:
+        row = page.locator(f"[data-row={criterion.key}]")
+        row.get_by_text("Poor", exact=True).click()
+        words = page.locator(f"#words-{criterion.key}")
+        expect(words).to_be_focused()
+        assert words.evaluate(on_top), criterion.key
+
+    expect(page.locator("#saved")).to_contain_text("6 of 6 rated")
 
 
 def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_person, accessibility):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotate.models import Assignment, Judgment
+from annotate.models import Assignment, Flag, Judgment
 from tests import factories
 
 # A key event as an input method sends it, or as a key held down does.
@@ -61,6 +61,55 @@ def test_after_escape_the_keys_judge_again_and_the_note_goes_along(judging):
     assert Judgment.objects.get().note == "seen before"
 
 
+@pytest.fixture
+def settling(live_server, new_person):
+    """carla's page of a document that ada and ben judged differently."""
+    project = factories.project()
+    query = factories.query(project)
+    narrative = factories.altered(factories.pair(query))
+    candidate = factories.candidate(query, "D0")
+    for name, grade in (("ada", 0), ("ben", 2)):
+        factories.judgment(narrative, candidate, factories.member(project, name), grade)
+    factories.lead(project, "carla")
+    page = new_person("carla")
+    page.goto(f"/narratives/{narrative.pk}/candidates/{candidate.pk}/disagreement/")
+    return page
+
+
+def test_escape_leaves_a_text_box_and_the_keys_answer_again(settling):
+    because = settling.get_by_label("Because")
+    because.click()
+    settling.keyboard.type("2 of 10")
+    expect(because).to_have_value("2 of 10")
+
+    settling.keyboard.press("Escape")
+    settling.keyboard.press("2")
+
+    expect(because).not_to_be_focused()
+    expect(because).to_have_value("2 of 10")
+    expect(settling.locator("#grade-2")).to_be_checked()
+
+
+def test_control_and_enter_send_the_form_that_the_words_are_in(judging):
+    judging.keyboard.press("c")
+    judging.keyboard.type("The page is empty")
+    judging.keyboard.press("Control+Enter")
+
+    expect(judging.locator(".document h2")).not_to_have_text("Report 0")
+    flag = Flag.objects.get()
+    assert (flag.kind, flag.words) == ("cannot_judge", "The page is empty")
+
+
+def test_control_and_enter_in_a_note_send_nothing(judging):
+    judging.keyboard.press("n")
+    judging.keyboard.type("seen before")
+    judging.keyboard.press("Control+Enter")
+    judging.keyboard.press("Escape")
+
+    expect(judging.locator("#save-line")).to_be_empty()
+    assert judged() == []
+
+
 @pytest.mark.parametrize("modifier", ["ctrlKey", "altKey", "metaKey"])
 def test_a_key_with_a_modifier_is_the_browsers(judging, modifier):
     judging.evaluate(SEND, ["2", {modifier: True}])
@@ -101,7 +150,10 @@ def test_the_help_lists_the_keys_that_there_are(judging):
     judging.keyboard.press("?")
 
     shown = judging.locator(".keymap dt").all_text_contents()
-    assert shown == [{"ArrowLeft": "←", "ArrowRight": "→"}.get(key, key) for key in keys]
+    assert shown == [
+        *({"ArrowLeft": "←", "ArrowRight": "→"}.get(key, key) for key in keys),
+        "Esc",
+    ]
     assert {"0", "1", "2", "z", "l"} & set(shown) == {"0", "1", "2", "l"}
 
 

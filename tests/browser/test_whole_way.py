@@ -57,7 +57,7 @@ def judge_all(page: Page, grades: dict[str, str]) -> None:
         shown = page.locator("#candidate .document .id").inner_text()
         page.keyboard.press(grades[shown])
         expect(page.locator("#candidate .document .id").filter(has_text=shown)).to_have_count(0)
-    expect(page.get_by_text("Everything in this pool is judged")).to_be_visible()
+    expect(page.get_by_text("Everything here is done")).to_be_visible()
 
 
 def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Path):

@@ -79,7 +79,8 @@ def test_progress_counts_up_to_what_it_said_there_is(scene, tmp_path, format_nam
 
 
 def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
-    factories.narrative(scene.pair, text="Only <num> at sea.", version=3)
+    newest = factories.narrative(scene.pair, text="Only <num> at sea.", version=3)
+    scene.say(newest, scene.pool["FT-9"], scene.ada, 1)
     export = requested(scene)
 
     with pytest.raises(runner.JobError):

@@ -88,7 +88,8 @@ def test_a_file_in_place_of_the_folder_is_refused(tides, tmp_path):
 def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
     export("tides", "trec", "--output", tmp_path / "out")
     before = {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()}
-    factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
+    newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
+    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
 
     for folder in ("out", "new"):
         with pytest.raises(CommandError, match="This cannot be written: the narrative of topic"):

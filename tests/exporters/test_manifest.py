@@ -127,9 +127,16 @@ def test_what_is_left_out_is_said_in_words(tides, write):
 
 
 def test_a_pair_in_which_nothing_changed_is_warned_of(tides, write):
-    assert write(tides.project).manifest["warnings"] == [
+    assert write(tides.project).manifest["warnings"][0] == (
         "At least one document should change in every pair, but none has changed in: 302."
-    ]
+    )
+
+
+def test_pairs_that_are_not_finished_are_warned_of(tides, write):
+    assert write(tides.project).manifest["warnings"][-1] == (
+        "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
+        "take them for not relevant. Scores count only once these are done: 301, 302."
+    )
 
 
 def test_a_relevant_set_that_grew_is_warned_of(tides, write):
@@ -145,10 +152,14 @@ def test_a_relevant_set_that_grew_is_warned_of(tides, write):
     assert not any("only shrinks" in note for note in manifest["notes"])
 
 
-def test_pairs_nobody_has_judged_are_named(tides, write):
+def test_a_pair_nobody_has_judged_is_left_out(tides, write):
     Judgment.objects.filter(narrative=tides.narrative).update(superseded_at=tides.carla.joined_at)
 
-    assert "Nobody has judged anything yet in: 301." in write(tides.project).manifest["notes"]
+    files = write(tides.project)
+
+    # Only the zeros it came with would stand there, and evaluators would score it 0.
+    assert "301 " not in files["qrels.changed.txt"]
+    assert any("1 not judged" in note for note in files.manifest["notes"])
 
 
 def test_originals_that_differ_within_a_query_are_named(tides, write):

@@ -96,10 +96,13 @@ def test_a_pair_sent_back_waits_for_its_next_narrative(tides, write):
 
     assert write(tides.project)["qrels.changed.txt"] == "302 0 C 1\n"
 
-    factories.narrative(tides.pair, text="Only plants in use.", version=3)
-    rewritten = write(tides.project)
-    assert rewritten["qrels.changed.txt"] == "301 0 a 0\n302 0 C 1\n"
-    assert rewritten["unjudged.tsv"].count("\n301\t") == 4
+    newest = factories.narrative(tides.pair, text="Only plants in use.", version=3)
+    assert write(tides.project)["qrels.changed.txt"] == "302 0 C 1\n"
+
+    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
+    judged = write(tides.project)
+    assert judged["qrels.changed.txt"] == "301 0 FT-9 1\n301 0 a 0\n302 0 C 1\n"
+    assert judged["unjudged.tsv"].count("\n301\t") == 3
 
 
 def test_a_majority_decides_where_the_project_says_so(tides, write):
@@ -257,7 +260,8 @@ def test_more_pairs_than_one_cursor_walks_keep_their_order(db, write, monkeypatc
 
 
 def test_a_topic_that_the_format_cannot_hold_is_refused_with_its_id(tides, write):
-    factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
+    newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
+    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
 
     with pytest.raises(ValueError, match="the narrative of topic 301 holds <num>"):
         write(tides.project)
