@@ -92,6 +92,21 @@ def test_after_the_last_document_the_page_says_so(scene, client):
     page = client.get(response.url).content.decode()
 
     assert "Everything here is done" in page
+    assert "Judge the next query" not in page
+
+
+def test_from_a_finished_pool_one_key_goes_on_to_the_next(scene, client):
+    other = factories.query(scene.project, "302")
+    factories.candidate(other)
+    factories.pair(other)
+    first, second = scene.order()
+    scene.post("judgment", first, relevance=1)
+    scene.post("flag", second, kind="cannot_judge", words="Cut off.")
+
+    page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
+
+    assert "One of them you could not judge." in page
+    assert "Judge the next query" in page
 
 
 def test_undo_brings_the_document_back(scene, client):
