@@ -355,6 +355,6 @@ def _welcome(invited: member_actions.Invited) -> str:
     if invited.password is None:
         return f"{name} is in the project, and signs in as before."
     return (
-        f"{name} is in the project. First password: {invited.password} "
-        "Hand it over now: it is not shown again."
+        f"{name} is in the project. Hand over their first password now, for it is not shown "
+        f"again: {invited.password}"
     )

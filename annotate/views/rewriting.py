@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotate import access
 from annotate.actions import rewriting as actions
 from annotate.actions import seats
+from annotate.actions.seats import free_seats
 from annotate.errors import Refused, Stale
 from annotate.forms.rewriting import NarrativeForm
 from annotate.models import Assignment, Candidate, InstructionPair, Membership, Narrative
@@ -108,6 +109,7 @@ def _page(
         "at_stake": relevant_documents(pair),
         "grades": list(pair.project.grades.order_by("value")),
         "show_prior": pair.project.show_prior or member.leads,
+        "judge_free": altered is not None and free_seats(pair, Assignment.Task.JUDGE, member) > 0,
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
     }
 

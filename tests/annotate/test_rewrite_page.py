@@ -109,6 +109,16 @@ def test_saving_once_more_after_reading_the_other_version_is_possible(pair, ada,
     assert texts(pair) == ["At sea only.", "In rivers only."]
 
 
+def test_from_a_saved_version_one_goes_on_to_judge(pair, ada, client):
+    before = client.get(url(pair)).content.decode()
+    client.post(url(pair), {"text": "At sea only.", "based_on": 0})
+
+    after = client.get(url(pair)).content.decode()
+
+    assert "Judge the documents" not in before
+    assert "Judge the documents" in after
+
+
 def test_without_a_seat_there_is_no_writing(pair, ada, client):
     client.force_login(factories.member(pair.project, "ben").user)
 
