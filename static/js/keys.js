@@ -1,4 +1,6 @@
 // Keys press what they stand on: the element with that key in `data-key` is clicked ("2", "ArrowRight l": either of two).
+// Escape leaves a text field, unless it closes what the field is in (see dialog.js): then the keys answer again.
+// Ctrl+Enter in a form with `data-ctrl-enter` sends it.
 // Never in a text field, during an input-method composition, with a modifier, or again while the key is held down.
 // `?` lists the keys of the page, from the same elements: their `data-key-label` or text, grouped by `data-keys` around.
 // Within rows (`data-row`) only those of the row with `data-current` answer; within an open dialog, only its own.
@@ -8,9 +10,8 @@ const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: 
 
 const keysOf = (element) => element.dataset.key.split(" ").map((key) => (key === "Space" ? " " : key));
 
-const typing = (target) =>
-  target.isContentEditable ||
-  target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=button], [type=submit], [type=file])");
+const TEXT = "textarea, input:not([type=radio], [type=checkbox], [type=button], [type=submit], [type=file], [type=hidden])";
+const typing = (target) => target.isContentEditable || target.matches(`select, ${TEXT}`);
 
 function scope() {
   return [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
@@ -23,6 +24,14 @@ function answers(element) {
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.keyCode === 229 || event.repeat || event.defaultPrevented) return;
+  if (event.key === "Escape" && event.target.matches(TEXT) && !event.target.closest("dialog") && document.querySelector("[data-key]")) {
+    event.target.blur();
+    return;
+  }
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("textarea")) {
+    event.target.closest("[data-ctrl-enter]")?.requestSubmit();
+    return;
+  }
   if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
   // The arrows scroll a table that has the focus; Space and Enter press a button that has it.
   if (event.key.startsWith("Arrow") && event.target.matches("[role=region], [role=group], input[type=radio]")) return;
@@ -55,6 +64,11 @@ function help() {
     const term = document.createElement("dt");
     term.append(...caps.flatMap((cap, index) => (index ? [" ", cap] : [cap])));
     list.append(term, Object.assign(document.createElement("dd"), { textContent: words }));
+  }
+  if (seen.size && [...document.querySelectorAll(TEXT)].some((field) => !field.closest("dialog"))) {
+    const term = document.createElement("dt");
+    term.append(Object.assign(document.createElement("kbd"), { textContent: NAMES.Escape }));
+    list.append(term, Object.assign(document.createElement("dd"), { textContent: list.dataset.escape }));
   }
   if (!seen.size) list.append(Object.assign(document.createElement("dd"), { textContent: list.dataset.none }));
   dialog.showModal();
