@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access as annotate_access
@@ -38,6 +40,9 @@ from audit.views.reviews import decide
 
 # The keys that adopt an answer, by its place; no other key of the page is one of them.
 ADOPTING = "abcdefghi"
+
+# For how long the pages offer to take a decision back with one key; later its own page does.
+UNDO_OFFERED = timedelta(hours=1)
 
 
 @require_GET
@@ -245,10 +250,10 @@ def _evidence(judgment: Judgment, text: str | None) -> list[str]:
 
 
 def _last(member: Membership) -> Adjudication | None:
-    """What this lead settled last: one key takes it back."""
+    """What this lead settled last, if that is not long ago: one key takes it back."""
     return (
         Adjudication.objects.current()
-        .filter(by=member)
+        .filter(by=member, at__gt=timezone.now() - UNDO_OFFERED)
         .select_related("narrative__pair", "candidate__document")
         .order_by("-at", "-pk")
         .first()

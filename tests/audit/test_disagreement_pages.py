@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.actions.settling import adjudicate
@@ -250,6 +251,39 @@ def test_the_next_page_offers_to_undo_the_last_decision(led, client):
     )
 
     assert url(led, led.first, "adjudication_withdrawal") in page
+
+
+@pytest.mark.parametrize(("minutes", "offered"), [(59, True), (61, False)])
+def test_only_a_decision_of_the_last_hour_is_offered_to_be_undone(led, client, minutes, offered):
+    at = timezone.now() - timedelta(minutes=minutes)
+    adjudicate(
+        narrative=led.narrative,
+        candidate=led.first,
+        relevance=1,
+        cause="edge",
+        reason="So.",
+        by=led.carla,
+        now=at,
+    )
+
+    page = text(client.get(url(led, led.third)))
+
+    assert (url(led, led.first, "adjudication_withdrawal") in page) is offered
+    # With its date: around midnight the time alone would say another day.
+    assert (f"{at.day} {at:%b %Y, %H:%M} UTC" in page) is offered
+
+
+def test_what_another_lead_settled_is_not_offered_to_be_undone(led, client):
+    adjudicate(
+        narrative=led.narrative,
+        candidate=led.first,
+        relevance=1,
+        cause="edge",
+        reason="So.",
+        by=factories.lead(led.project, "clara"),
+    )
+
+    assert 'id="undo"' not in text(client.get(url(led, led.third)))
 
 
 def test_withdrawing_nothing_is_not_found(led, client):
