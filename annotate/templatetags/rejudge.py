@@ -370,6 +370,8 @@ STATES: Mapping[str, tuple[str, str]] = {
     "done": ("good", "check"),
     "failed": ("wrong", "cross"),
     "cancelled": ("", "bar"),
+    "refused": ("wrong", "cross"),
+    "looked_through": ("", "ring"),
     "accepted": ("good", "check"),
     "passed": ("good", "check"),
     "revise": ("care", "flag"),

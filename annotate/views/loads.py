@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
+from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -23,6 +24,13 @@ from jobs.models import Job
 
 # How many uploads the list shows, the newest first.
 SHOWN = 50
+
+
+class Outcome(NamedTuple):
+    """What came of a file: the state whose badge says it, and the words in it."""
+
+    state: str
+    words: str
 
 
 @require_http_methods(["GET", "POST"])
@@ -47,7 +55,9 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
     rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
     if before.isdecimal() and len(before) < 19:
         rows = rows.filter(pk__lt=int(before))
-    found = list(rows.select_related("by", "project").defer("report").order_by("-pk")[: SHOWN + 1])
+    # Of the report, which may be long, only what the list says of it.
+    rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
+    found = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
     return render(
         request,
         "annotate/load_list.html",
@@ -56,7 +66,11 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "load",
             "form": form,
-            "loads": found[:SHOWN],
+            "rows": [
+                {"load": load, "outcome": _outcome(load, load.refused_lines or 0)}
+                for load in found[:SHOWN]
+            ],
+            "empty": not found and not before and not member.project.queries.exists(),
             "previous_url": request.path if before else None,
             "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
         },
@@ -82,6 +96,9 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "member": member,
             "section": "load",
             "load": found,
+            "outcome": _outcome(
+                found, report["refused"] if report else 0, loaded=confirmed is not None
+            ),
             "format_title": FORMATS[found.format].title if found.format in FORMATS else "",
             "counts": _counts(report) if report and done and not report["refused"] else None,
             "notes": report["notes"] if report and done and not report["refused"] else [],
@@ -135,6 +152,17 @@ def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         return redirect(found)
     messages.success(request, f"{found.file_name} was put away. Nothing of it was loaded.")
     return redirect("annotate:loads", slug)
+
+
+def _outcome(load: Load, refused: int, *, loaded: bool = False) -> Outcome:
+    """What came of a file, or where its job stands; `loaded`: a preview that was confirmed."""
+    if load.state != Job.State.DONE:
+        return Outcome(load.state, load.get_state_display())
+    if refused:
+        return Outcome("refused", f"Refused: {refused:,} {'line' if refused == 1 else 'lines'}")
+    if not load.dry_run:
+        return Outcome("done", "Loaded")
+    return Outcome("looked_through", "Looked through" if loaded else "Looked through, not loaded")
 
 
 def _counts(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -157,9 +157,9 @@ def test_of_a_preview_and_its_load_the_list_shows_one(pages):
     preview = done(Load.objects.get())
     pages.post(url("load_confirmation", preview.pk))
 
-    listed = pages.get(url("loads")).context["loads"]
+    listed = pages.get(url("loads")).context["rows"]
 
-    assert [load.preview for load in listed] == [preview]
+    assert [row["load"].preview for row in listed] == [preview]
 
 
 def test_a_preview_of_what_is_here_already_says_so(pages, carla):
@@ -215,6 +215,56 @@ def test_leaving_a_preview_puts_its_file_away(pages, storage):
     assert Load.objects.get().file.name == ""
 
 
+def outcome(pages, load: Load) -> tuple[str, ...]:
+    """The badges of the list and of the file's own page."""
+    listed = pages.get(url("loads")).context["rows"][0]["outcome"].words
+    shown = pages.get(url("load", load.pk))
+    assert "> Done<" not in text(shown)
+    return listed, shown.context["outcome"].words
+
+
+def test_a_refused_file_is_called_refused_and_asks_for_a_corrected_one(pages):
+    upload(pages, b"301 0 A 2\n301 B 1\n")
+    load = done(Load.objects.get())
+
+    page = text(pages.get(url("load", load.pk)))
+
+    assert outcome(pages, load) == ("Refused: 1 line", "Refused: 1 line")
+    assert "Refused: 1 line</span>" in page
+    assert "Hand in the corrected file" in page
+
+
+@pytest.mark.parametrize("put_away", [False, True])
+def test_a_preview_that_nobody_confirmed_is_called_not_loaded(pages, put_away):
+    upload(pages)
+    load = done(Load.objects.get())
+    if put_away:
+        pages.post(url("load_leaving", load.pk))
+
+    assert outcome(pages, load) == ("Looked through, not loaded", "Looked through, not loaded")
+
+
+def test_a_loaded_file_is_called_loaded_and_its_preview_looked_through(pages):
+    upload(pages)
+    preview = done(Load.objects.get())
+    pages.post(url("load_confirmation", preview.pk))
+    load = done(Load.objects.get(preview=preview))
+
+    assert outcome(pages, load) == ("Loaded", "Loaded")
+    assert outcome(pages, preview) == ("Loaded", "Looked through")
+
+
+def test_where_to_begin_is_said_only_in_a_project_without_queries(pages, carla):
+    before = text(pages.get(url("loads")))
+    factories.query(carla.project, "301")
+
+    after = text(pages.get(url("loads")))
+
+    assert "Begin with the topics" in before
+    assert "Begin with the topics" not in after
+    assert "No file was handed in through this page yet." in after
+
+
 def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla):
     Load.objects.bulk_create(
         Load(project=carla.project, by=carla, format="trec-qrels", file_name=f"file-{n}.txt")
@@ -225,9 +275,12 @@ def test_the_list_shows_the_newest_first_and_the_rest_behind_a_link(pages, carla
     oldest = Load.objects.order_by("-pk")[49]
     second = pages.get(url("loads"), {"before": oldest.pk})
 
-    assert [load.file_name for load in first.context["loads"]][:2] == ["file-59.txt", "file-58.txt"]
+    assert [row["load"].file_name for row in first.context["rows"]][:2] == [
+        "file-59.txt",
+        "file-58.txt",
+    ]
     assert f'href="?before={oldest.pk}"' in text(first)
-    assert [load.file_name for load in second.context["loads"]][-1] == "file-0.txt"
+    assert [row["load"].file_name for row in second.context["rows"]][-1] == "file-0.txt"
 
 
 def test_the_list_costs_the_same_whatever_its_length(pages, carla, django_assert_max_num_queries):
