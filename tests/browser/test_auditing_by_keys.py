@@ -113,7 +113,7 @@ def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_per
 
     for criterion in CRITERIA:
         row = page.locator(f"[data-row={criterion.key}]")
-        row.get_by_text("Poor", exact=True).click()
+        row.locator(".level-poor").click()
         words = page.locator(f"#words-{criterion.key}")
         expect(words).to_be_focused()
         assert words.evaluate(on_top), criterion.key
