@@ -24,13 +24,19 @@ class Line(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Scopes that stand together; `of` says what a line is, `unit` what was counted."""
+    """Scopes that stand together; `of` says what a line is, `unit` what was counted, `by` whose."""
 
     key: str
     title: str
     of: str
     unit: str
     lines: list[Line]
+    by: str = "people"
+
+    @property
+    def one_unit(self) -> str:
+        """The unit in the singular."""
+        return self.unit.removesuffix("s")
 
 
 def tables(figures: dict[str, Any]) -> list[Table]:
@@ -65,6 +71,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                 "person",
                 "documents",
                 [_line(scope["raters"][0], scope) for scope in machine["pairs"]],
+                "raters",
             )
             for place, machine in enumerate(figures["machines"], start=1)
         ),

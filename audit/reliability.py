@@ -283,6 +283,10 @@ def _through(project: Project) -> dict[str, int]:
     }
 
 
+ONE = {"judgments": "judgment", "documents": "document", "reviews": "review"}
+MANY = {name: name for name in ONE}
+
+
 def _left_out(project: Project) -> list[dict[str, Any]]:
     """What people said that does not enter the figures, and why."""
     said = Judgment.objects.current().of_people().filter(annotator__project=project)
@@ -294,11 +298,15 @@ def _left_out(project: Project) -> list[dict[str, Any]]:
     )
     drafts = Review.objects.filter(auditor__project=project, submitted_at__isnull=True)
     found = {
-        "judgments under an older version of the narrative": said.exclude(removed)
+        "{judgments} under an older version of the narrative": said.exclude(removed)
         .exclude(narrative__in=_in_force(project))
         .count(),
-        "judgments under an instruction that was removed": said.filter(removed).count(),
-        "documents flagged instead of judged": flags.count(),
-        "reviews not submitted yet": drafts.count(),
+        "{judgments} under an instruction that was removed": said.filter(removed).count(),
+        "{documents} flagged instead of judged": flags.count(),
+        "{reviews} not submitted yet": drafts.count(),
     }
-    return [{"reason": reason, "count": count} for reason, count in found.items() if count]
+    return [
+        {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}
+        for reason, count in found.items()
+        if count
+    ]

@@ -191,8 +191,8 @@ def test_flags_and_drafts_are_counted_as_left_out(judged):
     save_ratings(narrative=judged.narrative, answers=levels(), by=judged.dan)
 
     assert figures(judged)["left_out"] == [
-        {"reason": "documents flagged instead of judged", "count": 1},
-        {"reason": "reviews not submitted yet", "count": 1},
+        {"reason": "document flagged instead of judged", "count": 1},
+        {"reason": "review not submitted yet", "count": 1},
     ]
 
 

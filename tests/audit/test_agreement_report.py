@@ -179,6 +179,18 @@ def test_machines_have_a_table_of_their_own(led, client):
     assert "ada and gauge" not in page
 
 
+def test_a_machine_is_counted_as_a_rater_and_not_as_one_of_the_people(led, client):
+    factories.judgment(led.narrative, led.first, factories.machine(led.project, "gauge"), 1)
+    computed(led)
+
+    page = text(client.get(led.url))
+    of_people, against_gauge = page.split("People against gauge (a machine)", 1)
+
+    assert '<th class="number" scope="col">People</th>' in of_people
+    assert '<th class="number" scope="col">Raters</th>' in against_gauge
+    assert "1 document left out: judged by one rater only" in page
+
+
 def test_while_it_runs_the_page_shows_how_far_it_is(led, client):
     report = AgreementReport.objects.create(
         project=led.project,
