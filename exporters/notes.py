@@ -39,8 +39,8 @@ def trec_rules(project: Project) -> list[Rule]:
             about="Left out",
             says="A document that is disputed, or that nobody has judged, has no line in the "
             "qrels; disputed.tsv and unjudged.tsv list them. Pairs that were removed or sent back, "
-            "and pairs whose altered narrative is not written or not judged at all, have no part in "
-            "the changed files; pairs.tsv says which.",
+            "and pairs whose altered narrative is not written, or not judged at all, have no part "
+            "in the changed files; pairs.tsv says which.",
         ),
         Rule(
             about="Ids",
