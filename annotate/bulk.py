@@ -85,9 +85,7 @@ class Stage:
         """Send the rows that have gathered."""
         if not self._rows:
             return
-        rows = self._rows
-        for place, adapt in self._adapt:
-            rows = [(*row[:place], adapt(row[place]), *row[place + 1 :]) for row in rows]
+        rows = [self._adapted(row) for row in self._rows] if self._adapt else self._rows
         if on_postgresql():
             with connection.cursor() as cursor, cursor.copy(self._copy) as copy:
                 for row in rows:
@@ -103,6 +101,14 @@ class Stage:
                     cursor.execute("RELEASE SAVEPOINT filling")
         self._rows = []
         self._weight = 0
+
+    def _adapted(self, row: Row) -> Row:
+        """Return a row as this database's driver takes it."""
+        adapted = list(row)
+        for place, adapt in self._adapt:
+            if adapted[place] is not None:
+                adapted[place] = adapt(adapted[place])
+        return adapted
 
     def settle(self) -> None:
         """Send what is left; from here on statements may read the stage."""
@@ -137,6 +143,11 @@ def number(sql: str, params: Mapping[str, Any] | None = None) -> int:
 def drop(name: str) -> None:
     """Drop a temporary table, if it is there."""
     run(f"DROP TABLE IF EXISTS {'pg_temp' if on_postgresql() else 'temp'}.{name}")
+
+
+def index(name: str, columns: str) -> None:
+    """Make a temporary table's rows be found by some columns."""
+    run(f"CREATE INDEX {name}_index ON {name} ({columns})")
 
 
 def analyze(name: str) -> None:
@@ -186,8 +197,10 @@ def _adapter(kind: str) -> Callable[[Any], Any] | None:
     """Return what makes a value one that this database's driver takes, where that is needed."""
     if on_postgresql():
         return None
-    if kind == "moment":
-        return lambda value: None if value is None else moment(value)
-    if kind == "uuid":
-        return lambda value: None if value is None else uuid.UUID(str(value)).hex
-    return None
+    adapters: dict[str, Callable[[Any], Any]] = {"moment": moment, "uuid": _hex}
+    return adapters.get(kind)
+
+
+def _hex(value: uuid.UUID | str) -> str:
+    """Return a UUID as SQLite keeps it."""
+    return (value if isinstance(value, uuid.UUID) else uuid.UUID(value)).hex

@@ -140,6 +140,7 @@ class Reviews(OfNarratives):
 
     def write(self) -> None:
         self.find()
+        bulk.index("stage_ratings", "review")
         run = self.intake.run
         run(
             """

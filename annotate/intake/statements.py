@@ -385,6 +385,7 @@ class Statements(Arrivals):
             GROUP BY q.query_id
             """
         )
+        bulk.index("stage_pairs_of", "query_id")
         intake.refuse_found(
             """
             SELECT s.n, s.place, s.query_id, x.pairs FROM stage_statements s
@@ -504,6 +505,7 @@ class Statements(Arrivals):
         intake = self.intake
         if intake.brings(Pairs):
             # Claims are about the narratives they came with, also once these were rewritten.
+            bulk.index("stage_narratives", "pair_id, side")
             intake.run(
                 """
                 UPDATE stage_statements SET version = (
