@@ -67,8 +67,3 @@ def diff(before: str, after: str) -> list[Piece]:
 def before_pieces(pieces: list[Piece]) -> list[Piece]:
     """The pieces that make up the older text."""
     return [piece for piece in pieces if piece.op is not Op.ADDED]
-
-
-def after_pieces(pieces: list[Piece]) -> list[Piece]:
-    """The pieces that make up the newer text."""
-    return [piece for piece in pieces if piece.op is not Op.REMOVED]

@@ -38,11 +38,6 @@ class Share:
     done: int
     total: int
 
-    @property
-    def left(self) -> int:
-        """What is still to do."""
-        return max(self.total - self.done, 0)
-
 
 @dataclass(frozen=True)
 class TaskProgress:
