@@ -677,10 +677,10 @@ class Statements(Arrivals):
         run(
             """
             INSERT INTO annotate_judgment (uuid, narrative_id, candidate_id, annotator_id,
-                relevance, note, evidence, active_ms, source, at, superseded_at, withdrawn_at,
-                replaces_id)
+                relevance, note, evidence, clauses, active_ms, pressed, source, at, superseded_at,
+                withdrawn_at, replaces_id)
             SELECT s.uuid, s.narrative, s.candidate, s.member, s.relevance, s.words, s.evidence,
-                s.active_ms, 'file', COALESCE(s.at, %(now)s), s.ended_at, s.withdrawn_at,
+                '[]', s.active_ms, '', 'file', COALESCE(s.at, %(now)s), s.ended_at, s.withdrawn_at,
                 CASE WHEN s.ended_at IS NULL AND NOT EXISTS (
                     SELECT 1 FROM annotate_judgment o WHERE o.replaces_id = s.judged
                 ) THEN s.judged END
@@ -713,14 +713,14 @@ class Statements(Arrivals):
         self._end_what_came_earlier(_FLAG)
         self._give_way(_FLAG)
         run(
-            """
+            f"""
             INSERT INTO annotate_flag
-                (narrative_id, candidate_id, annotator_id, kind, words, at, cleared_at)
-            SELECT s.narrative, s.candidate, s.member, s.kind, s.words, COALESCE(s.at, %(now)s),
+                (uuid, narrative_id, candidate_id, annotator_id, kind, words, at, cleared_at)
+            SELECT {bulk.new_uuid()}, s.narrative, s.candidate, s.member, s.kind, s.words, COALESCE(s.at, %(now)s),
                 s.ended_at
             FROM stage_statements s WHERE s.what = 'flag' AND s.known IS NULL
             ORDER BY s.n
-            """
+            """  # noqa: S608 (nothing but a constant is put in)
         )
         self._count(
             _FLAG, "flags", "(judged IS NOT NULL OR flagged IS NOT NULL) AND ended_at IS NULL"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from annotate.models.collection import Candidate, Document, DocumentText, Query, Run, RunLine
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment
+from annotate.models.instruction import Condition, Draft, InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment, Verdict
 from annotate.models.load import Load
-from annotate.models.project import Grade, Guideline, Membership, Project, User
+from annotate.models.project import Grade, Guideline, Membership, Preferences, Project, User
 
 __all__ = [
     "Adjudication",
     "Assignment",
     "Candidate",
+    "Condition",
     "Document",
     "DocumentText",
+    "Draft",
     "Flag",
     "Grade",
     "Guideline",
@@ -22,9 +24,11 @@ __all__ = [
     "Load",
     "Membership",
     "Narrative",
+    "Preferences",
     "Project",
     "Query",
     "Run",
     "RunLine",
     "User",
+    "Verdict",
 ]

@@ -166,3 +166,49 @@ class Narrative(models.Model):
 
     def __str__(self) -> str:
         return f"{self.side} {self.version}"
+
+
+class Condition(models.Model):
+    """One condition (attribute) that a narrative version sets: a document meets it or does not."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="conditions")
+    # Its place in the narrative, from 1.
+    number = models.PositiveSmallIntegerField()
+    # What it is about, where the collection says so (audience, length, source).
+    name = models.CharField(max_length=120, blank=True)
+    text = models.TextField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="condition_number_once", fields=["narrative", "number"]),
+            models.CheckConstraint(name="condition_numbers_from_1", condition=Q(number__gte=1)),
+            models.CheckConstraint(name="condition_has_words", condition=~Q(text="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"condition {self.number}"
+
+
+class Draft(models.Model):
+    """What someone is writing on one side of a pair and has not saved as a version yet."""
+
+    pair = models.ForeignKey(InstructionPair, on_delete=models.CASCADE, related_name="drafts")
+    side = models.CharField(max_length=10, choices=Narrative.Side)
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="drafts")
+    text = models.TextField(blank=True)
+    note = models.CharField(max_length=500, blank=True)
+    # One condition a line.
+    conditions = models.TextField(blank=True)
+    # The version it was begun from; 0: none.
+    based_on = models.PositiveIntegerField(default=0)
+    # Candidates that the writer expects to drop out.
+    drops = models.JSONField(default=list, blank=True)
+    saved_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="draft_once_per_side", fields=["pair", "side", "member"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of {self.side}"

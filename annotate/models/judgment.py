@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from annotate.models.collection import Candidate
-from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.instruction import Condition, InstructionPair, Narrative
 from annotate.models.project import Membership
 
 
@@ -83,6 +83,12 @@ class Judgment(models.Model):
         PAGE = "page", "Entered here"
         FILE = "file", "Loaded from a file"
 
+    class Pressed(models.TextChoices):
+        """What the grade was given with."""
+
+        KEY = "key", "A key"
+        CLICK = "click", "A click"
+
     # Made by whoever sends it, so that sending twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="judgments")
@@ -92,9 +98,15 @@ class Judgment(models.Model):
     note = models.TextField(blank=True)
     # Spans that decided: [{"start": 10, "end": 42}], offsets in characters of the stored text.
     evidence = models.JSONField(default=list, blank=True)
+    # Spans of the narrative that decided, in the same shape: offsets in characters of its text.
+    clauses = models.JSONField(default=list, blank=True)
+    # Time with the document before the eyes; time away does not count.
     active_ms = models.PositiveIntegerField(null=True, blank=True)
+    pressed = models.CharField(max_length=10, choices=Pressed, blank=True)
     source = models.CharField(max_length=10, choices=Source, default=Source.PAGE)
     at = models.DateTimeField(default=timezone.now)
+    # When it was pressed, by the browser's clock: earlier than `at` where the network was away.
+    made_at = models.DateTimeField(null=True, blank=True)
     # Current while null. Set when the annotator judged again, or took the judgment back.
     superseded_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
@@ -132,6 +144,31 @@ class Judgment(models.Model):
         return f"judgment {self.pk}"
 
 
+class Verdict(models.Model):
+    """What a judgment says of one condition of its narrative."""
+
+    class Answer(models.TextChoices):
+        """Whether the document meets the condition."""
+
+        MET = "met", "Met"
+        NOT_MET = "not_met", "Not met"
+        CANT_TELL = "cant_tell", "Can't tell"
+
+    judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="verdicts")
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="verdicts")
+    answer = models.CharField(max_length=10, choices=Answer)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="verdict_once_per_condition", fields=["judgment", "condition"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.answer
+
+
 class FlagQuerySet(models.QuerySet["Flag"]):
     """Flags of documents."""
 
@@ -150,12 +187,16 @@ class Flag(models.Model):
         CANNOT_JUDGE = "cannot_judge", "Cannot judge"
         PROBLEM = "problem", "Problem with this document"
 
+    # Made by whoever sends it, so that sending twice changes nothing.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="flags")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="flags")
     annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="flags")
     kind = models.CharField(max_length=20, choices=Kind)
     words = models.TextField(blank=True)
     at = models.DateTimeField(default=timezone.now)
+    # When it was pressed, by the browser's clock.
+    made_at = models.DateTimeField(null=True, blank=True)
     # Set when the annotator judged after all, or took the flag back.
     cleared_at = models.DateTimeField(null=True, blank=True)
 

@@ -16,6 +16,26 @@ class User(AbstractUser):
     """A person who can sign in."""
 
 
+class Preferences(models.Model):
+    """How one person likes the pages: their keys, light or dark, their time zone."""
+
+    class Theme(models.TextChoices):
+        """Light or dark; blank is as the system has it."""
+
+        LIGHT = "light", "Light"
+        DARK = "dark", "Dark"
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="preferences")
+    # Only what differs from annotate.keymap: {"undo": "u"}.
+    keys = models.JSONField(default=dict, blank=True)
+    theme = models.CharField(max_length=10, choices=Theme, blank=True)
+    # A name of the IANA database; blank: as the browser has it.
+    time_zone = models.CharField(max_length=64, blank=True)
+
+    def __str__(self) -> str:
+        return f"preferences of user {self.user_id}"
+
+
 class Project(models.Model):
     """One test collection in the making, with the rules its people agreed on."""
 
@@ -31,6 +51,26 @@ class Project(models.Model):
         UNANIMOUS = "unanimous", "All agree, else disputed"
         MAJORITY = "majority", "More than half agree, else disputed"
 
+    class Order(models.TextChoices):
+        """The order in which a judge meets the documents of a pool."""
+
+        SHUFFLED = "shuffled", "Shuffled for each person"
+        DOC_ID = "doc_id", "By document id, the same for all"
+
+    class EvidenceRule(models.TextChoices):
+        """What a judge must mark when a judgment changes whether a document is relevant."""
+
+        NONE = "none", "Nothing"
+        DOCUMENT = "document", "A passage of the document"
+        NARRATIVE = "narrative", "A clause of the narrative"
+
+    class ConditionRule(models.TextChoices):
+        """How relevance follows from the verdicts on a narrative's conditions."""
+
+        BY_HAND = "by_hand", "It does not: relevance is given by hand"
+        ALL_MET = "all_met", "The highest grade when all are met, else the lowest"
+        COUNT_MET = "count_met", "The number of conditions that are met"
+
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
@@ -41,6 +81,16 @@ class Project(models.Model):
     consensus = models.CharField(max_length=10, choices=Consensus, default=Consensus.UNANIMOUS)
     show_prior = models.BooleanField(
         default=False, help_text="Show judges the relevance a document came with."
+    )
+    show_rank = models.BooleanField(
+        default=False, help_text="Show judges at which rank which run had a document."
+    )
+    judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
+    # Of the shuffle, so that a paper can say how it was made.
+    order_seed = models.PositiveIntegerField(default=0)
+    evidence_rule = models.CharField(max_length=10, choices=EvidenceRule, default=EvidenceRule.NONE)
+    condition_rule = models.CharField(
+        max_length=10, choices=ConditionRule, default=ConditionRule.BY_HAND
     )
     overlap_rewrite = models.PositiveSmallIntegerField(
         default=1, validators=[MinValueValidator(1), MaxValueValidator(50)]

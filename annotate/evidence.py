@@ -1,0 +1,53 @@
+"""Evidence: the spans of a document, or of the narrative, that decided a judgment. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# More is no longer evidence, it is the document.
+MAX_SPANS = 50
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` of a text, counted in Unicode code points; `end` is not part
+    of it.
+    """
+
+    start: int
+    end: int
+
+
+def checked(spans: Iterable[Span], length: int) -> list[Span]:
+    """Return the spans in their order, those that touch or overlap made one.
+
+    Raises ValueError, with a sentence for whoever marked them, for a span that is empty or not
+    within a text of `length` characters, and for more than MAX_SPANS.
+    """
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if not 0 <= start < end <= length:
+            raise ValueError(
+                f"The marked passage {start}-{end} is not within the text, which has "
+                f"{length:,} characters. Mark it again."
+            )
+        if merged and start <= merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(end, merged[-1].end))
+        else:
+            merged.append(Span(start, end))
+    if len(merged) > MAX_SPANS:
+        raise ValueError(
+            f"{len(merged)} passages are marked; at most {MAX_SPANS} are kept. Take some away."
+        )
+    return merged
+
+
+def is_wanted(*, relevance: int, prior: int | None, relevant_from: int, prior_known: bool) -> bool:
+    """Whether a grade needs evidence, in a project that asks for it when relevance changes.
+
+    `prior_known`: whether the judge may know that the document was relevant before. Where not,
+    asking only when it changes would tell; so every grade needs it.
+    """
+    if not prior_known or prior is None:
+        return True
+    return (relevance >= relevant_from) != (prior >= relevant_from)
