@@ -716,8 +716,8 @@ class Statements(Arrivals):
             f"""
             INSERT INTO annotate_flag
                 (uuid, narrative_id, candidate_id, annotator_id, kind, words, at, cleared_at)
-            SELECT {bulk.new_uuid()}, s.narrative, s.candidate, s.member, s.kind, s.words, COALESCE(s.at, %(now)s),
-                s.ended_at
+            SELECT {bulk.new_uuid()}, s.narrative, s.candidate, s.member, s.kind, s.words,
+                COALESCE(s.at, %(now)s), s.ended_at
             FROM stage_statements s WHERE s.what = 'flag' AND s.known IS NULL
             ORDER BY s.n
             """  # noqa: S608 (nothing but a constant is put in)
