@@ -2,23 +2,41 @@
 another.
 
 It drives the pages (`data-key`), the list behind `?`, and the page where people change their keys.
+A key is a value of `KeyboardEvent.key`, with `Space` for the blank; letters are small. On one page
+a key does one thing; on another it may do something else. Digits are never an action's: they give
+grades and levels.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
+from string import ascii_lowercase
+from typing import NamedTuple, Protocol
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
+
+from annotate.models import User
 
 
 class Action(NamedTuple):
-    """Something a key does. `key` is a value of KeyboardEvent.key."""
+    """Something a key does, on one of PAGES."""
 
     name: str
     key: str
     label: str | Promise
+    page: str = "judge"
 
+
+PAGES: Mapping[str, str | Promise] = {
+    "judge": _("Judging"),
+    "review": _("Reviewing instructions"),
+    "settle": _("Settling disagreements"),
+    "lists": _("Lists and guidelines"),
+}
 
 ACTIONS = (
     Action("undo", "z", _("Take the last judgment back")),
@@ -43,6 +61,161 @@ ACTIONS = (
     Action("mode", "v", _("One document, or all as a list")),
     Action("open", "x", _("Open the row")),
     Action("leave", "q", _("Leave: back to the project")),
+    Action("review_previous", "k", _("The row before"), "review"),
+    Action("review_next", "j", _("The next row"), "review"),
+    Action("review_since", "p", _("What changed since the last version"), "review"),
+    Action("review_submit", "s", _("Submit the review"), "review"),
+    Action("review_go_on", "n", _("Review the next"), "review"),
+    Action("review_leave", "q", _("Leave: back to the reviews"), "review"),
+    Action("settle_decide", "s", _("Settle it"), "settle"),
+    Action("settle_ambiguous", "w", _("Because of an ambiguous text"), "settle"),
+    Action("settle_guideline", "e", _("Because of a gap in the guidelines"), "settle"),
+    Action("settle_error", "r", _("Because of an annotator's error"), "settle"),
+    Action("settle_edge", "t", _("Because it is an edge case"), "settle"),
+    Action("settle_withdraw", "x", _("Withdraw the decision"), "settle"),
+    Action("settle_undo", "z", _("Take the last decision back"), "settle"),
+    Action("settle_next", "ArrowRight", _("Next disagreement, without a decision"), "settle"),
+    Action("settle_narrative", "o", _("Show the narrative"), "settle"),
+    Action("settle_leave", "q", _("Leave: back to the list"), "settle"),
+    Action("list_previous", "[", _("The page of the list before"), "lists"),
+    Action("list_next", "]", _("The next page of the list"), "lists"),
+    Action("list_write", "e", _("Write a new version of the guidelines"), "lists"),
 )
 
 DEFAULTS = {action.name: action.key for action in ACTIONS}
+
+# Keys with a name that an action may have. Escape, Tab and Enter are the browser's and the forms'.
+NAMED = (
+    "ArrowLeft",
+    "ArrowRight",
+    "ArrowUp",
+    "ArrowDown",
+    "Space",
+    "Backspace",
+    "Delete",
+    "Insert",
+    "Home",
+    "End",
+    "PageUp",
+    "PageDown",
+)
+CAPS = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓"}
+DIGITS = "0123456789"
+HELP = "?"
+
+
+class GradeLike(Protocol):
+    """A grade of a project."""
+
+    value: int
+
+
+def keys_for(user: User) -> dict[str, str]:
+    """Every action's key as this person has it: the defaults, with what they changed.
+
+    Reads their preferences at most once, however often it is asked for the same `user` object. A
+    choice that has lost its meaning (an action that is gone, a key that another action of the page
+    took since) is left out.
+    """
+    try:
+        stored = user.preferences.keys
+    except ObjectDoesNotExist:
+        return dict(DEFAULTS)
+    chosen = {name: key for name, key in stored.items() if name in DEFAULTS}
+    while wrong := [name for name in problems(DEFAULTS | chosen) if name in chosen]:
+        for name in wrong:
+            del chosen[name]
+    return DEFAULTS | chosen
+
+
+def on_page(page: str, keys: Mapping[str, str]) -> list[str]:
+    """The keys that the actions of one page have: what is free there for anything else is not."""
+    return [keys[action.name] for action in ACTIONS if action.page == page]
+
+
+def grade_keys(grades: Iterable[GradeLike], taken: Collection[str]) -> dict[int, str]:
+    """A key for each grade's value: its digit where it is one, else the next free by place.
+
+    Beyond the digits come letters that are not `taken` (the keys of the page's actions); a grade
+    for which none is left has the key "".
+    """
+    values = [grade.value for grade in grades]
+    found = {value: str(value) for value in values if 0 <= value <= 9 and str(value) not in taken}
+    left = iter(free([*taken, *found.values()], DIGITS[1:] + DIGITS[0] + ascii_lowercase))
+    return {value: found[value] if value in found else next(left, "") for value in values}
+
+
+def free(taken: Collection[str], among: str = ascii_lowercase) -> list[str]:
+    """The keys `among` that are not taken, in their order."""
+    return [key for key in among if key not in taken]
+
+
+def cap(key: str) -> str:
+    """A key as its cap shows it: an arrow for an arrow, "Space" for the blank."""
+    return CAPS.get(key) or ("Space" if key == " " else key)
+
+
+def canonical(text: str) -> str:
+    """The key that someone typed or pressed: an arrow's sign is its name, a letter is small.
+
+    What is no key comes back as it is, and `problems` says what is wrong with it.
+    """
+    if text == " ":
+        return "Space"
+    text = text.strip()
+    if len(text) == 1:
+        small = text.lower()
+        named = {sign: name for name, sign in CAPS.items()}
+        return named.get(text, small if len(small) == 1 else text)
+    return {name.lower(): name for name in NAMED}.get(text.replace(" ", "").lower(), text)
+
+
+def problems(keys: Mapping[object, object]) -> dict[str, str]:
+    """What is wrong with a whole key map: a sentence for each action; "" is the map itself.
+
+    Nothing is wrong with it if every action has exactly one key that a key may be, and no page
+    has two actions on one key.
+    """
+    if unknown := [name for name in keys if name not in DEFAULTS]:
+        return {"": _now("There is no action called “%(name)s”.") % {"name": _short(unknown[0])}}
+    wrong = {
+        action.name: sentence
+        for action in ACTIONS
+        if (sentence := _wrong_with(keys.get(action.name)))
+    }
+    for page in PAGES:
+        held: dict[object, Action] = {}
+        for action in (one for one in ACTIONS if one.page == page and one.name not in wrong):
+            key = keys[action.name]
+            other = held.setdefault(key, action)
+            if other is not action:
+                about = {"key": cap(str(key)), "one": other.label, "other": action.label}
+                sentence = _now("%(key)s is the key of two actions: “%(one)s” and “%(other)s”.")
+                wrong[other.name] = wrong[action.name] = sentence % about
+    return wrong
+
+
+def _wrong_with(key: object) -> str:
+    """Why something cannot be an action's key; "" if it can."""
+    if not isinstance(key, str) or not key:
+        return _now("Press or name one key.")
+    if key in NAMED:
+        return ""
+    if len(key) > 1:
+        return _now("“%(key)s” is not one key that an action can have.") % {"key": _short(key)}
+    if key in DIGITS:
+        return _now("Digits give grades. Choose another key.")
+    if key == HELP:
+        return _now("? shows the keys. Choose another key.")
+    # Neither control characters nor half of a pair, and nothing that stands on another character.
+    if not key.isprintable() or key.isspace() or unicodedata.category(key).startswith("M"):
+        return _now("That is no key with a sign of its own. Choose another key.")
+    return "" if key == canonical(key) else _now("Letters are small here.")
+
+
+def _short(thing: object) -> str:
+    """As much of something as a sentence can quote, with nothing in it that cannot be shown."""
+    text = "".join(
+        sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in str(thing)[:24]
+    )
+    return text + ("…" if len(str(thing)) > 24 else "")

@@ -18,6 +18,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
+from annotate import keymap
 from annotate.narrative_diff import Op
 
 register = template.Library()
@@ -415,6 +416,12 @@ def theme(context: RequestContext) -> str:
     request = context.get("request")
     chosen = request.COOKIES.get("theme", "") if request is not None else ""
     return chosen if chosen in {"light", "dark"} else ""
+
+
+@register.filter
+def keycap(key: str) -> str:
+    """A key of `annotate.keymap` as its cap shows it: "ArrowLeft" is an arrow, " " is Space."""
+    return keymap.cap(key)
 
 
 @register.filter

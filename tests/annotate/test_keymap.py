@@ -1,0 +1,159 @@
+"""Every action has one key, a person's own where they chose one, and no page has a key twice."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.template import Context, Template
+
+from annotate import keymap
+from annotate.models import Preferences
+from tests import factories
+
+
+def grades(*values):
+    return [SimpleNamespace(value=value) for value in values]
+
+
+def test_the_keys_that_come_with_the_house_are_in_order():
+    assert keymap.problems(keymap.DEFAULTS) == {}
+    assert len(keymap.DEFAULTS) == len(keymap.ACTIONS)
+    assert {action.page for action in keymap.ACTIONS} == set(keymap.PAGES)
+
+
+@pytest.mark.django_db
+def test_a_person_who_chose_nothing_has_the_keys_of_the_house(django_assert_num_queries):
+    ada = factories.user("ada")
+
+    with django_assert_num_queries(1):
+        assert keymap.keys_for(ada) == keymap.DEFAULTS
+        assert keymap.keys_for(ada)["undo"] == "z"
+
+
+@pytest.mark.django_db
+def test_a_persons_keys_stand_over_those_of_the_house(django_assert_num_queries):
+    ada = factories.user("ada")
+    Preferences.objects.create(user=ada, keys={"undo": "u", "later": "Backspace"})
+    ada.refresh_from_db()
+
+    with django_assert_num_queries(1):
+        keys = keymap.keys_for(ada)
+        keymap.keys_for(ada)
+
+    assert (keys["undo"], keys["later"], keys["next"]) == ("u", "Backspace", "ArrowRight")
+
+
+@pytest.mark.django_db
+def test_a_stored_choice_that_lost_its_meaning_is_left_out():
+    ada = factories.user("ada")
+    stored = {"undo": "l", "gone": "y", "note": 7, "problem": "8", "mode": "y"}
+    Preferences.objects.create(user=ada, keys=stored)
+
+    keys = keymap.keys_for(ada)
+
+    assert keys == {**keymap.DEFAULTS, "mode": "y"}
+
+
+@pytest.mark.parametrize(
+    ("values", "taken", "expected"),
+    [
+        ((0, 1, 2), "zl", {0: "0", 1: "1", 2: "2"}),
+        ((-2, 0, 1), "zl", {-2: "2", 0: "0", 1: "1"}),
+        ((10, 20, 30), "zl", {10: "1", 20: "2", 30: "3"}),
+        ((0, 1), "1", {0: "0", 1: "2"}),
+        (range(12), "ab", {**{n: str(n) for n in range(10)}, 10: "c", 11: "d"}),
+    ],
+)
+def test_a_grade_has_the_key_of_its_digit_or_the_next_free_one(values, taken, expected):
+    assert keymap.grade_keys(grades(*values), list(taken)) == expected
+
+
+def test_a_grade_for_which_no_key_is_left_has_none():
+    keys = keymap.grade_keys(grades(*range(40)), taken=[])
+
+    assert keys[35] == "z"
+    assert keys[36] == ""
+
+
+def test_no_grade_has_the_key_of_an_action_of_the_page():
+    taken = keymap.on_page("judge", keymap.DEFAULTS)
+
+    assert "z" in taken
+    assert "[" not in taken
+    assert set(keymap.grade_keys(grades(*range(14)), taken).values()).isdisjoint(taken)
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("u", "u"),
+        ("U", "u"),
+        (" u ", "u"),
+        (" ", "Space"),
+        ("space", "Space"),
+        ("←", "ArrowLeft"),
+        ("arrow left", "ArrowLeft"),
+        ("PAGEUP", "PageUp"),
+        ("é", "é"),
+        ("ж", "ж"),
+        ("文", "文"),
+        ("uu", "uu"),
+        ("", ""),
+    ],
+)
+def test_what_is_typed_is_read_as_a_key(typed, key):
+    assert keymap.canonical(typed) == key
+
+
+@pytest.mark.parametrize("key", ["u", "é", "文", "ArrowUp", "Space", ";", "PageDown"])
+def test_a_key_may_be(key):
+    assert keymap.problems({**keymap.DEFAULTS, "undo": key}) == {}
+
+
+NO_KEYS = [
+    *("", "uu", "U", "1", "?", " ", "\n", "\x00", "\ud800", "\u0301", "\u200b", "x" * 1_000_000),
+    *("Escape", "Tab", "Enter", "Shift", "Control", "F5", None, 7, ["u"], {"a": "b"}, True),
+]
+
+
+@pytest.mark.parametrize("key", NO_KEYS, ids=lambda key: repr(key)[:12])
+def test_a_key_may_not_be(key):
+    wrong = keymap.problems({**keymap.DEFAULTS, "undo": key})
+
+    assert list(wrong) == ["undo"]
+    assert len(wrong["undo"]) < 100
+    assert wrong["undo"].isprintable()
+
+
+def test_a_key_twice_on_a_page_is_said_with_both_actions():
+    wrong = keymap.problems({**keymap.DEFAULTS, "undo": "l"})
+
+    said = (
+        "l is the key of two actions: “Take the last judgment back” and "
+        "“Later: comes back at the end”."
+    )
+    assert wrong == {"undo": said, "later": said}
+
+
+def test_a_key_may_mean_something_else_on_another_page():
+    assert keymap.problems({**keymap.DEFAULTS, "undo": "]"}) == {}
+
+
+@pytest.mark.parametrize("name", ["nosuch", 7, "\ud800", "x" * 1_000_000])
+def test_an_action_that_there_is_not_is_refused(name):
+    wrong = keymap.problems({**keymap.DEFAULTS, name: "u"})
+
+    assert list(wrong) == [""]
+    assert wrong[""].startswith("There is no action called")
+    assert len(wrong[""]) < 100
+    assert wrong[""].isprintable()
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"), [("ArrowLeft", "←"), (" ", "Space"), ("Space", "Space"), ("z", "z")]
+)
+def test_a_cap_shows_its_key(key, shown):
+    cap = Template("{% load rejudge %}{{ key|keycap }}").render(Context({"key": key}))
+
+    assert cap == shown
