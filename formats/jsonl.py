@@ -12,12 +12,15 @@ from typing import IO
 from formats.fields import Fields, objects, to_json
 from formats.reading import Seen, reader, write_lines
 from formats.records import (
+    ANSWERS,
     FLAG_KINDS,
     MARKUPS,
     OUTCOMES,
+    PRESSED,
     SIDES,
     AdjudicationRecord,
     Claim,
+    ConditionRecord,
     DecisionRecord,
     Doc,
     Evidence,
@@ -27,8 +30,9 @@ from formats.records import (
     PairRecord,
     RatingRecord,
     ReviewRecord,
+    VerdictRecord,
 )
-from formats.source import Source, check_id
+from formats.source import Source, check_id, json_name
 from formats.tables import markup_of
 
 # --- documents ------------------------------------------------------------------------------------
@@ -136,6 +140,7 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
                 entry.optional_text("author"),
                 entry.moment("at"),
                 entry.text("note"),
+                _conditions(entry),
             )
         )
     for side in SIDES:
@@ -146,6 +151,28 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
             narratives.append(NarrativeRecord(side, 1, text))
     narratives.sort(key=lambda narrative: (SIDES.index(narrative.side), narrative.version))
     return tuple(narratives)
+
+
+def _conditions(fields: Fields) -> tuple[ConditionRecord, ...]:
+    """Conditions in the order of their numbers: each an object with a text, or the text alone."""
+    values = fields.values.get("conditions")
+    if values is None:
+        return ()
+    if not isinstance(values, list):
+        raise ValueError(f"conditions must be a list, not {json_name(values)}")
+    return tuple(_condition(number, value) for number, value in enumerate(values, 1))
+
+
+def _condition(number: int, value: object) -> ConditionRecord:
+    if isinstance(value, str):
+        value = {"text": value}
+    if not isinstance(value, dict):
+        raise ValueError(f"condition {number} must be an object or text, not {json_name(value)}")
+    try:
+        fields = Fields(value)
+        return ConditionRecord(fields.text("name"), fields.required_text("text"))
+    except ValueError as error:
+        raise ValueError(f"condition {number}: {error}") from None
 
 
 def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int:
@@ -193,19 +220,38 @@ def _judgment(fields: Fields) -> JudgmentRecord:
         note=fields.text("note"),
         uuid=fields.uuid("uuid"),
         machine=fields.truth("machine"),
-        evidence=tuple(_evidence(entry) for entry in fields.each("evidence")),
+        evidence=_spans(fields, "evidence"),
         active_ms=fields.optional_whole("active_ms"),
         superseded_at=fields.moment("superseded_at"),
         withdrawn_at=fields.moment("withdrawn_at"),
+        clauses=_spans(fields, "clauses"),
+        verdicts=_verdicts(fields),
+        pressed=fields.optional_one_of(PRESSED, "pressed") or "",
+        made_at=fields.moment("made_at"),
     )
 
 
-def _evidence(fields: Fields) -> Evidence:
-    start = fields.optional_whole("start")
-    end = fields.optional_whole("end")
-    if start is None or end is None or end < start:
-        raise ValueError("evidence has a start and an end that is not before it")
-    return Evidence(start, end)
+def _spans(fields: Fields, name: str) -> tuple[Evidence, ...]:
+    spans = []
+    for entry in fields.each(name):
+        start, end = entry.optional_whole("start"), entry.optional_whole("end")
+        if start is None or end is None or end <= start:
+            raise ValueError(f"a span of {name} has a start and an end after it")
+        spans.append(Evidence(start, end))
+    return tuple(spans)
+
+
+def _verdicts(fields: Fields) -> tuple[VerdictRecord, ...]:
+    """Verdicts in the order of their conditions, at most one for each."""
+    answers: dict[int, str] = {}
+    for entry in fields.each("verdicts"):
+        number = entry.optional_whole("condition", least=1)
+        if number is None:
+            raise ValueError("a verdict says of which condition it is, by its number from 1")
+        if number in answers:
+            raise ValueError(f"there are two verdicts on condition {number}")
+        answers[number] = entry.one_of(ANSWERS, "answer")
+    return tuple(VerdictRecord(number, answer) for number, answer in sorted(answers.items()))
 
 
 def _flag(fields: Fields) -> FlagRecord:
@@ -220,6 +266,8 @@ def _flag(fields: Fields) -> FlagRecord:
         at=fields.moment("at"),
         words=fields.text("words"),
         cleared_at=fields.moment("cleared_at"),
+        uuid=fields.uuid("uuid"),
+        made_at=fields.moment("made_at"),
     )
 
 

@@ -7,9 +7,10 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import IO
 
+from formats.csv_rows import csv_rows
 from formats.fields import Fields
 from formats.reading import line_ends, reader, write_lines
-from formats.records import SIDES, JudgmentRecord
+from formats.records import PRESSED, SIDES, JudgmentRecord
 from formats.source import Source, check_id, check_text
 
 COLUMNS = (
@@ -24,6 +25,9 @@ COLUMNS = (
     "version",
     "uuid",
     "machine",
+    "active_ms",
+    "pressed",
+    "made_at",
 )
 
 
@@ -31,47 +35,18 @@ COLUMNS = (
 def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
     """Columns by the names of the header line: query_id, doc_id, annotator, relevance (or label).
 
-    Optional: side, at, note, pair_id, version, uuid, machine; other columns are passed over.
+    Optional: the other COLUMNS; columns of other names are passed over.
     Parted by commas, or by semicolons or tabs where the header line has no comma.
     """
-    begun: list[tuple[int, str]] = []
-
-    def feed() -> Iterator[str]:
-        for line in source.lines():
-            begun.append((source.line or 0, line))
-            # A quoted field may go on in the next line; csv wants to see the line's end.
-            yield line + "\n"
-
-    lines = feed()
-    header_line = next(lines, None)
-    if header_line is None:
+    table = csv_rows(source, lower=True)
+    if table is None:
         return
-    delimiter = next((d for d in ",;\t" if d in header_line), ",")
-    header = [name.strip().lower() for name in next(csv.reader([header_line], delimiter=delimiter))]
-    if problem := _header_problem(header):
+    if problem := _header_problem(table.header):
         source.refuse(problem)
         return
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
-    while True:
-        begun.clear()
+    for row in table.rows:
         try:
-            row = next(rows, None)
-        except csv.Error as error:
-            source.line, source.text = begun[0] if begun else (source.line, None)
-            source.refuse(f"not a line of CSV: {error}")
-            if source.broken or "limit" in str(error) or "end of data" in str(error):
-                return
-            continue
-        if row is None or source.broken:
-            return
-        source.line, source.text = begun[0]
-        if not any(row):
-            continue
-        if len(row) > len(header):
-            source.refuse(f"{len(row)} columns, but the header line has {len(header)}")
-            continue
-        try:
-            yield _judgment(Fields({k: v or None for k, v in zip(header, row, strict=False)}))
+            yield _judgment(Fields(row))
         except ValueError as error:
             source.refuse(str(error))
 
@@ -103,11 +78,14 @@ def _judgment(fields: Fields) -> JudgmentRecord:
         note=fields.text("note"),
         uuid=fields.uuid("uuid"),
         machine=fields.one_of(("true", "false"), "machine", default="false") == "true",
+        active_ms=fields.optional_whole("active_ms"),
+        pressed=fields.optional_one_of(PRESSED, "pressed") or "",
+        made_at=fields.moment("made_at"),
     )
 
 
 def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int:
-    """Judgments with all COLUMNS. Evidence and active time have no column and are not written.
+    """Judgments with all COLUMNS. Evidence, clauses and verdicts have none and are not written.
 
     A judgment that was superseded or withdrawn is refused: read back, it would count.
     """
@@ -138,6 +116,9 @@ def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int
                     record.version,
                     record.uuid,
                     "true" if record.machine else None,
+                    record.active_ms,
+                    record.pressed,
+                    record.made_at.isoformat() if record.made_at else None,
                 )
             )
             yield buffer.getvalue().removesuffix("\n")

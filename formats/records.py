@@ -48,8 +48,17 @@ class RunLine(NamedTuple):
     tag: str
 
 
+class ConditionRecord(NamedTuple):
+    """One condition that a narrative sets; `name` is what it is about, where that is said."""
+
+    name: str
+    text: str
+
+
 class NarrativeRecord(NamedTuple):
-    """One version of one side (SIDES) of an instruction pair."""
+    """One version of one side (SIDES) of an instruction pair. Its conditions are numbered by their
+    places, from 1.
+    """
 
     side: str
     version: int
@@ -57,6 +66,7 @@ class NarrativeRecord(NamedTuple):
     author: str | None = None
     at: datetime | None = None
     note: str = ""
+    conditions: tuple[ConditionRecord, ...] = ()
 
 
 class PairRecord(NamedTuple):
@@ -82,10 +92,19 @@ class Claim(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """A span of a document's text, in characters from its start; `end` is not part of it."""
+    """A span of a document's or narrative's text, in characters (Unicode code points) from its
+    start; `end` is not part of it.
+    """
 
     start: int
     end: int
+
+
+class VerdictRecord(NamedTuple):
+    """What a judgment says of the condition with that number. Answer: ANSWERS."""
+
+    condition: int
+    answer: str
 
 
 class JudgmentRecord(NamedTuple):
@@ -93,7 +112,9 @@ class JudgmentRecord(NamedTuple):
     where the pair has one, else for the original; without `version` for the current one.
 
     One with `superseded_at` is history and no longer counts: judged again, flagged instead, or
-    taken back (then `withdrawn_at` is set too)."""
+    taken back (then `withdrawn_at` is set too). `evidence` are spans of the document, `clauses`
+    of the narrative; `pressed` is one of PRESSED or "", `made_at` when it was pressed by the
+    clock of the browser, while `at` is when it was kept."""
 
     query_id: str
     doc_id: str
@@ -110,6 +131,10 @@ class JudgmentRecord(NamedTuple):
     active_ms: int | None = None
     superseded_at: datetime | None = None
     withdrawn_at: datetime | None = None
+    clauses: tuple[Evidence, ...] = ()
+    verdicts: tuple[VerdictRecord, ...] = ()
+    pressed: str = ""
+    made_at: datetime | None = None
 
 
 class FlagRecord(NamedTuple):
@@ -125,6 +150,8 @@ class FlagRecord(NamedTuple):
     at: datetime | None = None
     words: str = ""
     cleared_at: datetime | None = None
+    uuid: str | None = None
+    made_at: datetime | None = None
 
 
 class AdjudicationRecord(NamedTuple):
@@ -199,4 +226,6 @@ Record: TypeAlias = (
 MARKUPS = ("plain", "html", "markdown")
 SIDES = ("original", "altered", "reversed")
 FLAG_KINDS = ("later", "cannot_judge", "problem")
+ANSWERS = ("met", "not_met", "cant_tell")
+PRESSED = ("key", "click")
 OUTCOMES = ("accepted", "revise", "removed")

@@ -12,6 +12,7 @@ from formats.records import (
     JudgmentRecord,
     RatingRecord,
     ReviewRecord,
+    VerdictRecord,
 )
 from tests.formats.files import read, refusal, written
 
@@ -34,8 +35,25 @@ COMPLETE = [
         8_300,
         AT,
         AT,
+        (Evidence(3, 9),),
+        (VerdictRecord(1, "met"), VerdictRecord(3, "cant_tell")),
+        "key",
+        AT,
     ),
-    FlagRecord("301", "d", "ben", "cannot_judge", "altered", "301_1", 3, AT, "in Dutch", AT),
+    FlagRecord(
+        "301",
+        "d",
+        "ben",
+        "cannot_judge",
+        "altered",
+        "301_1",
+        3,
+        AT,
+        "in Dutch",
+        AT,
+        "5d1c7e2a-1111-4f0e-9d8c-1d2f3a4b5c6d",
+        AT,
+    ),
     AdjudicationRecord(
         "301",
         "d",
@@ -123,8 +141,38 @@ def test_moments_become_utc(at, moment):
         ('"relevance": 1, "machine": "yes"', "machine must be true or false, not text"),
         (
             '"relevance": 1, "evidence": [{"start": 5, "end": 2}]',
-            "evidence has a start and an end that is not before it",
+            "a span of evidence has a start and an end after it",
         ),
+        (
+            '"relevance": 1, "evidence": [{"start": 5, "end": 5}]',
+            "a span of evidence has a start and an end after it",
+        ),
+        (
+            '"relevance": 1, "clauses": [{"start": 5}]',
+            "a span of clauses has a start and an end after it",
+        ),
+        ('"relevance": 1, "clauses": [{"start": -1, "end": 2}]', "start is -1; it is a whole"),
+        ('"relevance": 1, "clauses": [[1, 2]]', "clauses must hold objects, not a list"),
+        (
+            '"relevance": 1, "verdicts": [{"answer": "met"}]',
+            "a verdict says of which condition it is, by its number from 1",
+        ),
+        (
+            '"relevance": 1, "verdicts": [{"condition": 0, "answer": "met"}]',
+            "condition is 0; it is a whole number of at least 1",
+        ),
+        (
+            '"relevance": 1, "verdicts": [{"condition": 1, "answer": "yes"}]',
+            "answer is 'yes'; it is one of met, not_met, cant_tell",
+        ),
+        (
+            (
+                '"relevance": 1, "verdicts": [{"condition": 1, "answer": "met"}, '
+                '{"condition": 1, "answer": "met"}]'
+            ),
+            "there are two verdicts on condition 1",
+        ),
+        ('"relevance": 1, "pressed": "foot"', "pressed is 'foot'; it is one of key, click"),
         (
             '"relevance": 1, "type": "opinion"',
             "type is 'opinion'; it is one of judgment, flag, adjudication, review, decision",
@@ -143,6 +191,18 @@ def test_bad_judgments_are_refused_with_a_sentence(fields, sentence):
 
     assert error.line == 2
     assert error.message.startswith(sentence)
+
+
+def test_verdicts_come_in_the_order_of_their_conditions():
+    line = (
+        '{"query_id": "1", "doc_id": "d", "annotator": "ada", "relevance": 0, "verdicts": '
+        '[{"condition": 2, "answer": "not_met"}, {"condition": 1, "answer": "met"}]}'
+    )
+
+    assert read("judgments-jsonl", line)[0].verdicts == (
+        VerdictRecord(1, "met"),
+        VerdictRecord(2, "not_met"),
+    )
 
 
 def test_an_id_with_a_blank_is_not_written():

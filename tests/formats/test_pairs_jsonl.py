@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from formats.records import Claim, NarrativeRecord, PairRecord
+from formats.records import Claim, ConditionRecord, NarrativeRecord, PairRecord
 from tests.formats.files import read, refusal, written
 
 COMPLETE = PairRecord(
@@ -20,7 +20,13 @@ COMPLETE = PairRecord(
         NarrativeRecord("original", 1, "Any harbour."),
         NarrativeRecord("altered", 1, "Sea harbours.", "ada"),
         NarrativeRecord(
-            "altered", 2, "Sea harbours\nonly.", "ben", datetime(2026, 3, 1, 9, tzinfo=UTC), "n"
+            "altered",
+            2,
+            "Sea harbours\nonly.",
+            "ben",
+            datetime(2026, 3, 1, 9, tzinfo=UTC),
+            "n",
+            (ConditionRecord("", "At the sea."), ConditionRecord("length", "Short.")),
         ),
     ),
 )
@@ -36,6 +42,7 @@ def test_a_pair_is_written_with_everything_it_holds_and_read_back():
         "author": "ben",
         "at": "2026-03-01T09:00:00+00:00",
         "note": "n",
+        "conditions": [{"name": "", "text": "At the sea."}, {"name": "length", "text": "Short."}],
     }
     assert read("pairs-jsonl", line) == [COMPLETE]
 
@@ -79,6 +86,19 @@ def test_narratives_come_in_the_order_of_sides_and_versions():
     ]
 
 
+def test_a_condition_may_be_its_text_alone():
+    line = json.dumps(
+        {
+            "query_id": "1",
+            "narratives": [{"side": "altered", "text": "t", "conditions": ["a", {"text": "b"}]}],
+        }
+    )
+
+    conditions = read("pairs-jsonl", line)[0].narratives[0].conditions
+
+    assert conditions == (ConditionRecord("", "a"), ConditionRecord("", "b"))
+
+
 def test_claims_stand_beside_the_pairs():
     line = '{"type": "claim", "pair_id": "1_0", "doc_id": "d", "relevance": 1, "rater": "m"}'
 
@@ -120,6 +140,21 @@ def test_claims_stand_beside_the_pairs():
         (
             '{"query_id": "a", "altered": "t", "narratives": [{"side": "altered", "text": "t"}]}',
             "the altered narrative stands in `narratives` and beside it",
+        ),
+        (
+            '{"query_id": "a", "narratives": [{"side": "altered", "text": "", "conditions": "c"}]}',
+            "conditions must be a list, not text",
+        ),
+        (
+            '{"query_id": "a", "narratives": [{"side": "altered", "text": "", "conditions": [1]}]}',
+            "condition 1 must be an object or text, not a number",
+        ),
+        (
+            (
+                '{"query_id": "a", "narratives": [{"side": "altered", "text": "t", "conditions": '
+                '["c", " "]}]}'
+            ),
+            "condition 2: text is empty",
         ),
         ('{"query_id": "a", "narratives": "t"}', "narratives must be a list, not text"),
         ('{"type": "pear", "query_id": "a"}', "type is 'pear'; it is one of pair, claim"),

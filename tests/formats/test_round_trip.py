@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 
 from formats.reading import one_line, tidy
 from formats.records import (
+    ANSWERS,
     FLAG_KINDS,
     MARKUPS,
     OUTCOMES,
+    PRESSED,
     SIDES,
     AdjudicationRecord,
     Claim,
+    ConditionRecord,
     DecisionRecord,
     Doc,
     Evidence,
@@ -30,6 +33,7 @@ from formats.records import (
     ReviewRecord,
     RunLine,
     Topic,
+    VerdictRecord,
 )
 from formats.registry import FORMATS
 from formats.trec import _TOPIC_TAG
@@ -83,6 +87,7 @@ NARRATIVES = st.lists(
         st.none() | NAMES,
         MOMENTS,
         TEXT,
+        st.lists(st.builds(ConditionRecord, TEXT, NAMES), max_size=3).map(tuple),
     ),
     max_size=4,
     unique_by=lambda narrative: narrative[:2],
@@ -93,9 +98,16 @@ PAIRS = st.builds(
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)
 UUIDS = st.none() | st.uuids().map(str)
 EVIDENCE = st.lists(
-    st.tuples(st.integers(0, 99), st.integers(0, 99)).map(lambda two: Evidence(min(two), max(two))),
+    st.builds(
+        lambda start, length: Evidence(start, start + length),
+        st.integers(0, 99),
+        st.integers(1, 99),
+    ),
     max_size=3,
 ).map(tuple)
+VERDICTS = st.dictionaries(st.integers(1, 50), st.sampled_from(ANSWERS), max_size=3).map(
+    lambda answers: tuple(VerdictRecord(*one) for one in sorted(answers.items()))
+)
 JUDGMENTS = st.builds(
     JudgmentRecord,
     query_id=IDS,
@@ -113,6 +125,10 @@ JUDGMENTS = st.builds(
     active_ms=st.none() | st.integers(0, 2**31 - 1),
     superseded_at=MOMENTS,
     withdrawn_at=MOMENTS,
+    clauses=EVIDENCE,
+    verdicts=VERDICTS,
+    pressed=st.sampled_from(("", *PRESSED)),
+    made_at=MOMENTS,
 )
 ROW_JUDGMENTS = st.builds(
     JudgmentRecord,
@@ -128,13 +144,17 @@ ROW_JUDGMENTS = st.builds(
     uuid=UUIDS,
     machine=st.booleans(),
     evidence=st.just(()),
-    active_ms=st.none(),
+    active_ms=st.none() | st.integers(0, 2**31 - 1),
     superseded_at=st.none(),
     withdrawn_at=st.none(),
+    clauses=st.just(()),
+    verdicts=st.just(()),
+    pressed=st.sampled_from(("", *PRESSED)),
+    made_at=MOMENTS,
 )
 FLAGS = st.builds(
     FlagRecord, IDS, IDS, NAMES, st.sampled_from(FLAG_KINDS), SIDE, st.none() | IDS, VERSIONS,
-    MOMENTS, TEXT, MOMENTS,
+    MOMENTS, TEXT, MOMENTS, UUIDS, MOMENTS,
 )  # fmt: skip
 ADJUDICATIONS = st.builds(
     AdjudicationRecord, IDS, IDS, NAMES, GRADES, SIDE, st.none() | IDS, VERSIONS, MOMENTS, TEXT,

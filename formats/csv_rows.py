@@ -1,0 +1,73 @@
+"""Tables of comma separated values: what is below the header line, row by row."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from formats.source import Source
+
+
+class Rows(NamedTuple):
+    """The names of the header line, and the rows below it by these names.
+
+    An empty cell is None. A row that is no CSV, or longer than the header line, is refused and
+    passed over; the source's line is the one on which the row begins.
+    """
+
+    header: list[str]
+    rows: Iterator[dict[str, str | None]]
+
+
+def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
+    """The table in a file, or None for an empty one; names are stripped, and lowered if wanted.
+
+    Parted by commas, or by semicolons or tabs where the header line has no comma. A quoted cell may
+    go on over several lines.
+    """
+    begun: list[tuple[int, str]] = []
+
+    def feed() -> Iterator[str]:
+        for line in source.lines():
+            begun.append((source.line or 0, line))
+            # A quoted field may go on in the next line; csv wants to see the line's end.
+            yield line + "\n"
+
+    lines = feed()
+    header_line = next(lines, None)
+    if header_line is None:
+        return None
+    delimiter = next((d for d in ",;\t" if d in header_line), ",")
+    header = [name.strip() for name in next(csv.reader([header_line], delimiter=delimiter))]
+    header = [name.lower() for name in header] if lower else header
+    return Rows(header, _rows(source, header, lines, delimiter, begun))
+
+
+def _rows(
+    source: Source,
+    header: list[str],
+    lines: Iterator[str],
+    delimiter: str,
+    begun: list[tuple[int, str]],
+) -> Iterator[dict[str, str | None]]:
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        begun.clear()
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            source.line, source.text = begun[0] if begun else (source.line, None)
+            source.refuse(f"not a line of CSV: {error}")
+            if source.broken or "limit" in str(error) or "end of data" in str(error):
+                return
+            continue
+        if row is None or source.broken:
+            return
+        source.line, source.text = begun[0]
+        if not any(row):
+            continue
+        if len(row) > len(header):
+            source.refuse(f"{len(row)} columns, but the header line has {len(header)}")
+            continue
+        yield {name: value or None for name, value in zip(header, row, strict=False)}
