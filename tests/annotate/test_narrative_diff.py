@@ -54,3 +54,14 @@ def test_both_texts_can_be_read_back(before, after):
 
     assert "".join(piece.text for piece in before_pieces(pieces)) == old
     assert "".join(piece.text for piece in pieces if piece.op is not REMOVED) == new
+
+
+def test_long_narratives_are_compared_by_sentence_and_by_words_within_what_changed():
+    sentences = [f"Document {number} counts. " for number in range(3_000)]
+    before = "".join(sentences)
+    after = before.replace("Document 1500 counts.", "Document 1500 never counts.")
+
+    pieces = diff(before, after)
+
+    assert [piece for piece in pieces if piece.op is not KEPT] == [(ADDED, " never")]
+    assert "".join(piece.text for piece in pieces) == after
