@@ -204,6 +204,12 @@ class Draft(models.Model):
     # Candidates that the writer expects to drop out.
     drops = models.JSONField(default=list, blank=True)
     saved_at = models.DateTimeField(default=timezone.now)
+    # The open page it was last written on, and by that browser's clock when, in milliseconds: of
+    # two pages that write at the same time the newer one counts.
+    place = models.CharField(max_length=36, blank=True)
+    turn = models.BigIntegerField(default=0)
+    # What another page wrote at the same time and did not count: kept until the writer has read it.
+    overtaken = models.JSONField(default=list, blank=True)
 
     class Meta:
         constraints: ClassVar = [
