@@ -1,0 +1,299 @@
+// What a person said, kept in this browser until the server has it. An entry is written here first (IndexedDB) and sent
+// then, oldest first: whatever is cut, killed or closed in between, the next page that is opened sends what waits. Every
+// entry has a UUID, so that sending it twice changes nothing. What another person said in this browser is neither sent
+// nor shown. What the server refuses stays, with its sentence, until the person tries again or throws it away.
+//
+// `journal` tells what happens, in this tab and in the others: "entry" {entry} when something was said, "answer" {entry,
+// answer} when the server answered, "gone" {entry} when it was thrown away, "status" when `status` changed.
+export const journal = new EventTarget();
+export const status = { state: "", waiting: 0, refused: 0, savedAt: null, savedKind: "", unkept: false };
+
+const ADDRESS = "/api/v1/journal/";
+const BATCH = 50;
+const BYTES = 1_000_000;
+const LONGEST_PAUSE = 60_000;
+const PATIENCE = 30_000; // for one answer
+// While the server does not answer, a new entry asks again, but not oftener than this.
+const EASE = 5_000;
+// Saved entries stay for this long: a page that was drawn before they were saved learns of them here.
+const KEPT = 120_000;
+
+const user = Number(document.body.dataset.user) || null;
+const others = new BroadcastChannel("rejudge-journal");
+
+// --- the store ------------------------------------------------------------------------------------
+
+const memory = new Map(); // uuid -> row, where the browser keeps nothing
+let opened = null;
+
+function settled(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+function database() {
+  opened ??= (async () => {
+    const request = indexedDB.open("rejudge", 1);
+    request.onupgradeneeded = () => {
+      const entries = request.result.createObjectStore("entries", { keyPath: "seq", autoIncrement: true });
+      entries.createIndex("uuid", "uuid", { unique: true });
+      entries.createIndex("state", "state");
+    };
+    const db = await settled(request);
+    db.onversionchange = () => db.close();
+    db.onclose = () => (opened = null); // the person cleared what the site keeps
+    return db;
+  })();
+  return opened;
+}
+
+// Runs `work` on the store within one transaction, and returns what it asked for once that is on the disk.
+async function transact(mode, work) {
+  const db = await database();
+  return new Promise((resolve, reject) => {
+    const transaction = db.transaction("entries", mode, { durability: "strict" });
+    const request = work(transaction.objectStore("entries"));
+    transaction.oncomplete = () => resolve(request?.result);
+    transaction.onabort = () => reject(transaction.error);
+  });
+}
+
+// A browser that refuses to keep anything (a private window, no room left) is worked with from memory, and says so.
+async function keep(row) {
+  try {
+    await transact("readwrite", (entries) => entries.add(row));
+  } catch {
+    memory.set(row.uuid, { ...row, seq: Infinity });
+    status.unkept = true;
+  }
+}
+
+async function rows(state) {
+  let found = [];
+  try {
+    found = await transact("readonly", (entries) => entries.index("state").getAll(state));
+  } catch {
+    status.unkept = true;
+  }
+  found.sort((one, other) => one.seq - other.seq);
+  return [...found, ...memory.values()].filter((row) => row.user === user && row.state === state);
+}
+
+async function update(changes) {
+  const stored = changes.filter((row) => !memory.has(row.uuid));
+  for (const row of changes) if (memory.has(row.uuid)) memory.set(row.uuid, row);
+  if (stored.length) await transact("readwrite", (entries) => void stored.forEach((row) => entries.put(row)));
+}
+
+async function remove(gone) {
+  const stored = gone.filter((row) => !memory.delete(row.uuid));
+  if (stored.length) await transact("readwrite", (entries) => void stored.forEach((row) => entries.delete(row.seq)));
+}
+
+// --- what pages ask -------------------------------------------------------------------------------
+
+export function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
+}
+
+// Keeps an entry; resolves when it is on the disk, and sends it then. `about` says in words of the page what it is:
+// {label: the document, said: what was said of it}.
+export async function add(entry, about) {
+  await keep({ uuid: entry.uuid, user: entry.user, state: "waiting", entry, about });
+  tell({ type: "entry", entry });
+  refresh();
+  wake();
+}
+
+// The entries of one pair that a page cannot have known when it was drawn, oldest first.
+export async function unknown(pair) {
+  const since = performance.timeOrigin;
+  const saved = (await rows("saved")).filter((row) => row.savedAt >= since);
+  const all = [...saved, ...(await rows("waiting"))].filter((row) => row.entry.pair === pair);
+  return all.sort((one, other) => one.seq - other.seq).map((row) => row.entry);
+}
+
+// What the server refused: [{uuid, entry, about, sentence}].
+export const refused = () => rows("refused");
+
+export async function retry(uuid) {
+  const row = (await refused()).find((one) => one.uuid === uuid);
+  if (!row) return;
+  await update([{ ...row, state: "waiting", sentence: "" }]);
+  tell({ type: "entry", entry: row.entry });
+  refresh();
+  wake(true);
+}
+
+export async function discard(uuid) {
+  const row = (await refused()).find((one) => one.uuid === uuid);
+  if (!row) return;
+  await remove([row]);
+  tell({ type: "gone", entry: row.entry });
+  refresh();
+}
+
+// --- the tabs of one browser ----------------------------------------------------------------------
+
+function tell(message) {
+  others.postMessage({ ...message, user });
+  hear(message);
+}
+
+function hear(message) {
+  if (message.type === "answers") {
+    for (const { entry, answer } of message.answers) {
+      if (answer.state === "saved") [status.savedAt, status.savedKind] = [answer.at, entry.kind];
+      journal.dispatchEvent(new CustomEvent("answer", { detail: { entry, answer } }));
+    }
+  } else if (message.type === "state") {
+    status.state = message.state;
+  } else {
+    journal.dispatchEvent(new CustomEvent(message.type, { detail: { entry: message.entry } }));
+  }
+}
+
+others.onmessage = ({ data }) => {
+  if (data.user !== user) return;
+  hear(data);
+  refresh();
+};
+
+let refreshing = null;
+function refresh() {
+  refreshing ??= (async () => {
+    const waiting = await rows("waiting");
+    refreshing = null;
+    status.waiting = waiting.length;
+    status.refused = (await rows("refused")).length;
+    if (!status.waiting) status.state = "";
+    journal.dispatchEvent(new Event("status"));
+  })();
+}
+
+// --- sending --------------------------------------------------------------------------------------
+
+let timer = 0;
+let sending = false;
+let again = false;
+let failures = 0;
+let tried = 0;
+let most = BATCH;
+
+const pause = () => Math.min(LONGEST_PAUSE, 1000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
+
+// Sends what waits: at once, or where the last attempt failed, only if `now` or after a while.
+function wake(now = false) {
+  if (!user) return;
+  if (sending) {
+    again = true;
+    return;
+  }
+  if (failures && !now && Date.now() - tried < EASE) return;
+  clearTimeout(timer);
+  sending = true;
+  again = false;
+  // Two tabs that sent at once would do no harm, only work twice.
+  const done = navigator.locks ? navigator.locks.request("rejudge-journal", sendAll) : sendAll();
+  done.catch((error) => {
+    failures += 1;
+    throw error;
+  }).finally(() => {
+    sending = false;
+    refresh();
+    if (failures) timer = setTimeout(() => wake(true), pause());
+    else if (again) wake();
+  });
+}
+
+async function sendAll() {
+  for (;;) {
+    const batch = fitting(await rows("waiting"));
+    if (!batch.length) {
+      failures = 0;
+      break;
+    }
+    tried = Date.now();
+    const state = await send(batch);
+    if (status.state !== state) tell({ type: "state", state });
+    failures = state ? failures + 1 : 0;
+    if (state) break;
+  }
+  await remove((await rows("saved")).filter((row) => row.savedAt < Date.now() - KEPT));
+}
+
+function fitting(waiting) {
+  const batch = [];
+  let bytes = 0;
+  for (const row of waiting.slice(0, most)) {
+    bytes += JSON.stringify(row.entry).length;
+    if (batch.length && bytes > BYTES) break;
+    batch.push(row);
+  }
+  return batch;
+}
+
+// Signing in again, in whichever tab, changes the token: the newest is in the cookie.
+const token = () => document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+
+async function post(body) {
+  const sent = token();
+  const answer = await fetch(ADDRESS, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json", "x-csrftoken": sent },
+    body,
+    signal: AbortSignal.timeout(PATIENCE),
+  });
+  return answer.status === 403 && token() !== sent ? post(body) : answer;
+}
+
+// Sends one batch and notes the answers. Returns what stands in the way of the next: "" for nothing.
+async function send(batch) {
+  let answer;
+  let found;
+  try {
+    answer = await post(JSON.stringify({ entries: batch.map((row) => row.entry) }));
+    if (answer.ok && !answer.redirected) found = (await answer.json()).answers;
+  } catch {
+    return navigator.onLine ? "unreachable" : "offline";
+  }
+  if (answer.redirected || [401, 403].includes(answer.status)) return "signed_out";
+  if (answer.status >= 500 || [408, 425, 429].includes(answer.status)) return "unreachable";
+  if (!answer.ok) {
+    // One that the server cannot read must not hold up the others: find it by sending them one by one.
+    if (batch.length > 1) {
+      most = 1;
+      return "";
+    }
+    found = [{ uuid: batch[0].uuid, state: "refused", at: null, sentence: "" }];
+  }
+  most = BATCH;
+  const byUuid = new Map(found.map((one) => [one.uuid, one]));
+  const answered = batch.filter((row) => ["saved", "refused"].includes(byUuid.get(row.uuid)?.state));
+  await update(
+    answered.map((row) => {
+      const { state, sentence } = byUuid.get(row.uuid);
+      return state === "saved" ? { ...row, state, savedAt: Date.now() } : { ...row, state, sentence };
+    }),
+  );
+  tell({ type: "answers", answers: answered.map((row) => ({ entry: row.entry, answer: byUuid.get(row.uuid) })) });
+  // Somebody else is signed in here now: these wait for the person who said them.
+  return answered.length === batch.length ? "" : "signed_out";
+}
+
+addEventListener("online", () => wake(true));
+addEventListener("focus", () => wake(failures > 0));
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && wake(true));
+addEventListener("beforeunload", (event) => {
+  if ([...memory.values()].some((row) => row.state === "waiting")) event.preventDefault();
+});
+if (user) {
+  refresh();
+  wake();
+}

@@ -1,0 +1,128 @@
+// One judge before one narrative: the documents in their order and what was said of each. The same rule as
+// annotate.actions.pool.Sitting, so that the page knows the next document without asking; a test compares the two.
+// Beyond it, this one knows the statements one by one: what was taken back or refused gives way to what stood before.
+
+export class Sitting {
+  #statements = []; // in the order of saying: {candidate, kind, value, uuid, undoneBy, refused}
+  #byCandidate = new Map();
+  #byUuid = new Map();
+  #places;
+
+  // `said`: candidate -> [kind, value, uuid]; `history`: candidates of `said`, the earliest statement first.
+  constructor({ order, said = {}, history = [] }) {
+    this.order = order;
+    this.#places = new Map(order.map((candidate, place) => [candidate, place]));
+    const known = new Set(history);
+    const rest = Object.keys(said).map(Number).filter((candidate) => !known.has(candidate));
+    rest.sort((one, other) => this.position(one) - this.position(other));
+    for (const candidate of [...rest, ...history]) {
+      if (!said[candidate]) continue;
+      const [kind, value, uuid] = said[candidate];
+      this.#add({ candidate, kind, value, uuid });
+    }
+  }
+
+  #add(statement, first = false) {
+    const made = { undoneBy: null, refused: false, ...statement };
+    if (!this.#byCandidate.has(made.candidate)) this.#byCandidate.set(made.candidate, []);
+    const stack = this.#byCandidate.get(made.candidate);
+    if (first) {
+      this.#statements.unshift(made);
+      stack.unshift(made);
+    } else {
+      this.#statements.push(made);
+      stack.push(made);
+    }
+    this.#byUuid.set(made.uuid, made);
+  }
+
+  // Takes an entry of the journal in; once, however often it is told.
+  apply(entry) {
+    if (entry.kind === "undo") {
+      const undone = this.#byUuid.get(entry.undoes);
+      if (undone) undone.undoneBy = entry.uuid;
+      return;
+    }
+    const before = this.#byUuid.get(entry.uuid);
+    if (before) before.refused = false;
+    else this.#add({ candidate: entry.candidate, kind: entry.kind, value: entry.kind === "flag" ? entry.flag : entry.relevance, uuid: entry.uuid });
+  }
+
+  // An entry that the server refused, or that was thrown away, counts no more.
+  withdraw(entry) {
+    const statement = this.#byUuid.get(entry.kind === "undo" ? entry.undoes : entry.uuid);
+    if (!statement) return;
+    if (entry.kind === "undo") statement.undoneBy = null;
+    else statement.refused = true;
+  }
+
+  // What the server says stood before all that is known of a candidate here.
+  underlie(candidate, kind, value, uuid) {
+    if (!this.#byUuid.has(uuid)) this.#add({ candidate, kind, value, uuid }, true);
+  }
+
+  // What stands of a candidate: {kind: "judgment" | "flag", value, uuid}, or null.
+  said(candidate) {
+    return this.#byCandidate.get(candidate)?.findLast((one) => !one.undoneBy && !one.refused) ?? null;
+  }
+
+  // The statement to be taken back next, or null.
+  last() {
+    return this.#statements.findLast((one) => !one.undoneBy && !one.refused) ?? null;
+  }
+
+  get total() {
+    return this.order.length;
+  }
+
+  get settled() {
+    return this.order.filter((candidate) => this.#isSettled(candidate)).length;
+  }
+
+  get done() {
+    return this.settled === this.total;
+  }
+
+  // How many were flagged as not to be judged.
+  get setAside() {
+    return this.order.filter((candidate) => this.#isSettled(candidate) && this.said(candidate).kind === "flag").length;
+  }
+
+  // The next document to judge: onward from `after`, then around; what was put off comes last.
+  next(after = null) {
+    return this.upcoming(after, 1)[0] ?? null;
+  }
+
+  // The documents that come after `after` if each is judged in its turn, at most `count`.
+  upcoming(after, count) {
+    const start = this.#places.has(after) ? this.#places.get(after) + 1 : 0;
+    const fresh = [];
+    const later = [];
+    for (let step = 0; step < this.order.length && fresh.length < count; step++) {
+      const candidate = this.order[(start + step) % this.order.length];
+      const said = this.said(candidate);
+      if (!said) fresh.push(candidate);
+      else if (said.kind === "flag" && said.value === "later") later.push(candidate);
+    }
+    return [...fresh, ...later].slice(0, count);
+  }
+
+  // The neighbours, judged or not.
+  before(candidate) {
+    return this.order[this.#places.get(candidate) - 1] ?? null;
+  }
+
+  behind(candidate) {
+    return this.order[this.#places.get(candidate) + 1] ?? null;
+  }
+
+  // A document's place, from 1; 0 if it is none of them.
+  position(candidate) {
+    return (this.#places.get(candidate) ?? -1) + 1;
+  }
+
+  #isSettled(candidate) {
+    const said = this.said(candidate);
+    return said !== null && !(said.kind === "flag" && said.value === "later");
+  }
+}

@@ -1,0 +1,99 @@
+// The documents that come next, fetched before they are needed: a few first, then more at once, up to about a hundred or
+// three megabytes ahead, so that judging goes on while the network is away. Documents left behind stay for a while.
+const FIRST = 5;
+const MOST = 20;
+const AHEAD = 100;
+const BUDGET = 3_000_000; // characters of HTML, which is near enough to bytes
+const PORTION = 600_000; // for one answer
+const LONGEST_PAUSE = 30_000;
+
+export class Stack {
+  #address;
+  #sheets = new Map(); // candidate -> {sheet, size}
+  #absent = new Set();
+  #waiting = new Map(); // candidate -> [resolve]
+  #ahead = [];
+  #average = 0;
+  #busy = false;
+  #failures = 0;
+  #timer = 0;
+
+  constructor(address) {
+    this.#address = address;
+    addEventListener("online", () => this.#fill());
+    addEventListener("focus", () => this.#failures && this.#fill());
+  }
+
+  // Keeps a sheet that is on the page already.
+  put(candidate, sheet) {
+    this.#sheets.set(candidate, { sheet: sheet.cloneNode(true), size: sheet.innerHTML.length });
+  }
+
+  // The document's sheet, as the server drew it; null while it is not here.
+  get(candidate) {
+    return this.#sheets.get(candidate)?.sheet.cloneNode(true) ?? null;
+  }
+
+  has(candidate) {
+    return this.#sheets.has(candidate);
+  }
+
+  // Fetches it before all others, and again if `afresh`; resolves when it is here: true, or false if there is none.
+  ensure(candidate, afresh = false) {
+    if (afresh) this.#sheets.delete(candidate);
+    if (this.#sheets.has(candidate)) return Promise.resolve(true);
+    this.#absent.delete(candidate);
+    return new Promise((resolve) => {
+      this.#waiting.set(candidate, [...(this.#waiting.get(candidate) ?? []), resolve]);
+      this.#fill();
+    });
+  }
+
+  // What will be wanted, the soonest first, and what may stay besides.
+  aim(ahead, behind = []) {
+    this.#ahead = ahead.slice(0, AHEAD);
+    const wanted = new Set([...this.#ahead, ...behind]);
+    for (const candidate of this.#sheets.keys()) if (!wanted.has(candidate)) this.#sheets.delete(candidate);
+    this.#fill();
+  }
+
+  #missing() {
+    const urgent = [...this.#waiting.keys()];
+    const size = this.#ahead.reduce((sum, candidate) => sum + (this.#sheets.get(candidate)?.size ?? 0), 0);
+    const room = this.#average ? Math.floor((BUDGET - size) / this.#average) : FIRST;
+    const portion = this.#average ? Math.max(1, Math.min(MOST, Math.floor(PORTION / this.#average))) : FIRST;
+    const next = this.#ahead.filter((candidate) => !this.#sheets.has(candidate) && !this.#absent.has(candidate));
+    return [...new Set([...urgent, ...next.slice(0, Math.max(0, room))])].slice(0, Math.max(portion, 1));
+  }
+
+  async #fill() {
+    if (this.#busy) return;
+    this.#busy = true;
+    clearTimeout(this.#timer);
+    try {
+      for (let batch = this.#missing(); batch.length; batch = this.#missing()) await this.#fetch(batch);
+      this.#failures = 0;
+    } catch {
+      // The network or the server is away, or nobody is signed in: it is asked again until it answers.
+      this.#failures += 1;
+      this.#timer = setTimeout(() => this.#fill(), Math.min(LONGEST_PAUSE, 1000 * 2 ** (this.#failures - 1)));
+    }
+    this.#busy = false;
+  }
+
+  async #fetch(batch) {
+    const query = new URLSearchParams(batch.map((candidate) => ["candidate", candidate]));
+    const answer = await fetch(`${this.#address}?${query}`, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(30_000) });
+    if (!answer.ok || answer.redirected) throw new Error(`${answer.status} ${answer.url}`);
+    const html = await answer.text();
+    const sheets = new DOMParser().parseFromString(html, "text/html").querySelectorAll(".judge__sheet");
+    const size = html.length / Math.max(1, sheets.length);
+    this.#average = this.#average ? (this.#average + size) / 2 : size;
+    for (const sheet of sheets) this.#sheets.set(Number(sheet.dataset.candidate), { sheet: document.adoptNode(sheet), size });
+    for (const candidate of batch) {
+      if (!this.#sheets.has(candidate)) this.#absent.add(candidate);
+      for (const resolve of this.#waiting.get(candidate) ?? []) resolve(this.#sheets.has(candidate));
+      this.#waiting.delete(candidate);
+    }
+  }
+}
