@@ -8,6 +8,9 @@ from typing import NamedTuple
 # More is no longer evidence, it is the document.
 MAX_SPANS = 50
 
+# The values of models.Project.EvidenceRule.
+NONE, DOCUMENT, NARRATIVE = "none", "document", "narrative"
+
 
 class Span(NamedTuple):
     """Characters `start` to `end` of a text, counted in Unicode code points; `end` is not part
@@ -51,3 +54,26 @@ def is_wanted(*, relevance: int, prior: int | None, relevant_from: int, prior_kn
     if not prior_known or prior is None:
         return True
     return (relevance >= relevant_from) != (prior >= relevant_from)
+
+
+def lacking(
+    *, rule: str, wanted: bool, passages: int, clauses: int, markable: bool, note: str
+) -> str:
+    """Return the sentence that says which evidence a judgment lacks; "" if it lacks none.
+
+    `wanted`: whether this grade needs evidence (`is_wanted`). `markable`: whether what the rule
+    asks for has text that can be marked. Passages are marked in texts; of a table, and of a
+    document or a narrative without text, words in the note stand for them.
+    """
+    if rule == NONE or not wanted:
+        return ""
+    if rule == DOCUMENT and not passages and markable:
+        return "Mark the passage that decided, then give the grade again."
+    if rule == NARRATIVE and not clauses and markable:
+        return "Mark the clause of the narrative that decided, then give the grade again."
+    if not markable and not passages + clauses and not note.strip():
+        return (
+            "Passages can be marked in texts only. Say in the note what decided (of a table, name "
+            "the cell), then give the grade again."
+        )
+    return ""

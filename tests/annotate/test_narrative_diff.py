@@ -63,5 +63,5 @@ def test_long_narratives_are_compared_by_sentence_and_by_words_within_what_chang
 
     pieces = diff(before, after)
 
-    assert [piece for piece in pieces if piece.op is not KEPT] == [(ADDED, " never")]
+    assert [piece for piece in pieces if piece.op is not KEPT] == [(ADDED, "never ")]
     assert "".join(piece.text for piece in pieces) == after

@@ -1,0 +1,83 @@
+"""Which spans are evidence, which grades need it, and what stands for it where nothing can be
+marked.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.evidence import DOCUMENT, NARRATIVE, NONE, Span, checked, is_wanted, lacking
+from annotate.models import Project
+
+
+def test_the_rules_are_those_of_a_project():
+    assert {NONE, DOCUMENT, NARRATIVE} == set(Project.EvidenceRule.values)
+
+
+def test_spans_that_touch_or_overlap_are_one():
+    spans = [Span(8, 12), Span(0, 4), Span(4, 6), Span(10, 20)]
+
+    assert checked(spans, 20) == [Span(0, 6), Span(8, 20)]
+
+
+@pytest.mark.parametrize("span", [Span(3, 3), Span(5, 3), Span(-1, 3), Span(3, 21)])
+def test_a_span_that_is_not_within_the_text_is_refused(span):
+    with pytest.raises(ValueError, match="is not within the text, which has 20 characters"):
+        checked([Span(0, 1), span], 20)
+
+
+def test_more_passages_than_anyone_reads_are_refused():
+    spans = [Span(2 * number, 2 * number + 1) for number in range(51)]
+
+    with pytest.raises(ValueError, match="51 passages are marked; at most 50"):
+        checked(spans, 200)
+
+
+@pytest.mark.parametrize(
+    ("relevance", "prior", "prior_known", "wanted"),
+    [
+        (0, 1, True, True),
+        (2, 1, True, False),
+        (1, 0, True, True),
+        (0, 0, True, False),
+        # Asking only when it changes would tell what the judge may not know.
+        (1, 1, False, True),
+        (0, None, True, True),
+    ],
+)
+def test_a_grade_needs_evidence_when_relevance_changes(relevance, prior, prior_known, wanted):
+    asked = is_wanted(relevance=relevance, prior=prior, relevant_from=1, prior_known=prior_known)
+
+    assert asked is wanted
+
+
+def said(rule, *, passages=0, clauses=0, markable=True, note="", wanted=True):
+    return lacking(
+        rule=rule,
+        wanted=wanted,
+        passages=passages,
+        clauses=clauses,
+        markable=markable,
+        note=note,
+    )
+
+
+def test_a_passage_is_asked_for_by_its_rule_and_no_note_stands_for_it():
+    assert said(DOCUMENT, note="See the end.").startswith("Mark the passage")
+    assert said(DOCUMENT, clauses=1).startswith("Mark the passage")
+    assert said(DOCUMENT, passages=1) == ""
+
+
+def test_a_clause_is_asked_for_by_its_rule():
+    assert said(NARRATIVE, passages=1).startswith("Mark the clause")
+    assert said(NARRATIVE, clauses=1) == ""
+
+
+@pytest.mark.parametrize(("rule", "wanted"), [(NONE, True), (DOCUMENT, False), (NARRATIVE, False)])
+def test_nothing_is_asked_for_where_no_rule_or_no_change_wants_it(rule, wanted):
+    assert said(rule, wanted=wanted) == ""
+
+
+def test_of_a_table_words_in_the_note_stand_for_the_passage():
+    assert "name the cell" in said(DOCUMENT, markable=False, note=" ")
+    assert said(DOCUMENT, markable=False, note="Row 3, costs.") == ""
