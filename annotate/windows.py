@@ -1,0 +1,270 @@
+"""Big tables in windows: the part of a table that a page draws, and where words stand in all of it.
+
+PURE: no Django. Rows and columns are counted from 0 here; rows are those of the body. The rows that
+head the table and its first column are in every window. Side by side, windows cover each cell of
+the body once; one that is merged over several windows is in each of them, cut at its edge.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from formats.tables import Cell, Table
+
+# The largest window. A page draws so many cells without a stutter, in less than 200 KB.
+ROWS, COLUMNS = 100, 30
+# Of a table whose cells are long texts a window has fewer rows: this many characters, about.
+_CHARACTERS = 60_000
+_FEWEST_ROWS = 5
+# More rows than these at the top would leave no room for the body in sight.
+_HEAD = 8
+
+
+class Place(NamedTuple):
+    """A cell and the column in which it begins."""
+
+    column: int
+    cell: Cell
+
+
+class Window(NamedTuple):
+    """Body rows `row` to `row_end` and columns `column` to `column_end`; the ends are not part."""
+
+    row: int
+    row_end: int
+    column: int
+    column_end: int
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """A cell as it stands in a window."""
+
+    text: str
+    rowspan: int
+    colspan: int
+    header: bool
+    # Whether it stands in the column that stays in sight.
+    first: bool
+    # Whether another window has it as its own: it is drawn here again, and not counted here.
+    again: bool = False
+    # What is marked in it, as `data-marks` has it; "": nothing.
+    marks: str = ""
+
+
+class Rows(NamedTuple):
+    """What a window shows."""
+
+    head: list[list[ShownCell]]
+    body: list[list[ShownCell]]
+
+
+class Found(NamedTuple):
+    """Where words were found: in this window; so many matches in the windows before it, in all."""
+
+    window: Window
+    before: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table with its cells in place, ready to be cut. Make it with `grid`."""
+
+    table: Table
+    # How many rows stay in sight.
+    head: int
+    rows: list[list[Place]]
+    columns: list[list[int]] = field(repr=False)
+    # Cells over more than one row of the body, with the row in which they begin.
+    tall: list[tuple[int, Place]] = field(repr=False)
+    row_step: int
+    column_step: int
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return self.table.width
+
+    @property
+    def length(self) -> int:
+        """How many rows the body has."""
+        return len(self.rows) - self.head
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are: what it takes to keep it."""
+        return sum(map(len, self.rows))
+
+    def window(self, row: int = 0, column: int = 0) -> Window:
+        """Return the window that holds a place; places outside belong to the nearest window."""
+        row = min(max(row, 0), max(self.length - 1, 0)) // self.row_step * self.row_step
+        column = min(max(column, 0), max(self.width - 1, 0)) // self.column_step * self.column_step
+        return Window(
+            row,
+            min(row + self.row_step, self.length),
+            column,
+            min(column + self.column_step, self.width),
+        )
+
+    def windows(self) -> Iterator[Window]:
+        """All windows: from left to right, then downward."""
+        for row in range(0, max(self.length, 1), self.row_step):
+            for column in range(0, max(self.width, 1), self.column_step):
+                yield self.window(row, column)
+
+    def cut(self, window: Window) -> Rows:
+        """Return the cells of one window, their spans cut at its edges."""
+        head = [
+            [shown for place in row if (shown := self._clipped(at, place, window, 0, self.head))]
+            for at, row in enumerate(self.rows[: self.head])
+        ]
+        top, end = self.head + window.row, self.head + window.row_end
+        body: list[list[ShownCell]] = []
+        for at in range(top, end):
+            places = [(at, place) for place in self._near(at, window)]
+            if at == top:
+                places += [
+                    (row, place)
+                    for row, place in self.tall
+                    if self.head <= row < top < row + place.cell.rowspan
+                ]
+                places.sort(key=lambda found: found[1].column)
+            body.append(
+                [
+                    shown
+                    for row, place in places
+                    if (shown := self._clipped(row, place, window, top, end))
+                ]
+            )
+        return Rows(head, body)
+
+    def _near(self, row: int, window: Window) -> Sequence[Place]:
+        """The cells of a row that a window may show."""
+        places, columns = self.rows[row], self.columns[row]
+        if not places:
+            return places
+        start = max(bisect_right(columns, window.column) - 1, 0)
+        near = places[start : bisect_right(columns, window.column_end - 1)]
+        # The first column, where it is not among them.
+        return near if start == 0 or columns[0] else [places[0], *near]
+
+    def _clipped(
+        self, row: int, place: Place, window: Window, top: int, end: int
+    ) -> ShownCell | None:
+        """The part of a cell that rows `top` to `end` and the window's columns show, if any."""
+        column, cell = place
+        inside = min(column + cell.colspan, window.column_end) - max(column, window.column)
+        colspan = max(inside, 0) + (column == 0 < window.column)
+        if not colspan:
+            return None
+        return ShownCell(
+            cell.text,
+            min(row + cell.rowspan, end) - max(row, top),
+            colspan,
+            cell.header,
+            first=column == 0,
+            again=column < window.column or row < top or (row < self.head and window.row > 0),
+        )
+
+    def find(self, words: re.Pattern[str], near: Window, go: str) -> Found | None:
+        """Find the window of the next match: `go` is "here" (this one, or the next that has any),
+        "next" or "previous" (around the end); None if nothing in the table matches.
+        """
+        counts: dict[tuple[int, int], int] = {}
+        for at, row in enumerate(self.rows):
+            first_row = max(at - self.head, 0) // self.row_step * self.row_step
+            for column, cell in row:
+                if cell.text and (found := len(words.findall(cell.text))):
+                    key = (first_row, column // self.column_step * self.column_step)
+                    counts[key] = counts.get(key, 0) + found
+        if not counts:
+            return None
+        here = (near.row, near.column)
+        if go == "previous":
+            key = max((key for key in counts if key < here), default=max(counts))
+        elif go == "next":
+            key = min((key for key in counts if key > here), default=min(counts))
+        else:
+            key = min((key for key in counts if key >= here), default=min(counts))
+        before = sum(count for other, count in counts.items() if other < key)
+        return Found(self.window(*key), before, sum(counts.values()))
+
+
+def grid(table: Table) -> Grid:
+    """Put a table's cells in place and choose the size of its windows: all of it, if it is
+    small.
+    """
+    rows: list[list[Place]] = []
+    # How many more rows the cell above reaches down into each column.
+    reach = [0] * table.width
+    reaching = False
+    for row in table.rows:
+        column, placed = 0, []
+        if not reaching and all(cell.rowspan == 1 for cell in row):
+            # Most rows of most tables: nothing reaches into them or out of them.
+            for cell in row:
+                placed.append(Place(column, cell))
+                column += cell.colspan
+        else:
+            for cell in row:
+                while column < table.width and reach[column]:
+                    column += 1
+                placed.append(Place(column, cell))
+                end = min(column + cell.colspan, table.width)
+                reach[column:end] = [cell.rowspan] * (end - column)
+                column += cell.colspan
+            reach = [max(left - 1, 0) for left in reach]
+            reaching = any(reach)
+        rows.append(placed)
+    head = _head_rows(table.rows)
+    column_step = _step(table.width, COLUMNS)
+    characters = sum(len(cell.text) for row in table.rows for cell in row)
+    shown = characters * column_step / max(table.width, 1) / max(len(rows), 1)
+    fitting = max(_FEWEST_ROWS, min(ROWS, int(_CHARACTERS / max(shown, 1))))
+    return Grid(
+        table,
+        head,
+        rows,
+        [[place.column for place in row] for row in rows],
+        [
+            (at, place)
+            for at, row in enumerate(rows)
+            for place in row
+            if place.cell.rowspan > 1 and at >= head
+        ],
+        _step(len(rows) - head, fitting),
+        column_step,
+    )
+
+
+def searched(words: str) -> re.Pattern[str] | None:
+    """Return what matches any of the words, wherever it stands and however it is written; None for
+    no word. The same rule as in static/js/judge/find.js.
+    """
+    terms = sorted(set(words.split()), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, terms)), re.IGNORECASE) if terms else None
+
+
+def _step(count: int, size: int) -> int:
+    """How many rows or columns a window has: nobody wants a second one for a few."""
+    return max(count, 1) if count <= size * 3 // 2 else size
+
+
+def _head_rows(rows: tuple[tuple[Cell, ...], ...]) -> int:
+    """How many rows stay in sight: never all, and none whose cells reach down into the body."""
+    head = 0
+    for row in rows:
+        if not row or not all(cell.header for cell in row):
+            break
+        head += 1
+    if head == len(rows):
+        return 0
+    head = min(head, _HEAD)
+    while any(at + cell.rowspan > head for at, row in enumerate(rows[:head]) for cell in row):
+        head -= 1
+    return head
