@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db.models import FilteredRelation, Q
 from django.http import Http404
 
 from annotate.models import (
@@ -64,11 +65,25 @@ def lead(user: Person, slug: str) -> Membership:
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """Return a pair with its query and project, and who the person is there, or raise Http404."""
-    found = InstructionPair.objects.select_related("query", "project").filter(pk=pk).first()
+    """Return a pair with its query and project, and who the person is there, or raise Http404:
+    one query.
+    """
+    in_force = Q(project__memberships__user=_id(user), project__memberships__left_at=None)
+    found = (
+        InstructionPair.objects.annotate(
+            reader=FilteredRelation("project__memberships", condition=in_force)
+        )
+        .filter(pk=pk, reader__isnull=False)
+        .select_related("query", "project", "reader")
+        .first()
+    )
     if found is None:
         raise Http404("There is no such pair among yours.")
-    return member(user, found.project.slug), found
+    reader = found.reader
+    reader.project = found.query.project = found.project
+    if isinstance(user, User):
+        reader.user = user
+    return reader, found
 
 
 def candidate(of: InstructionPair, pk: int) -> Candidate:

@@ -49,6 +49,11 @@ class Shown:
 def show(document: Document) -> Shown:
     """Read one document's text and prepare it for the page: one query."""
     text = DocumentText.objects.filter(document=document.pk).values_list("text", flat=True).first()
+    return prepared(document, text)
+
+
+def prepared(document: Document, text: str | None) -> Shown:
+    """Prepare a document whose text was read already, for the page."""
     if text is None or document.markup == Document.Markup.PLAIN:
         return Shown(document, text, None)
     table = shown_table(text, document.markup)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from annotate import api
-from annotate.views import home, judging, loads, projects, rewriting
+from annotate.views import home, judging, listing, loads, projects, rewriting
 
 app_name = "annotate"
 urlpatterns = [
@@ -39,6 +39,8 @@ urlpatterns = [
     path("pairs/<int:pk>/seats/", home.pair_seat, name="pair_seat"),
     path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
     path("pairs/<int:pk>/judging/", judging.judging, name="judging"),
+    path("pairs/<int:pk>/list/", listing.listing, name="listing"),
+    path("pairs/<int:pk>/documents/", judging.documents, name="documents"),
     path("pairs/<int:pk>/undo/", judging.undo, name="undo"),
     path("pairs/<int:pk>/documents/<int:candidate_pk>/", rewriting.document, name="document"),
     path("pairs/<int:pk>/candidates/<int:candidate_pk>/", judging.judge, name="judge"),

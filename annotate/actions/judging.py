@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotate.actions import seats
 from annotate.actions.pool import pool, sitting
 from annotate.errors import Refused, Stale
+from annotate.evidence import is_wanted
 from annotate.models import (
     Assignment,
     Candidate,
@@ -20,6 +21,7 @@ from annotate.models import (
     Judgment,
     Membership,
     Narrative,
+    Project,
 )
 
 MAX_NOTE = 10_000
@@ -202,6 +204,26 @@ def check_grade(by: Membership, relevance: int) -> None:
     if relevance not in grades:
         known = ", ".join(map(str, grades))
         raise Refused(f"{relevance} is not a grade of this project. Its grades are {known}.")
+
+
+def grades_that_need_evidence(
+    project: Project, prior: int | None, grades: Sequence[int]
+) -> list[int]:
+    """The grades of a document, which came with the relevance `prior`, that the project takes only
+    with a marked passage.
+    """
+    if project.evidence_rule == Project.EvidenceRule.NONE:
+        return []
+    return [
+        grade
+        for grade in grades
+        if is_wanted(
+            relevance=grade,
+            prior=prior,
+            relevant_from=project.relevant_from,
+            prior_known=project.show_prior or project.judge_scope == Project.Scope.RELEVANT,
+        )
+    ]
 
 
 def _check_note(note: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -75,6 +76,8 @@ class Sitting:
     order: list[int]
     judged: dict[int, int]
     flagged: dict[int, str]
+    # Of each candidate of which something was said: the UUID of the judgment or flag that stands.
+    uuids: dict[int, UUID] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -122,16 +125,33 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
     """Return where `by` stands with the pool under `narrative`: three queries, whatever the
     pool's size.
     """
-    candidates = pool(narrative.pair).values_list("pk", flat=True)
-    judged = Judgment.objects.current().filter(narrative=narrative, annotator=by)
-    flagged = Flag.objects.current().filter(narrative=narrative, annotator=by)
+    mine = {"narrative": narrative, "annotator": by}
+    judged = Judgment.objects.current().filter(**mine)
+    flagged = Flag.objects.current().filter(**mine)
+    given = list(judged.values_list("candidate", "relevance", "uuid"))
+    put = list(flagged.values_list("candidate", "kind", "uuid"))
     return Sitting(
-        order=sorted(candidates, key=lambda candidate: _place(by.pk, candidate)),
-        judged=dict(judged.values_list("candidate", "relevance")),
-        flagged=dict(flagged.values_list("candidate", "kind")),
+        order=order(pair=narrative.pair, by=by),
+        judged={candidate: relevance for candidate, relevance, _ in given},
+        flagged={candidate: kind for candidate, kind, _ in put},
+        uuids={candidate: uuid for candidate, _, uuid in (*put, *given)},
     )
 
 
-def _place(member: int, candidate: int) -> bytes:
-    """A place in a shuffle that is each person's own and always the same."""
-    return hashlib.blake2b(f"{member}:{candidate}".encode(), digest_size=8).digest()
+def order(*, pair: InstructionPair, by: Membership) -> list[int]:
+    """The candidates of a pair in the order in which `by` meets them: one query.
+
+    By document id: in the byte order of the ids, for all. Shuffled: each person has an order of
+    their own, always the same, and anybody can make it again: ascending by the 16-byte BLAKE2b of
+    "seed:member name:query_id:doc_id" in UTF-8, without a key.
+    """
+    project = pair.project
+    ids = pool(pair).values_list("pk", "document__doc_id")
+    if project.judge_order == Project.Order.DOC_ID:
+        return [pk for _, pk in sorted((doc_id.encode(), pk) for pk, doc_id in ids)]
+    before = f"{project.order_seed}:{by.name}:{pair.query.query_id}:"
+    return [pk for _, pk in sorted((_place(before + doc_id), pk) for pk, doc_id in ids)]
+
+
+def _place(words: str) -> bytes:
+    return hashlib.blake2b(words.encode(), digest_size=16).digest()

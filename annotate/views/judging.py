@@ -1,9 +1,12 @@
-"""The judge page: one document, one key, the next document."""
+"""The judge page: one document, one key, the next document.
+
+The page's script journals what is said and fetches documents ahead (`annotate.api.Journal`,
+`documents`); the forms here do the same without a script.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -11,13 +14,12 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
-from django_htmx.http import HttpResponseClientRedirect
 
-from annotate import access
+from annotate import access, keymap
 from annotate.actions import judging as actions
-from annotate.actions import seats
+from annotate.actions import pool, seats
 from annotate.actions.pool import Sitting, judged_narrative, sitting
 from annotate.errors import Refused
 from annotate.forms.judging import FlagForm, JudgmentForm
@@ -27,21 +29,20 @@ from annotate.models import (
     Flag,
     Guideline,
     InstructionPair,
-    Judgment,
     Membership,
     Narrative,
 )
 from annotate.narrative_diff import diff
 from annotate.requests import PageRequest
-from annotate.shown import show
+from annotate.sheets import sheets, sitting_of
 
-TEMPLATE = "annotate/judge.html"
-FRAGMENT = "annotate/judge.html#candidate"
+# So many documents are sent at once.
+MAX_DOCUMENTS = 50
 
 
 @require_GET
 def judging(request: PageRequest, pk: int) -> HttpResponse:
-    """Go to where the person stopped: the next document, or the end."""
+    """Go to where the person stopped (or onward from `?after=`): the next document, or the end."""
     member, pair = access.pair(request.user, pk)
     try:
         narrative = _narrative_for(member, pair)
@@ -49,7 +50,8 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     at = sitting(narrative=narrative, by=member)
-    following = at.next()
+    after = request.GET.get("after", "")
+    following = at.next(after=_number(after))
     if following is None:
         return _show(request, member, pair, narrative, None, at=at)
     return redirect("annotate:judge", pair.pk, following)
@@ -64,21 +66,42 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         return _show(request, member, pair, _narrative_for(member, pair), candidate)
     except Refused as refused:
         messages.error(request, str(refused))
-        return _leave(request)
+        return redirect("annotate:home")
+
+
+@require_GET
+def documents(request: PageRequest, pk: int) -> HttpResponse:
+    """Draw the documents that are asked for (`?candidate=93&candidate=94`), to be kept ready."""
+    member, pair = access.pair(request.user, pk)
+    asked = [_number(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
+    try:
+        narrative = _narrative_for(member, pair)
+    except Refused as refused:
+        return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
+    grades = list(pair.project.grades.order_by("value"))
+    drawn = sheets(
+        pair=pair,
+        narrative=narrative,
+        member=member,
+        order=pool.order(pair=pair, by=member),
+        wanted=[candidate for candidate in asked if candidate is not None],
+        grades=grades,
+    )
+    stage = {"sheets": drawn, "grades": grades, "project": pair.project, "pair": pair}
+    return render(request, "annotate/documents.html", stage)
 
 
 @require_POST
 def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
-    """Save one grade and bring the next document."""
+    """Save one grade and go to the next document."""
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
     form = JudgmentForm(request.POST)
     try:
         if not form.is_valid():
             raise Refused(_first_error(form))
-        narrative = access.narrative(pair, form.cleaned_data["narrative"])
-        saved = actions.judge(
-            narrative=narrative,
+        actions.judge(
+            narrative=access.narrative(pair, form.cleaned_data["narrative"]),
             candidate=candidate,
             relevance=form.cleaned_data["relevance"],
             note=form.cleaned_data["note"],
@@ -88,21 +111,20 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         )
     except Refused as refused:
         return _refusal(request, member, pair, candidate, str(refused))
-    return _onward(request, member, pair, narrative, candidate, saved.at)
+    return _onward(pair, candidate_pk)
 
 
 @require_POST
 def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
-    """Put a flag on a document instead of a grade and bring the next one."""
+    """Put a flag on a document instead of a grade and go to the next one."""
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
     form = FlagForm(request.POST)
     try:
         if not form.is_valid():
             raise Refused(_first_error(form))
-        narrative = access.narrative(pair, form.cleaned_data["narrative"])
-        saved = actions.flag(
-            narrative=narrative,
+        actions.flag(
+            narrative=access.narrative(pair, form.cleaned_data["narrative"]),
             candidate=candidate,
             kind=form.cleaned_data["kind"],
             words=form.cleaned_data["words"],
@@ -110,7 +132,7 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         )
     except Refused as refused:
         return _refusal(request, member, pair, candidate, str(refused))
-    return _onward(request, member, pair, narrative, candidate, saved.at)
+    return _onward(pair, candidate_pk)
 
 
 @require_POST
@@ -122,14 +144,9 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
         candidate = actions.undo(narrative=narrative, by=member)
     except Refused as refused:
         messages.info(request, str(refused))
-        if request.htmx:
-            return _leave(request, to=reverse("annotate:judging", args=[pair.pk]))
         return redirect("annotate:judging", pair.pk)
-    if not request.htmx:
-        messages.info(request, "Taken back.")
-        return redirect("annotate:judge", pair.pk, candidate.pk)
-    said = {"saved_at": timezone.now(), "saved_words": "Taken back"}
-    return _show(request, member, pair, narrative, candidate, said)
+    messages.info(request, _("Taken back."))
+    return redirect("annotate:judge", pair.pk, candidate.pk)
 
 
 def _show(
@@ -142,36 +159,43 @@ def _show(
     status: int = 200,
     at: Sitting | None = None,
 ) -> HttpResponse:
-    """Draw the page, or for htmx the part of it that changes, around one document or at the end."""
+    """Draw the page around one document, or at the end."""
     at = at or sitting(narrative=narrative, by=member)
+    grades = list(pair.project.grades.order_by("value"))
+    keys = keymap.keys_for(request.user)
+    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    for grade in grades:
+        grade.key = grade_keys[grade.value]
     stage = {
         "project": pair.project,
         "member": member,
         "pair": pair,
+        **_asked(pair, narrative),
         "narrative": narrative,
-        "grades": list(pair.project.grades.order_by("value")),
+        "grades": grades,
         "candidate": candidate,
+        "keys": keys,
+        "sitting": sitting_of(
+            member=member,
+            pair=pair,
+            narrative=narrative,
+            candidate=candidate.pk if candidate else None,
+            at=at,
+            grades=grades,
+            keys=grade_keys,
+        ),
         "done": at.settled,
         "total": at.total,
         "can_undo": bool(at.judged or at.flagged),
         "uuid": uuid4(),
-        "swap": bool(request.htmx),
         **(
-            _document(member, pair, narrative, candidate, at)
+            _document(member, pair, narrative, candidate, at, grades)
             if candidate
             else _end(member, pair, at)
         ),
         **(more or {}),
     }
-    if request.htmx:
-        response = render(request, FRAGMENT, stage, status=status)
-        response["HX-Push-Url"] = (
-            reverse("annotate:judge", args=[pair.pk, candidate.pk])
-            if candidate
-            else reverse("annotate:judging", args=[pair.pk])
-        )
-        return response
-    return render(request, TEMPLATE, {**stage, **_asked(pair, narrative)}, status=status)
+    return render(request, "annotate/judge.html", stage, status=status)
 
 
 def _asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
@@ -192,23 +216,26 @@ def _document(
     narrative: Narrative,
     candidate: Candidate,
     at: Sitting,
+    grades: list[Any],
 ) -> dict[str, Any]:
     """One document, what this person said of it, and its neighbours."""
     if candidate.pk not in at.order:
-        raise Refused("This document is not among those to be judged for this query.")
-    said = {"narrative": narrative, "candidate": candidate, "annotator": member}
-    given = Judgment.objects.current().filter(**said).first() if candidate.pk in at.judged else None
-    flagged = Flag.objects.current().filter(**said).first() if candidate.pk in at.flagged else None
-    shown = show(candidate.document)
+        raise Refused(_("This document is not among those to be judged for this query."))
+    (sheet,) = sheets(
+        pair=pair,
+        narrative=narrative,
+        member=member,
+        order=at.order,
+        wanted=[candidate.pk],
+        grades=grades,
+    )
     return {
-        "document": shown.document,
-        "text": shown.text,
-        "table": shown.table,
-        "prior": candidate.prior_relevance if pair.project.show_prior else None,
-        "position": at.order.index(candidate.pk) + 1,
-        "given": given,
-        "flag": flagged,
-        "note": given.note if given else "",
+        "sheet": sheet,
+        "position": sheet.position,
+        "given": sheet.given,
+        "flag": sheet.flag,
+        "note": sheet.given.note if sheet.given else "",
+        "saved_at": (sheet.given or sheet.flag).at if sheet.given or sheet.flag else None,
         "previous_url": _judge_url(pair, at.before(candidate.pk)),
         "next_url": _judge_url(pair, at.behind(candidate.pk)),
     }
@@ -227,23 +254,9 @@ def _judge_url(pair: InstructionPair, candidate: int | None) -> str | None:
     return None if candidate is None else reverse("annotate:judge", args=[pair.pk, candidate])
 
 
-def _onward(
-    request: PageRequest,
-    member: Membership,
-    pair: InstructionPair,
-    narrative: Narrative,
-    candidate: Candidate,
-    saved_at: datetime,
-) -> HttpResponse:
-    """Bring the next document, or the end; what is shown says when the last was saved."""
-    at = sitting(narrative=narrative, by=member)
-    following = at.next(after=candidate.pk)
-    if not request.htmx:
-        if following is None:
-            return redirect("annotate:judging", pair.pk)
-        return redirect("annotate:judge", pair.pk, following)
-    found = access.candidate(pair, following) if following is not None else None
-    return _show(request, member, pair, narrative, found, {"saved_at": saved_at}, at=at)
+def _onward(pair: InstructionPair, candidate: int) -> HttpResponse:
+    """Go where the next document, or the end, is found."""
+    return redirect(f"{reverse('annotate:judging', args=[pair.pk])}?after={candidate}")
 
 
 def _refusal(
@@ -257,32 +270,27 @@ def _refusal(
     said = {"error": sentence, "note": request.POST.get("note", "")}
     try:
         narrative = _narrative_for(member, pair)
-        if str(narrative.pk) != request.POST.get("narrative") and request.htmx:
-            # The words beside the document are the old ones: the whole page comes anew.
-            messages.warning(request, sentence)
-            return _leave(request, to=reverse("annotate:judge", args=[pair.pk, candidate.pk]))
         return _show(request, member, pair, narrative, candidate, said, status=422)
     except Refused:
         messages.error(request, sentence)
-        return _leave(request)
-
-
-def _leave(request: PageRequest, to: str = "") -> HttpResponse:
-    """Go to another page, whoever asked: the browser or htmx."""
-    url = to or reverse("annotate:home")
-    return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
+        return redirect("annotate:home")
 
 
 def _narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
     """Return what is judged under now, to someone who holds a seat here; else refuse."""
     if not seats.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
-        raise Refused("This is not your seat. Take one from your list, then go on.")
+        raise Refused(_("This is not your seat. Take one from your list, then go on."))
     narrative = judged_narrative(pair)
     if narrative is None:
-        raise Refused("There is no narrative to judge under yet.")
+        raise Refused(_("There is no narrative to judge under yet."))
     return narrative
 
 
 def _first_error(form: JudgmentForm | FlagForm) -> str:
     field, errors = next(iter(form.errors.items()))
     return f"{form.fields[field].label or field}: {errors[0]}"
+
+
+def _number(value: str) -> int | None:
+    """A key from an address; what is none is as if it were not there."""
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else None
