@@ -7,11 +7,18 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from annotate.actions import seats
+from annotate import condition_lines
+from annotate.actions import drafting, seats
+from annotate.condition_lines import Line
 from annotate.errors import Refused, Stale
-from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from annotate.models import Assignment, Condition, InstructionPair, Membership, Narrative
+from annotate.typed import complaint, tidy
 
 MAX_LENGTH = 100_000
+
+
+class NotTheConditions(Refused):
+    """The conditions were refused, not the narrative."""
 
 
 def rewrite_narrative(
@@ -22,16 +29,19 @@ def rewrite_narrative(
     based_on: int,
     side: str = Narrative.Side.ALTERED,
     note: str = "",
+    conditions: str | None = None,
     now: datetime | None = None,
 ) -> Narrative:
-    """Insert the next version of a narrative and return it.
+    """Insert the next version of a narrative with its conditions, and return it.
 
     `based_on` is the version the author had before them (0: none); Stale if someone was faster.
-    Refused: no words, no change, too long, no rewrite seat (leads need none). Judges and auditors
-    of the pair get work again, for what they said was said of other words.
+    `conditions` are lines as annotate.condition_lines reads them; None leaves those of the version
+    before. Refused: no words, no change, too long, no rewrite seat (leads need none); what is wrong
+    with the conditions is NotTheConditions. Judges and auditors of the pair get work again, for
+    what they said was said of other words. The author's draft is done with.
     """
     now = now or timezone.now()
-    text = text.replace("\r\n", "\n").strip()
+    text = tidy(text)
     seats.refuse_if_archived(by.project)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
@@ -43,10 +53,7 @@ def rewrite_narrative(
         raise Refused(
             f"The narrative has {len(text):,} characters; at most {MAX_LENGTH:,} are kept."
         )
-    if bad := [character for character in text if ord(character) < 32 and character not in "\n\t"]:
-        raise Refused(
-            f"The narrative holds a control character (U+{ord(bad[0]):04X}). Remove it, then save."
-        )
+    wanted = None if conditions is None else read_conditions(conditions)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         if pair.removed_at is not None:
@@ -59,8 +66,12 @@ def rewrite_narrative(
                 f"Version {version} was saved while you were writing. Your text is still here: "
                 "compare it with that version, then save again."
             )
-        against = current or pair.current(Narrative.Side.ORIGINAL)
-        if against is not None and against.text == text:
+        against = current or turned_from(pair, side)
+        if said := complaint(text, "The narrative", against.text if against else ""):
+            raise Refused(said)
+        had = [] if current is None else conditions_of(current)
+        wanted = had if wanted is None else wanted
+        if against is not None and against.text == text and wanted == had:
             raise Refused("Nothing has changed yet, so there is no new version to save.")
         narrative = Narrative.objects.create(
             pair=pair,
@@ -71,11 +82,41 @@ def rewrite_narrative(
             author=by,
             created_at=now,
         )
+        Condition.objects.bulk_create(
+            Condition(narrative=narrative, number=number, name=line.name, text=line.text)
+            for number, line in enumerate(wanted, 1)
+        )
+        drafting.finish(narrative=narrative, by=by)
         if side == Narrative.Side.ALTERED:
             seats.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
         if seat is not None:
             seats.touch(seat, done=True, now=now)
     return narrative
+
+
+def turned_from(pair: InstructionPair, side: str) -> Narrative | None:
+    """Return what the first version of a side is written from: the original, or for the reversed
+    narrative the altered one, if there is one.
+    """
+    altered = pair.current(Narrative.Side.ALTERED) if side == Narrative.Side.REVERSED else None
+    return altered or pair.current(Narrative.Side.ORIGINAL)
+
+
+def conditions_of(narrative: Narrative) -> list[Line]:
+    """Return a version's conditions as their writer types them."""
+    rows = narrative.conditions.order_by("number").values_list("name", "text")
+    # As they would be read again, so that what nobody touched is no change.
+    return [Line(" ".join(name.split()), " ".join(text.split())) for name, text in rows]
+
+
+def read_conditions(text: str) -> list[Line]:
+    """Read conditions as they were typed, or refuse them with NotTheConditions."""
+    if said := complaint(tidy(text), "This"):
+        raise NotTheConditions(said)
+    try:
+        return condition_lines.read(text)
+    except ValueError as error:
+        raise NotTheConditions(str(error)) from error
 
 
 def send_back(

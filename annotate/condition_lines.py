@@ -1,0 +1,77 @@
+"""Conditions as their writer types them: one on a line, perhaps with a name before it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# More is no narrative any more, and a judge answers each of them for every document.
+MOST = 20
+MAX_NAME = 120
+MAX_TEXT = 2_000
+
+
+class Line(NamedTuple):
+    """One condition: what it is about (may be empty), and what it asks."""
+
+    name: str
+    text: str
+
+
+def read(text: str) -> list[Line]:
+    """Return the conditions in their order; lines without words are passed over.
+
+    `audience: for children` has a name; a line that begins with a colon has none, whatever follows.
+    Raises ValueError, with a sentence for the writer, for more than MOST, for one that is too long
+    and for one that stands there twice.
+    """
+    found: list[Line] = []
+    first: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        one = _line(line)
+        if not one.text:
+            continue
+        if len(one.text) > MAX_TEXT:
+            raise ValueError(
+                f"The condition on line {number} has {len(one.text):,} characters; at most "
+                f"{MAX_TEXT:,} are kept."
+            )
+        same = one.text.casefold()
+        if same in first:
+            raise ValueError(
+                f"Line {number} says the same as line {first[same]}: {one.text[:80]!r}. "
+                "Take one of them away."
+            )
+        first[same] = number
+        found.append(one)
+    if len(found) > MOST:
+        raise ValueError(
+            f"These are {len(found)} conditions; at most {MOST} are kept. Each judge answers all "
+            "of them for every document."
+        )
+    return found
+
+
+def write(conditions: Iterable[tuple[str, str]]) -> str:
+    """Return conditions, as (name, text), in the shape that `read` reads: one on a line."""
+    return "\n".join(_written(_flat(name), _flat(text)) for name, text in conditions)
+
+
+def _line(line: str) -> Line:
+    flat = _flat(line)
+    name, colon, text = flat.partition(": ")
+    if flat.startswith(": "):
+        return Line("", flat[2:])
+    if colon and len(name) <= MAX_NAME:
+        return Line(name, text)
+    return Line("", flat)
+
+
+def _written(name: str, text: str) -> str:
+    if name:
+        return f"{name}: {text}"
+    return f": {text}" if _line(text) != Line("", text) else text
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
