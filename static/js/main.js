@@ -10,3 +10,5 @@ import "./autosubmit.js";
 import "./clipboard.js";
 import "./draft.js";
 import "./scroll.js";
+import "./journal.js";
+import "./waiting.js";
