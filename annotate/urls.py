@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.urls import path
 
 from annotate import api
-from annotate.views import home, judging, listing, loads, projects, rewriting
+from annotate.views import home, judging, listing, loads, preferences, projects, rewriting
 
 app_name = "annotate"
 urlpatterns = [
     path("", home.home, name="home"),
+    path("settings/", preferences.preferences, name="preferences"),
     path("projects/", home.new_project, name="new_project"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/seats/", home.seat, name="seat"),

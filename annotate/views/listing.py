@@ -1,0 +1,237 @@
+"""List mode of judging: a pool as rows, a key a row; a document's text only where one is opened."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.db.models import Exists, OuterRef
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from annotate import access, keymap
+from annotate.actions.judging import grades_that_need_evidence
+from annotate.actions.pool import Sitting, sitting
+from annotate.errors import Refused
+from annotate.models import (
+    Candidate,
+    Document,
+    Flag,
+    Grade,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+    Verdict,
+)
+from annotate.requests import PageRequest
+from annotate.sheets import sitting_of
+from annotate.views.judging import _asked, _narrative_for
+
+# So many rows a page, however long the pool is.
+WINDOW = 100
+
+ASIDE = {Flag.Kind.CANNOT_JUDGE.value, Flag.Kind.PROBLEM.value}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One document of the pool, and what the reader said of it."""
+
+    # In the reader's own order, from 1.
+    place: int
+    candidate: int
+    document: Document
+    judgment: Judgment | None
+    flag: Flag | None
+    # The grades that need a marked passage, which takes the document's own page.
+    wanted: list[int]
+    # Whether the judgment holds more than a grade: changing it takes that page too.
+    more: bool
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A way to look at the list: its value in the address, its name, how many rows it keeps."""
+
+    show: str
+    name: str
+    count: int
+    grade: int | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of the list, and the query strings of those before and after it (empty: there is
+    none).
+    """
+
+    show: str
+    # Places in the whole order, from 1, with the candidates that stand there.
+    places: list[tuple[int, int]]
+    # Which of the rows that the filter keeps come first and last here, from 1; how many it keeps.
+    first: int
+    last: int
+    of: int
+    previous: str
+    next: str
+
+
+@require_GET
+def listing(request: PageRequest, pk: int) -> HttpResponse:
+    """Show a part of the reader's own pool, in the order in which they judge it."""
+    member, pair = access.pair(request.user, pk)
+    try:
+        narrative = _narrative_for(member, pair)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("annotate:home")
+    grades = list(pair.project.grades.order_by("value"))
+    at = sitting(narrative=narrative, by=member)
+    shown = window(at, request.GET)
+    rows = _rows(pair.project, narrative, member, shown, grades)
+    keys = keymap.keys_for(request.user)
+    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    context = {
+        "project": pair.project,
+        "member": member,
+        "pair": pair,
+        "narrative": narrative,
+        **_asked(pair, narrative),
+        "done": at.settled,
+        "total": at.total,
+        "keys": keys,
+        "grades": grades,
+        "grade_keys": grade_keys,
+        "filters": filters(at, grades),
+        "shown": shown,
+        "rows": rows,
+        "kinds": Flag.Kind,
+        "needs_conditions": pair.project.condition_rule != Project.ConditionRule.BY_HAND
+        and narrative.conditions.exists(),
+        # The script keeps what it knows of the whole pool while it goes from part to part.
+        "sitting": None
+        if "x-part" in request.headers
+        else sitting_of(
+            member=member,
+            pair=pair,
+            narrative=narrative,
+            candidate=None,
+            at=at,
+            grades=grades,
+            keys=grade_keys,
+        ),
+    }
+    return render(request, "annotate/listing.html", context)
+
+
+def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
+    """Every way to look at the list, with how many rows it keeps now."""
+    given = Counter(at.judged.values())
+    flags = Counter(at.flagged.values())
+    return [
+        Filter("", _("All"), at.total),
+        Filter("open", _("Not yet judged"), at.total - len(at.judged) - len(at.flagged)),
+        Filter("later", _("Put off"), flags[Flag.Kind.LATER]),
+        Filter("aside", _("Set aside"), sum(flags[kind] for kind in ASIDE)),
+        *(Filter(str(one.value), one.name, given[one.value], one.value) for one in grades),
+    ]
+
+
+def window(at: Sitting, asked: QueryDict, size: int = WINDOW) -> Window:
+    """The part of the list that the address asks for.
+
+    `?show=` is the filter, `?after=` and `?before=` a place, `?at=` a candidate: the part that
+    holds it, of the whole list where the filter does not keep it. What makes no sense is as if it
+    were not there.
+    """
+    show = asked.get("show", "")
+    kept = [(n, c) for n, c in enumerate(at.order, start=1) if _keeps(show, at)(c)]
+    wanted = _number(asked, "at")
+    if wanted is not None and wanted not in {candidate for _, candidate in kept}:
+        show, kept = "", list(enumerate(at.order, start=1))
+    places = [place for place, _ in kept]
+    start = 0
+    if wanted in at.order:
+        start = bisect_left(places, at.order.index(wanted) + 1) // size * size
+    elif (after := _number(asked, "after")) is not None:
+        start = bisect_right(places, after)
+    elif (before := _number(asked, "before")) is not None:
+        start = max(0, bisect_left(places, before) - size)
+    found = kept[start : start + size]
+    end = start + len(found)
+    return Window(
+        show=show,
+        places=found,
+        first=start + 1,
+        last=end,
+        of=len(kept),
+        previous=_link(show, before=found[0][0]) if start and found else "",
+        next=_link(show, after=found[-1][0]) if end < len(kept) else "",
+    )
+
+
+def _keeps(show: str, at: Sitting) -> Callable[[int], bool]:
+    """Whether a filter keeps a candidate; one that does not exist keeps all."""
+    if show == "open":
+        return lambda candidate: candidate not in at.judged and candidate not in at.flagged
+    if show == "later":
+        return lambda candidate: at.flagged.get(candidate) == Flag.Kind.LATER
+    if show == "aside":
+        return lambda candidate: at.flagged.get(candidate) in ASIDE
+    if show.removeprefix("-").isdecimal() and len(show) < 19:
+        return lambda candidate: at.judged.get(candidate) == int(show)
+    return lambda _: True
+
+
+def _rows(
+    project: Project,
+    narrative: Narrative,
+    member: Membership,
+    shown: Window,
+    grades: list[Grade],
+) -> list[Row]:
+    """What the rows of a window show: three queries, and none of them reads a text."""
+    wanted = [candidate for _, candidate in shown.places]
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
+    candidates = Candidate.objects.select_related("document").in_bulk(wanted)
+    verdicts = Verdict.objects.filter(judgment=OuterRef("pk"))
+    judgments = {
+        given.candidate_id: given
+        for given in Judgment.objects.current()
+        .filter(**mine)
+        .annotate(has_verdicts=Exists(verdicts))
+    }
+    flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    values = [grade.value for grade in grades]
+    return [
+        Row(
+            place=place,
+            candidate=pk,
+            document=candidates[pk].document,
+            judgment=(given := judgments.get(pk)),
+            flag=flags.get(pk),
+            wanted=grades_that_need_evidence(project, candidates[pk].prior_relevance, values),
+            more=given is not None
+            and bool(given.note or given.evidence or given.clauses or given.has_verdicts),
+        )
+        for place, pk in shown.places
+    ]
+
+
+def _number(asked: QueryDict, name: str) -> int | None:
+    """A number from the address; what is none is as if it were not there."""
+    value = asked.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 19 else None
+
+
+def _link(show: str, **place: int) -> str:
+    link = QueryDict(mutable=True)
+    link.update({"show": show} if show else {})
+    link.update({name: str(value) for name, value in place.items()})
+    return f"?{link.urlencode()}"

@@ -1,0 +1,292 @@
+"""List mode: a pool as rows in one's own order, a part at a time, filtered by what one said."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotate.actions import pool, seats
+from annotate.models import Assignment, Candidate, Document, Flag, Judgment
+from annotate.views.listing import filters, window
+from tests import factories
+
+
+@pytest.fixture
+def scene(db, client):
+    class Scene:
+        project = factories.project()
+        query = factories.query(project)
+        pair = factories.pair(query)
+        narrative = factories.altered(pair)
+        ada = factories.member(project, "ada")
+        url = reverse("annotate:listing", args=[pair.pk])
+
+        def order(self):
+            return pool.sitting(narrative=self.narrative, by=self.ada).order
+
+        def shown(self, **asked):
+            """The candidates of the rows, as they stand on the page."""
+            page = client.get(self.url, asked).content.decode()
+            return [int(pk) for pk in re.findall(r'id="row-(\d+)"', page)]
+
+        def judge(self, candidate, relevance=1, by=None):
+            return factories.judgment(
+                self.narrative, Candidate(pk=candidate), by or self.ada, relevance
+            )
+
+        def flag(self, candidate, kind):
+            return Flag.objects.create(
+                narrative=self.narrative,
+                candidate_id=candidate,
+                annotator=self.ada,
+                kind=kind,
+                words="" if kind == "later" else "Cut off.",
+            )
+
+    made = Scene()
+    for doc_id in "ABCDE":
+        factories.candidate(made.query, doc_id)
+    seats.take(pair=made.pair, task=Assignment.Task.JUDGE, by=made.ada)
+    client.force_login(made.ada.user)
+    return made
+
+
+def row(page: str, candidate: int) -> str:
+    """The row of one document, as HTML."""
+    found = re.search(rf'<li[^>]* id="row-{candidate}".*?</li>', page, re.S)
+    assert found is not None
+    return found[0]
+
+
+def test_all_documents_stand_there_in_the_order_in_which_i_judge_them(scene):
+    assert scene.shown() == scene.order()
+
+
+def test_a_row_says_what_the_document_is_and_holds_no_word_of_its_text(scene, client):
+    factories.candidate(scene.query, "F", text="An unmistakable sentence.", title="Severn barrage")
+
+    page = client.get(scene.url).content.decode()
+
+    assert "Severn barrage" in page
+    assert "unmistakable" not in page
+
+
+def test_the_page_asks_for_no_text(scene, client):
+    with CaptureQueriesContext(connection) as queries:
+        client.get(scene.url)
+
+    assert [query["sql"] for query in queries if "documenttext" in query["sql"]] == []
+
+
+def test_a_row_shows_the_grade_i_gave_and_no_other(scene, client):
+    first, second, *_ = scene.order()
+    ben = factories.member(scene.project, "ben")
+    scene.judge(first, 2)
+    scene.judge(second, 1, by=ben)
+
+    page = client.get(scene.url).content.decode()
+
+    assert row(page, first).count('aria-pressed="true"') == 1
+    assert '<span class="grade-value">2</span>' in row(page, first)
+    assert 'aria-pressed="true"' not in row(page, second)
+    assert "grade-value" not in row(page, second)
+
+
+def test_a_row_shows_my_flag(scene, client):
+    first, *_ = scene.order()
+    scene.flag(first, "problem")
+
+    assert "Problem with this document" in row(client.get(scene.url).content.decode(), first)
+
+
+@pytest.mark.parametrize(
+    ("show", "places"),
+    [("", [0, 1, 2, 3, 4]), ("open", [4]), ("later", [2]), ("aside", [3]), ("0", [0]), ("2", [1])],
+)
+def test_a_filter_keeps_the_rows_of_which_i_said_so(scene, show, places):
+    order = scene.order()
+    scene.judge(order[0], 0)
+    scene.judge(order[1], 2)
+    scene.flag(order[2], "later")
+    scene.flag(order[3], "cannot_judge")
+
+    assert scene.shown(show=show) == [order[place] for place in places]
+
+
+def test_the_counts_are_of_what_i_said_alone(scene):
+    ben = factories.member(scene.project, "ben")
+    first, second, third, *_ = scene.order()
+    scene.judge(first, 2)
+    scene.judge(second, 2)
+    scene.judge(first, 0, by=ben)
+    scene.flag(third, "later")
+
+    at = pool.sitting(narrative=scene.narrative, by=scene.ada)
+    counts = {
+        one.name: one.count for one in filters(at, list(scene.project.grades.order_by("value")))
+    }
+
+    assert counts == {
+        "All": 5,
+        "Not yet judged": 2,
+        "Put off": 1,
+        "Set aside": 0,
+        "Not relevant": 0,
+        "Relevant": 0,
+        "Highly relevant": 2,
+    }
+
+
+@pytest.mark.parametrize("show", ["nonsense", "-", "9" * 5000, "²"])
+def test_a_filter_that_does_not_exist_keeps_all_or_nothing_and_never_fails(scene, client, show):
+    response = client.get(scene.url, {"show": show, "after": "x", "at": "9" * 30})
+
+    assert response.status_code == 200
+
+
+def parts(at, asked="", size=2):
+    return window(at, QueryDict(asked), size)
+
+
+def five(**said):
+    return pool.Sitting(**{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **said})
+
+
+def test_a_part_leads_to_the_ones_before_and_after_it():
+    first = parts(five())
+    second = parts(five(), first.next.removeprefix("?"))
+    third = parts(five(), second.next.removeprefix("?"))
+
+    assert first.places == [(1, 50), (2, 40)]
+    assert (first.previous, first.next) == ("", "?after=2")
+    assert second.places == [(3, 30), (4, 20)]
+    assert (second.first, second.last, second.of) == (3, 4, 5)
+    assert third.places == [(5, 10)]
+    assert third.next == ""
+    assert parts(five(), third.previous.removeprefix("?")).places == second.places
+
+
+def test_judging_on_the_way_makes_the_next_part_skip_nothing():
+    first = parts(five(), "show=open")
+
+    then = parts(five(judged={50: 1, 40: 0}), first.next.removeprefix("?"))
+
+    assert first.next == "?show=open&after=2"
+    assert then.places == [(3, 30), (4, 20)]
+
+
+def test_a_document_is_shown_in_the_part_that_holds_it():
+    assert parts(five(), "at=20").places == [(3, 30), (4, 20)]
+
+
+def test_a_document_that_the_filter_does_not_keep_is_shown_in_the_whole_list():
+    found = parts(five(judged={20: 1}), "show=open&at=20")
+
+    assert (found.show, found.places) == ("", [(3, 30), (4, 20)])
+
+
+def test_an_empty_pool_says_what_will_be_here(scene, client):
+    other = factories.query(scene.project, "302")
+    candidate = factories.candidate(other)
+    pair = factories.pair(other)
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=scene.ada)
+    candidate.delete()
+
+    page = client.get(reverse("annotate:listing", args=[pair.pk])).content.decode()
+
+    assert "No document to judge" in page
+
+
+def test_an_empty_group_says_so(scene, client):
+    page = client.get(scene.url, {"show": "later"}).content.decode()
+
+    assert "No document here now" in page
+
+
+def test_who_has_no_seat_is_sent_to_their_list(scene, client):
+    client.force_login(factories.member(scene.project, "ben").user)
+
+    response = client.get(scene.url, follow=True)
+
+    assert response.redirect_chain[0][0] == reverse("annotate:home")
+    assert "This is not your seat" in response.content.decode()
+
+
+def test_ten_thousand_documents_take_no_more_queries_than_five(scene, client):
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(scene.url).status_code == 200
+        return len(queries)
+
+    few = count()
+    documents = Document.objects.bulk_create(
+        Document(project=scene.project, doc_id=f"M{n}") for n in range(10_000)
+    )
+    Candidate.objects.bulk_create(
+        Candidate(query=scene.query, document=document, prior_relevance=1, origin="prior")
+        for document in documents
+    )
+
+    assert count() == few
+    assert few <= 18
+    assert len(scene.shown()) == 100
+    assert "1 to 100 of 10,005" in client.get(scene.url).content.decode()
+
+
+def test_a_row_says_which_grades_need_a_marked_passage(scene, client):
+    scene.project.evidence_rule = "document"
+    scene.project.save()
+
+    page = client.get(scene.url).content.decode()
+
+    # Relevant before, as every document of this pool: only to say that it is not any more.
+    assert 'data-wanted="0"' in row(page, scene.order()[0])
+
+
+def test_a_row_says_when_its_judgment_holds_more_than_a_grade(scene, client):
+    first, second, *_ = scene.order()
+    scene.judge(first)
+    scene.judge(second)
+    Judgment.objects.filter(candidate=second).update(note="See line 3.")
+
+    page = client.get(scene.url).content.decode()
+
+    assert "data-more" not in row(page, first)
+    assert "data-more" in row(page, second)
+
+
+def test_without_script_a_grade_comes_back_to_the_list(scene, client):
+    first, second, *_ = scene.order()
+
+    response = client.post(
+        reverse("annotate:judgment", args=[scene.pair.pk, first]),
+        {"narrative": scene.narrative.pk, "relevance": 2, "back": "list"},
+    )
+
+    assert response.url == f"{scene.url}?at={second}#row-{second}"
+    assert Judgment.objects.current().get().relevance == 2
+
+
+def test_without_script_undo_comes_back_to_the_row(scene, client):
+    first, *_ = scene.order()
+    scene.judge(first)
+
+    response = client.post(reverse("annotate:undo", args=[scene.pair.pk]), {"back": "list"})
+
+    assert response.url == f"{scene.url}?at={first}#row-{first}"
+    assert not Judgment.objects.current().exists()
+
+
+def test_nothing_but_the_list_can_be_come_back_to(scene, client):
+    response = client.post(
+        reverse("annotate:judgment", args=[scene.pair.pk, scene.order()[0]]),
+        {"narrative": scene.narrative.pk, "relevance": 2, "back": "//elsewhere.example"},
+    )
+
+    assert response.status_code == 422
+    assert not Judgment.objects.exists()
