@@ -8,7 +8,15 @@ from annotate.actions.judging import MAX_NOTE
 from annotate.models import Flag
 
 
-class JudgmentForm(forms.Form):
+class BackForm(forms.Form):
+    """Where to go then: to the list of documents, or, blank, on to the next document."""
+
+    LIST = "list"
+
+    back = forms.ChoiceField(required=False, choices=[(LIST, LIST)], widget=forms.HiddenInput)
+
+
+class JudgmentForm(BackForm):
     """One grade for one document, under the narrative version that was on the screen."""
 
     narrative = forms.IntegerField(widget=forms.HiddenInput)
@@ -18,7 +26,7 @@ class JudgmentForm(forms.Form):
     note = forms.CharField(required=False, max_length=MAX_NOTE, strip=False)
 
 
-class FlagForm(forms.Form):
+class FlagForm(BackForm):
     """Why there is no grade."""
 
     narrative = forms.IntegerField(widget=forms.HiddenInput)

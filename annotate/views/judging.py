@@ -22,7 +22,7 @@ from annotate.actions import judging as actions
 from annotate.actions import pool, seats
 from annotate.actions.pool import Sitting, judged_narrative, sitting
 from annotate.errors import Refused
-from annotate.forms.judging import FlagForm, JudgmentForm
+from annotate.forms.judging import BackForm, FlagForm, JudgmentForm
 from annotate.models import (
     Assignment,
     Candidate,
@@ -45,7 +45,7 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
     """Go to where the person stopped (or onward from `?after=`): the next document, or the end."""
     member, pair = access.pair(request.user, pk)
     try:
-        narrative = _narrative_for(member, pair)
+        narrative = narrative_for(member, pair)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
@@ -63,7 +63,7 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     member, pair = access.pair(request.user, pk)
     candidate = access.candidate(pair, candidate_pk)
     try:
-        return _show(request, member, pair, _narrative_for(member, pair), candidate)
+        return _show(request, member, pair, narrative_for(member, pair), candidate)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
@@ -75,7 +75,7 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
     member, pair = access.pair(request.user, pk)
     asked = [_number(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
     try:
-        narrative = _narrative_for(member, pair)
+        narrative = narrative_for(member, pair)
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
     grades = list(pair.project.grades.order_by("value"))
@@ -111,7 +111,7 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         )
     except Refused as refused:
         return _refusal(request, member, pair, candidate, str(refused))
-    return _onward(pair, candidate_pk)
+    return _onward(pair, candidate_pk, form.cleaned_data["back"])
 
 
 @require_POST
@@ -132,7 +132,7 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         )
     except Refused as refused:
         return _refusal(request, member, pair, candidate, str(refused))
-    return _onward(pair, candidate_pk)
+    return _onward(pair, candidate_pk, form.cleaned_data["back"])
 
 
 @require_POST
@@ -140,12 +140,16 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
     """Take the last judgment or flag back and show its document again."""
     member, pair = access.pair(request.user, pk)
     try:
-        narrative = _narrative_for(member, pair)
+        narrative = narrative_for(member, pair)
         candidate = actions.undo(narrative=narrative, by=member)
     except Refused as refused:
         messages.info(request, str(refused))
+        if request.POST.get("back") == BackForm.LIST:
+            return redirect("annotate:listing", pair.pk)
         return redirect("annotate:judging", pair.pk)
     messages.info(request, _("Taken back."))
+    if request.POST.get("back") == BackForm.LIST:
+        return redirect(_list_url(pair, candidate.pk))
     return redirect("annotate:judge", pair.pk, candidate.pk)
 
 
@@ -170,7 +174,7 @@ def _show(
         "project": pair.project,
         "member": member,
         "pair": pair,
-        **_asked(pair, narrative),
+        **asked(pair, narrative),
         "narrative": narrative,
         "grades": grades,
         "candidate": candidate,
@@ -198,7 +202,7 @@ def _show(
     return render(request, "annotate/judge.html", stage, status=status)
 
 
-def _asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
+def asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
     """What is asked: it stays on the page while the documents change."""
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = original is not None and original.text and original != narrative
@@ -254,9 +258,17 @@ def _judge_url(pair: InstructionPair, candidate: int | None) -> str | None:
     return None if candidate is None else reverse("annotate:judge", args=[pair.pk, candidate])
 
 
-def _onward(pair: InstructionPair, candidate: int) -> HttpResponse:
-    """Go where the next document, or the end, is found."""
+def _onward(pair: InstructionPair, candidate: int, back: str) -> HttpResponse:
+    """Go where the next document, or the end, is found; or back to the list, to its row."""
+    if back == BackForm.LIST:
+        return redirect(_list_url(pair, candidate))
     return redirect(f"{reverse('annotate:judging', args=[pair.pk])}?after={candidate}")
+
+
+def _list_url(pair: InstructionPair, candidate: int) -> str:
+    """The part of the list that holds a document, at its row."""
+    url = reverse("annotate:listing", args=[pair.pk])
+    return f"{url}?at={candidate}#row-{candidate}"
 
 
 def _refusal(
@@ -269,14 +281,14 @@ def _refusal(
     """Show the document again with why it was refused; what was typed is still there."""
     said = {"error": sentence, "note": request.POST.get("note", "")}
     try:
-        narrative = _narrative_for(member, pair)
+        narrative = narrative_for(member, pair)
         return _show(request, member, pair, narrative, candidate, said, status=422)
     except Refused:
         messages.error(request, sentence)
         return redirect("annotate:home")
 
 
-def _narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
+def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
     """Return what is judged under now, to someone who holds a seat here; else refuse."""
     if not seats.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
         raise Refused(_("This is not your seat. Take one from your list, then go on."))

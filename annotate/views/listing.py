@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -27,11 +26,10 @@ from annotate.models import (
     Membership,
     Narrative,
     Project,
-    Verdict,
 )
 from annotate.requests import PageRequest
 from annotate.sheets import sitting_of
-from annotate.views.judging import _asked, _narrative_for
+from annotate.views.judging import asked, narrative_for
 
 # So many rows a page, however long the pool is.
 WINDOW = 100
@@ -87,7 +85,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     """Show a part of the reader's own pool, in the order in which they judge it."""
     member, pair = access.pair(request.user, pk)
     try:
-        narrative = _narrative_for(member, pair)
+        narrative = narrative_for(member, pair)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
@@ -102,7 +100,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         "member": member,
         "pair": pair,
         "narrative": narrative,
-        **_asked(pair, narrative),
+        **asked(pair, narrative),
         "done": at.settled,
         "total": at.total,
         "keys": keys,
@@ -196,16 +194,13 @@ def _rows(
     shown: Window,
     grades: list[Grade],
 ) -> list[Row]:
-    """What the rows of a window show: three queries, and none of them reads a text."""
+    """What the rows of a window show: four queries, and none of them reads a text."""
     wanted = [candidate for _, candidate in shown.places]
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
     candidates = Candidate.objects.select_related("document").in_bulk(wanted)
-    verdicts = Verdict.objects.filter(judgment=OuterRef("pk"))
     judgments = {
         given.candidate_id: given
-        for given in Judgment.objects.current()
-        .filter(**mine)
-        .annotate(has_verdicts=Exists(verdicts))
+        for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
     values = [grade.value for grade in grades]
@@ -218,7 +213,7 @@ def _rows(
             flag=flags.get(pk),
             wanted=grades_that_need_evidence(project, candidates[pk].prior_relevance, values),
             more=given is not None
-            and bool(given.note or given.evidence or given.clauses or given.has_verdicts),
+            and bool(given.note or given.evidence or given.clauses or given.verdicts.all()),
         )
         for place, pk in shown.places
     ]
