@@ -12,14 +12,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from string import ascii_lowercase
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from django.core.exceptions import ObjectDoesNotExist
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import User
+from annotate.personal import preferences
 
 
 class Action(NamedTuple):
@@ -117,10 +117,7 @@ def keys_for(user: User) -> dict[str, str]:
     choice that has lost its meaning (an action that is gone, a key that another action of the page
     took since) is left out.
     """
-    try:
-        stored = user.preferences.keys
-    except ObjectDoesNotExist:
-        return dict(DEFAULTS)
+    stored = preferences(user).keys
     chosen = {name: key for name, key in stored.items() if name in DEFAULTS}
     while wrong := [name for name in problems(DEFAULTS | chosen) if name in chosen]:
         for name in wrong:
@@ -170,7 +167,7 @@ def canonical(text: str) -> str:
     return {name.lower(): name for name in NAMED}.get(text.replace(" ", "").lower(), text)
 
 
-def problems(keys: Mapping[object, object]) -> dict[str, str]:
+def problems(keys: Mapping[Any, Any]) -> dict[str, str]:
     """What is wrong with a whole key map: a sentence for each action; "" is the map itself.
 
     Nothing is wrong with it if every action has exactly one key that a key may be, and no page

@@ -18,7 +18,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
-from annotate import keymap
+from annotate import keymap, personal
+from annotate.models import Preferences
 from annotate.narrative_diff import Op
 
 register = template.Library()
@@ -41,8 +42,9 @@ class GradeLike(Protocol):
 def local_time(moment: datetime.datetime | str | None, style: str = "datetime") -> SafeString | str:
     """Show a moment; `static/js/time.js` rewrites it in the reader's zone.
 
-    `style` is datetime, date or time (with seconds). Without script the moment stands there in UTC
-    and says so. A string is read as ISO 8601, as it comes out of a stored report.
+    `style` is datetime, date or time (with seconds). Without script the moment stands there in the
+    zone that the reader chose, else in UTC, and says so. A string is read as ISO 8601, as it comes
+    out of a stored report.
     """
     if not moment:
         return NOTHING
@@ -51,10 +53,12 @@ def local_time(moment: datetime.datetime | str | None, style: str = "datetime") 
     if style not in {"datetime", "date", "time"}:
         raise template.TemplateSyntaxError(f"local_time knows no style {style!r}")
     universal = moment.astimezone(datetime.UTC)
+    zone = personal.zone_of_reader() or datetime.UTC
+    local = moment.astimezone(zone)
     shown = {
-        "datetime": date_format(universal, "j M Y, H:i") + " UTC",
-        "date": date_format(universal, "j M Y"),
-        "time": date_format(universal, "H:i:s") + " UTC",
+        "datetime": f"{date_format(local, 'j M Y, H:i')} {zone}",
+        "date": date_format(local, "j M Y"),
+        "time": f"{date_format(local, 'H:i:s')} {zone}",
     }[style]
     return format_html(
         '<time datetime="{}" data-local="{}">{}</time>',
@@ -412,10 +416,22 @@ def badge(state: str, words: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def theme(context: RequestContext) -> str:
-    """The theme this person forced, light or dark; empty where the system decides."""
+    """The theme this person forced, light or dark; empty where the system decides.
+
+    Before one has signed in it is what the browser remembers of who was here last.
+    """
     request = context.get("request")
+    known = personal.preferences_of_reader(request)
+    if known is not None:
+        return known.theme
     chosen = request.COOKIES.get("theme", "") if request is not None else ""
-    return chosen if chosen in {"light", "dark"} else ""
+    return chosen if chosen in Preferences.Theme.values else ""
+
+
+@register.simple_tag
+def time_zone() -> str:
+    """The name of the time zone that the reader chose; empty: as their browser has it."""
+    return str(personal.zone_of_reader() or "")
 
 
 @register.filter

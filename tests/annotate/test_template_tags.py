@@ -10,8 +10,10 @@ from django.template import Context, Template, TemplateSyntaxError
 from django.test import RequestFactory
 
 from agreement.coefficient import Coefficient, Interval
+from annotate.models import Preferences
 from annotate.narrative_diff import diff
 from annotate.templatetags import rejudge
+from tests import factories
 
 GRADES = [
     SimpleNamespace(value=0, name="Not relevant"),
@@ -247,6 +249,18 @@ def test_only_a_known_theme_reaches_the_page(cookie, theme):
     request = RequestFactory().get("/")
     if cookie is not None:
         request.COOKIES["theme"] = cookie
+
+    assert render("{% theme %}", request=request) == theme
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("kept", "theme"), [("light", "light"), ("", ""), (None, "")])
+def test_who_is_signed_in_has_their_own_theme_and_not_the_browsers(kept, theme):
+    request = RequestFactory().get("/")
+    request.COOKIES["theme"] = "dark"
+    request.user = factories.user("ada")
+    if kept is not None:
+        Preferences.objects.create(user=request.user, theme=kept)
 
     assert render("{% theme %}", request=request) == theme
 

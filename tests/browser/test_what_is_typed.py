@@ -97,7 +97,8 @@ def test_a_chosen_theme_is_there_from_the_first_paint(new_person, pair):
     page = new_person("carla", color_scheme="light")
     page.goto("/")
     page.get_by_text("carla", exact=True).click()
-    page.get_by_label("Appearance").select_option("dark")
+    with page.expect_response("**/settings/"):
+        page.get_by_label("Appearance").select_option("dark")
 
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
     response = page.goto("/")

@@ -1,0 +1,273 @@
+"""A person changes their own keys, appearance and time zone, all that is sent or nothing of it."""
+
+from __future__ import annotations
+
+import datetime
+import html
+
+import pytest
+from django.urls import reverse
+
+from annotate import keymap
+from annotate.actions.preferences import Unsuitable, change_preferences
+from annotate.models import Guideline, Preferences
+from tests import factories
+
+
+@pytest.fixture
+def ada(db):
+    return factories.user("ada")
+
+
+@pytest.fixture
+def signed_in(client, ada):
+    client.force_login(ada)
+    return client
+
+
+def send(client, **fields):
+    return client.post(reverse("annotate:preferences"), fields)
+
+
+def page(response):
+    return html.unescape(response.content.decode())
+
+
+# --- the action -----------------------------------------------------------------------------------
+
+
+def test_what_is_not_named_stays_as_it_is(ada):
+    change_preferences(keys={"undo": "u"}, theme="dark", time_zone="Asia/Kolkata", by=ada)
+    change_preferences(keys={"later": "y"}, by=ada)
+    change_preferences(theme="", by=ada)
+
+    row = Preferences.objects.get()
+    assert (row.keys, row.theme, row.time_zone) == ({"undo": "u", "later": "y"}, "", "Asia/Kolkata")
+    assert keymap.keys_for(ada)["undo"] == "u"
+
+
+def test_two_keys_may_change_places(ada):
+    change_preferences(keys={"undo": "l", "later": "z"}, by=ada)
+
+    assert Preferences.objects.get().keys == {"undo": "l", "later": "z"}
+
+
+def test_a_key_put_back_is_no_longer_kept(ada):
+    change_preferences(keys={"undo": "u"}, by=ada)
+    change_preferences(keys={"undo": "z"}, by=ada)
+
+    assert Preferences.objects.get().keys == {}
+
+
+def test_a_key_that_another_action_was_given_before_is_refused(ada):
+    change_preferences(keys={"undo": "u"}, by=ada)
+
+    with pytest.raises(Unsuitable) as refused:
+        change_preferences(keys={"later": "u"}, by=ada)
+
+    assert set(refused.value.sentences) == {"undo", "later"}
+    assert Preferences.objects.get().keys == {"undo": "u"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"keys": ["z"]}, ""),
+        ({"keys": "z" * 1_000_000}, ""),
+        ({"keys": {"nosuch": "u"}}, ""),
+        ({"keys": {"\ud800": "u"}}, ""),
+        ({"keys": {"undo": "\ud800"}}, "undo"),
+        ({"keys": {"undo": "\x07"}}, "undo"),
+        ({"keys": {"undo": ["u"]}}, "undo"),
+        ({"keys": {"undo": "u" * 1_000_000}}, "undo"),
+        ({"theme": "sepia"}, "theme"),
+        ({"theme": ["dark"]}, "theme"),
+        ({"time_zone": "Middle/Earth"}, "time_zone"),
+        ({"time_zone": "../../etc/passwd"}, "time_zone"),
+        ({"time_zone": "\ud800"}, "time_zone"),
+        ({"time_zone": 7}, "time_zone"),
+    ],
+    ids=lambda sent: str(sent)[:30].encode("ascii", "replace").decode(),
+)
+def test_what_cannot_be_is_refused_at_its_field_and_nothing_else_changes(ada, sent, field):
+    rest = {"keys": {"next": "y"}, "theme": "dark", "time_zone": "Europe/Berlin"}
+
+    with pytest.raises(Unsuitable) as refused:
+        change_preferences(**{**rest, **sent}, by=ada)
+
+    assert list(refused.value.sentences) == [field]
+    assert len(str(refused.value)) < 150
+    assert not Preferences.objects.exists()
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_every_action_with_its_key_by_pages(signed_in):
+    shown = page(signed_in.get(reverse("annotate:preferences")))
+
+    for action in keymap.ACTIONS:
+        assert f'name="key-{action.name}" value="{keymap.cap(action.key)}"' in shown
+        assert f">{action.label}</th>" in shown
+    assert shown.count("data-keymap-page") == len(keymap.PAGES)
+
+
+def test_a_key_typed_into_the_form_is_saved(signed_in, ada):
+    response = send(signed_in, **{"key-undo": "U", "key-next": "→", "key-later": "space"})
+
+    assert (response.status_code, response.url) == (302, "/settings/")
+    assert Preferences.objects.get(user=ada).keys == {"undo": "u", "later": "Space"}
+
+
+def test_a_collision_is_said_at_both_fields_and_what_was_typed_is_still_there(signed_in):
+    response = send(signed_in, **{"key-undo": "l", "key-later": "l", "key-note": "y"})
+
+    shown = page(response)
+    said = (
+        "l is the key of two actions: “Take the last judgment back” and "
+        "“Later: comes back at the end”."
+    )
+    assert response.status_code == 422
+    assert shown.count(said) == 2
+    assert 'name="key-undo" value="l"' in shown
+    assert 'name="key-note" value="y"' in shown
+    assert not Preferences.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"key-nosuch": "u"}, "There is no action called “nosuch”."),
+        ({"key-undo": ["u", "y"]}, "Press or name one key."),
+        ({"key-undo": ""}, "Press or name one key."),
+        ({"key-undo": "x" * 1_000_000}, "is not one key that an action can have."),
+        ({"key-undo": "\x00"}, "That is no key with a sign of its own."),
+        ({"key-undo": "7"}, "Digits give grades."),
+        ({"reset": "nosuch"}, "There is no action called “nosuch”."),
+        ({"theme": "sepia"}, "Choose light, dark, or as the system has it."),
+        ({"time_zone": "Middle/Earth"}, "There is no time zone of that name."),
+    ],
+    ids=str,
+)
+def test_a_forged_form_is_refused_with_a_sentence(signed_in, fields, sentence):
+    response = send(signed_in, **fields)
+
+    assert response.status_code == 422
+    assert sentence in page(response)
+    assert len(response.content) < 120_000
+    assert not Preferences.objects.exists()
+
+
+def test_one_key_is_put_back_without_script(signed_in, ada):
+    change_preferences(keys={"undo": "u", "later": "y"}, by=ada)
+
+    send(signed_in, **{"key-undo": "u", "key-later": "y", "reset": "undo"})
+
+    assert Preferences.objects.get().keys == {"later": "y"}
+
+
+def test_all_keys_are_put_back_and_the_rest_stays(signed_in, ada):
+    change_preferences(keys={"undo": "u", "later": "y"}, theme="dark", by=ada)
+
+    send(signed_in, reset_all="yes")
+
+    row = Preferences.objects.get()
+    assert (row.keys, row.theme) == ({}, "dark")
+
+
+def test_a_theme_is_kept_for_the_person_and_remembered_by_the_browser(signed_in, ada):
+    response = send(signed_in, theme="dark")
+
+    assert Preferences.objects.get(user=ada).theme == "dark"
+    assert response.cookies["theme"].value == "dark"
+
+
+def test_a_script_that_sends_the_theme_gets_no_page(signed_in, ada):
+    response = signed_in.post(
+        reverse("annotate:preferences"), {"theme": "light"}, headers={"accept": "application/json"}
+    )
+
+    assert response.status_code == 204
+    assert Preferences.objects.get(user=ada).theme == "light"
+
+
+def test_a_zone_is_found_however_its_letters_were_typed(signed_in, ada):
+    send(signed_in, time_zone=" america/new york ")
+
+    assert Preferences.objects.get(user=ada).time_zone == "America/New_York"
+
+
+def test_nobody_changes_what_another_prefers(signed_in, ada):
+    ben = factories.user("ben")
+    change_preferences(theme="light", by=ben)
+
+    send(signed_in, theme="dark", user=ben.pk)
+
+    assert Preferences.objects.get(user=ben).theme == "light"
+
+
+# --- what the pages make of it --------------------------------------------------------------------
+
+
+@pytest.fixture
+def told(ada):
+    """The address of guidelines with two versions, of the evening of 1 March in universal time."""
+    project = factories.project()
+    author = factories.member(project, "ada")
+    for version in (1, 2):
+        Guideline.objects.create(
+            project=project,
+            version=version,
+            text="Read it whole.",
+            author=author,
+            created_at=datetime.datetime(2026, 3, 1, 20, 30, tzinfo=datetime.UTC),
+        )
+    return reverse("annotate:guidelines", args=[project.slug])
+
+
+def test_times_are_drawn_in_the_chosen_zone_with_its_name(signed_in, ada, told):
+    change_preferences(time_zone="Asia/Kolkata", by=ada)
+
+    shown = page(signed_in.get(told))
+
+    assert 'data-time-zone="Asia/Kolkata"' in shown
+    assert "2 Mar 2026, 02:00 Asia/Kolkata</time>" in shown
+    assert 'datetime="2026-03-01T20:30:00Z"' in shown
+
+
+def test_without_a_chosen_zone_times_are_universal(signed_in, told):
+    shown = page(signed_in.get(told))
+
+    assert "data-time-zone" not in shown
+    assert "1 Mar 2026, 20:30 UTC</time>" in shown
+
+
+def test_a_zone_that_this_machine_forgot_is_as_if_none_was_chosen(signed_in, ada, told):
+    Preferences.objects.create(user=ada, time_zone="Middle/Earth")
+
+    shown = page(signed_in.get(told))
+
+    assert "1 Mar 2026, 20:30 UTC</time>" in shown
+
+
+def test_a_page_reads_the_preferences_once(signed_in, ada, told, django_assert_max_num_queries):
+    change_preferences(theme="dark", time_zone="Asia/Kolkata", keys={"undo": "u"}, by=ada)
+
+    with django_assert_max_num_queries(60) as queries:
+        signed_in.get(told)
+
+    assert sum("annotate_preferences" in query["sql"] for query in queries) == 1
+
+
+def test_a_program_that_judges_reads_no_preferences(signed_in, ada, django_assert_max_num_queries):
+    query = factories.query(factories.project())
+    factories.member(query.project, "ada")
+    pair = factories.pair(query)
+
+    with django_assert_max_num_queries(60) as queries:
+        response = signed_in.post(
+            reverse("annotate:api_judgments", args=[pair.pk]), {}, content_type="application/json"
+        )
+
+    assert response.status_code == 400
+    assert sum("annotate_preferences" in query["sql"] for query in queries) == 0
