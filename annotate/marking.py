@@ -89,6 +89,7 @@ class Marks(NamedTuple):
 
 
 _NONE = Words(frozenset(), frozenset())
+NOTHING = Wanted(_NONE, _NONE)
 _QUERY, _CHANGE, _NEITHER = 0, 1, 2
 
 

@@ -23,7 +23,7 @@ from annotate.models import (
     Narrative,
     RunLine,
 )
-from annotate.shown import Shown, ShownTable, prepared
+from annotate.shown import Shown, ShownTable, prepared, words_to_mark
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ def sheets(
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
+    words = words_to_mark(pair, narrative)
     made = []
     for pk in wanted:
         candidate = found[pk]
@@ -96,7 +97,7 @@ def sheets(
                 candidate=candidate,
                 position=places[pk],
                 url=reverse("annotate:judge", args=[pair.pk, pk]),
-                shown=prepared(candidate.document, _text(candidate.document)),
+                shown=prepared(candidate.document, _text(candidate.document), words),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
                 wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),

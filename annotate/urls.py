@@ -5,7 +5,16 @@ from __future__ import annotations
 from django.urls import path
 
 from annotate import api
-from annotate.views import home, judging, listing, loads, preferences, projects, rewriting
+from annotate.views import (
+    documents,
+    home,
+    judging,
+    listing,
+    loads,
+    preferences,
+    projects,
+    rewriting,
+)
 
 app_name = "annotate"
 urlpatterns = [
@@ -44,6 +53,7 @@ urlpatterns = [
     path("pairs/<int:pk>/documents/", judging.documents, name="documents"),
     path("pairs/<int:pk>/undo/", judging.undo, name="undo"),
     path("pairs/<int:pk>/documents/<int:candidate_pk>/", rewriting.document, name="document"),
+    path("pairs/<int:pk>/documents/<int:candidate_pk>/table/", documents.table, name="table"),
     path("pairs/<int:pk>/candidates/<int:candidate_pk>/", judging.judge, name="judge"),
     path(
         "pairs/<int:pk>/candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"

@@ -24,13 +24,6 @@ _FEWEST_ROWS = 5
 _HEAD = 8
 
 
-class Place(NamedTuple):
-    """A cell and the column in which it begins."""
-
-    column: int
-    cell: Cell
-
-
 class Window(NamedTuple):
     """Body rows `row` to `row_end` and columns `column` to `column_end`; the ends are not part."""
 
@@ -54,6 +47,8 @@ class ShownCell:
     again: bool = False
     # What is marked in it, as `data-marks` has it; "": nothing.
     marks: str = ""
+    # Whether it has what one looked for.
+    hit: bool = False
 
 
 class Rows(NamedTuple):
@@ -78,10 +73,10 @@ class Grid:
     table: Table
     # How many rows stay in sight.
     head: int
-    rows: list[list[Place]]
-    columns: list[list[int]] = field(repr=False)
-    # Cells over more than one row of the body, with the row in which they begin.
-    tall: list[tuple[int, Place]] = field(repr=False)
+    # For each row, the columns in which its cells begin.
+    columns: list[Sequence[int]] = field(repr=False)
+    # Cells over more than one row of the body, with the row and column in which they begin.
+    tall: list[tuple[int, int, Cell]] = field(repr=False)
     row_step: int
     column_step: int
 
@@ -93,12 +88,12 @@ class Grid:
     @property
     def length(self) -> int:
         """How many rows the body has."""
-        return len(self.rows) - self.head
+        return len(self.table.rows) - self.head
 
     @property
     def cells(self) -> int:
         """How many cells there are: what it takes to keep it."""
-        return sum(map(len, self.rows))
+        return sum(map(len, self.table.rows))
 
     def window(self, row: int = 0, column: int = 0) -> Window:
         """Return the window that holds a place; places outside belong to the nearest window."""
@@ -119,45 +114,30 @@ class Grid:
 
     def cut(self, window: Window) -> Rows:
         """Return the cells of one window, their spans cut at its edges."""
-        head = [
-            [shown for place in row if (shown := self._clipped(at, place, window, 0, self.head))]
-            for at, row in enumerate(self.rows[: self.head])
-        ]
+        head = [self._row(at, window, 0, self.head) for at in range(self.head)]
         top, end = self.head + window.row, self.head + window.row_end
-        body: list[list[ShownCell]] = []
-        for at in range(top, end):
-            places = [(at, place) for place in self._near(at, window)]
-            if at == top:
-                places += [
-                    (row, place)
-                    for row, place in self.tall
-                    if self.head <= row < top < row + place.cell.rowspan
-                ]
-                places.sort(key=lambda found: found[1].column)
-            body.append(
-                [
-                    shown
-                    for row, place in places
-                    if (shown := self._clipped(row, place, window, top, end))
-                ]
-            )
-        return Rows(head, body)
+        return Rows(head, [self._row(at, window, top, end) for at in range(top, end)])
 
-    def _near(self, row: int, window: Window) -> Sequence[Place]:
-        """The cells of a row that a window may show."""
-        places, columns = self.rows[row], self.columns[row]
-        if not places:
-            return places
+    def _row(self, at: int, window: Window, top: int, end: int) -> list[ShownCell]:
+        """The cells that begin in one of the rows `top` to `end`, or reach into the first."""
+        cells, columns = self.table.rows[at], self.columns[at]
         start = max(bisect_right(columns, window.column) - 1, 0)
-        near = places[start : bisect_right(columns, window.column_end - 1)]
-        # The first column, where it is not among them.
-        return near if start == 0 or columns[0] else [places[0], *near]
+        near = [
+            (at, columns[index], cells[index])
+            for index in range(start, bisect_right(columns, window.column_end - 1))
+        ]
+        if start and not columns[0]:
+            near.insert(0, (at, 0, cells[0]))
+        if at == top and top >= self.head:
+            near += [found for found in self.tall if found[0] < top < found[0] + found[2].rowspan]
+            near.sort(key=lambda found: found[1])
+        clipped = (self._clipped(*found, window, top, end) for found in near)
+        return [shown for shown in clipped if shown is not None]
 
     def _clipped(
-        self, row: int, place: Place, window: Window, top: int, end: int
+        self, row: int, column: int, cell: Cell, window: Window, top: int, end: int
     ) -> ShownCell | None:
         """The part of a cell that rows `top` to `end` and the window's columns show, if any."""
-        column, cell = place
         inside = min(column + cell.colspan, window.column_end) - max(column, window.column)
         colspan = max(inside, 0) + (column == 0 < window.column)
         if not colspan:
@@ -176,9 +156,9 @@ class Grid:
         "next" or "previous" (around the end); None if nothing in the table matches.
         """
         counts: dict[tuple[int, int], int] = {}
-        for at, row in enumerate(self.rows):
+        for at, row in enumerate(self.table.rows):
             first_row = max(at - self.head, 0) // self.row_step * self.row_step
-            for column, cell in row:
+            for column, cell in zip(self.columns[at], row, strict=True):
                 if cell.text and (found := len(words.findall(cell.text))):
                     key = (first_row, column // self.column_step * self.column_step)
                     counts[key] = counts.get(key, 0) + found
@@ -199,45 +179,43 @@ def grid(table: Table) -> Grid:
     """Put a table's cells in place and choose the size of its windows: all of it, if it is
     small.
     """
-    rows: list[list[Place]] = []
+    columns: list[Sequence[int]] = []
     # How many more rows the cell above reaches down into each column.
     reach = [0] * table.width
     reaching = False
     for row in table.rows:
-        column, placed = 0, []
-        if not reaching and all(cell.rowspan == 1 for cell in row):
+        if not reaching and all(cell.rowspan == cell.colspan == 1 for cell in row):
             # Most rows of most tables: nothing reaches into them or out of them.
-            for cell in row:
-                placed.append(Place(column, cell))
-                column += cell.colspan
-        else:
-            for cell in row:
-                while column < table.width and reach[column]:
-                    column += 1
-                placed.append(Place(column, cell))
-                end = min(column + cell.colspan, table.width)
-                reach[column:end] = [cell.rowspan] * (end - column)
-                column += cell.colspan
-            reach = [max(left - 1, 0) for left in reach]
-            reaching = any(reach)
-        rows.append(placed)
+            columns.append(range(len(row)))
+            continue
+        column, begins = 0, []
+        for cell in row:
+            while column < table.width and reach[column]:
+                column += 1
+            begins.append(column)
+            end = min(column + cell.colspan, table.width)
+            reach[column:end] = [cell.rowspan] * (end - column)
+            column += cell.colspan
+        reach = [max(left - 1, 0) for left in reach]
+        reaching = any(reach)
+        columns.append(begins)
     head = _head_rows(table.rows)
     column_step = _step(table.width, COLUMNS)
     characters = sum(len(cell.text) for row in table.rows for cell in row)
-    shown = characters * column_step / max(table.width, 1) / max(len(rows), 1)
+    shown = characters * column_step / max(table.width, 1) / max(len(table.rows), 1)
     fitting = max(_FEWEST_ROWS, min(ROWS, int(_CHARACTERS / max(shown, 1))))
     return Grid(
         table,
         head,
-        rows,
-        [[place.column for place in row] for row in rows],
+        columns,
         [
-            (at, place)
-            for at, row in enumerate(rows)
-            for place in row
-            if place.cell.rowspan > 1 and at >= head
+            (at, column, cell)
+            for at, row in enumerate(table.rows)
+            if at >= head
+            for column, cell in zip(columns[at], row, strict=True)
+            if cell.rowspan > 1
         ],
-        _step(len(rows) - head, fitting),
+        _step(len(table.rows) - head, fitting),
         column_step,
     )
 

@@ -60,6 +60,7 @@ RIGHTS = {
     "annotate:listing": Right.MEMBER,
     "annotate:undo": Right.MEMBER,
     "annotate:document": Right.MEMBER,
+    "annotate:table": Right.MEMBER,
     "annotate:judge": Right.MEMBER,
     "annotate:judgment": Right.MEMBER,
     "annotate:flag": Right.MEMBER,
