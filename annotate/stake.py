@@ -1,0 +1,95 @@
+"""What is at stake when a narrative is rewritten: the documents of its query that were relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Substr
+from django.http import QueryDict
+
+from annotate.advice import Source
+from annotate.models import Candidate, DocumentText, InstructionPair
+from annotate.pages import Page, page_by_key
+
+SIZE = 50
+# Words that are looked for at once, and their length.
+MOST_WORDS = 10
+MOST_FIND = 200
+# Ids that are looked for in a narrative.
+MOST_IDS = 20_000
+# Of one text, and texts fetched at once, when a narrative is compared with them.
+MOST_OF_ONE = 200_000
+TEXTS = 20
+
+
+@dataclass(frozen=True)
+class Stake:
+    """A part of the documents at stake: those that match what is looked for, a page of them."""
+
+    total: int
+    # How many match; `total` where nothing is looked for.
+    found: int
+    find: str
+    in_texts: bool
+    page: Page[Candidate]
+
+
+def at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
+    """The candidates of a pair that were relevant before."""
+    return Candidate.objects.filter(
+        query=pair.query_id, prior_relevance__gte=pair.project.relevant_from
+    )
+
+
+def look(pair: InstructionPair, asked: QueryDict) -> Stake:
+    """Return what the address asks for: `?find=` words of title or id, with `in=texts` also of the
+    text, and `?after=`, `?before=` for the part of the list. Two queries; only those that look in
+    the texts touch them, and they bring none along.
+    """
+    rows = at_stake(pair)
+    find = asked.get("find", "").replace("\0", "").strip()[:MOST_FIND]
+    in_texts = bool(find) and asked.get("in") == "texts"
+    match = Q()
+    for word in find.split()[:MOST_WORDS]:
+        here = Q(document__title__icontains=word) | Q(document__doc_id__icontains=word)
+        if in_texts:
+            texts = DocumentText.objects.filter(document=OuterRef("document"))
+            here |= Q(Exists(texts.filter(text__icontains=word)))
+        match &= here
+    counts = rows.aggregate(total=Count("pk"), found=Count("pk", filter=match))
+    if find:
+        rows = rows.filter(match)
+    else:
+        counts["found"] = counts["total"]
+    page = page_by_key(rows.select_related("document"), asked, SIZE)
+    return Stake(counts["total"], counts["found"], find, in_texts, page)
+
+
+def pool_ids(pair: InstructionPair) -> list[str]:
+    """The document ids of the query's pool, as far as anyone compares them with a narrative."""
+    rows = Candidate.objects.filter(query=pair.query_id).order_by("pk")
+    return list(rows.values_list("document__doc_id", flat=True)[:MOST_IDS])
+
+
+def texts_at_stake(pair: InstructionPair) -> Iterator[Source]:
+    """The texts at stake, a few at a time, as they are asked for; of a long one only the start."""
+    last = 0
+    while True:
+        rows = (
+            DocumentText.objects.filter(
+                document__candidates__query=pair.query_id,
+                document__candidates__prior_relevance__gte=pair.project.relevant_from,
+                document__gt=last,
+            )
+            .annotate(start=Substr("text", 1, MOST_OF_ONE))
+            .order_by("document")
+            .values_list("document", "document__doc_id", "start")[:TEXTS]
+        )
+        part = list(rows)
+        for _, doc_id, start in part:
+            yield Source(doc_id, start)
+        if len(part) < TEXTS:
+            return
+        last = part[-1][0]
