@@ -22,6 +22,7 @@ from annotate.consensus import Outcome, consensus
 from annotate.models import (
     Adjudication,
     Candidate,
+    Condition,
     Document,
     DocumentText,
     Flag,
@@ -32,10 +33,12 @@ from annotate.models import (
     Project,
     Query,
     Run,
+    Verdict,
 )
 from audit.models import Decision, Rating, Review
 from formats.records import (
     AdjudicationRecord,
+    ConditionRecord,
     DecisionRecord,
     Doc,
     Evidence,
@@ -47,6 +50,7 @@ from formats.records import (
     RatingRecord,
     ReviewRecord,
     Topic,
+    VerdictRecord,
 )
 
 # Queries or pairs whose rows one cursor walks; well under SQLite's limit of variables.
@@ -55,6 +59,8 @@ BATCH = 200
 CHUNK = 5_000
 # Texts fetched at once: they may be long.
 TEXTS = 100
+# Judgments whose verdicts are fetched at once.
+VERDICTS = 500
 
 T = TypeVar("T")
 
@@ -336,10 +342,17 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
     for batch in _batches(of_pair, TEXTS):
         narratives: dict[int, list[NarrativeRecord]] = {}
         versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
-        for pair, *narrative in _walk(
-            versions, "pair", "side", "version", "text", "author__name", "created_at", "note"
+        conditions: dict[int, list[ConditionRecord]] = {}
+        for narrative, name, text in _walk(
+            Condition.objects.filter(narrative__in=versions).order_by("number"),
+            *("narrative", "name", "text"),
         ):
-            narratives.setdefault(pair, []).append(NarrativeRecord._make(narrative))
+            conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
+        for pair, pk, *fields in _walk(
+            versions, "pair", "pk", "side", "version", "text", "author__name", "created_at", "note"
+        ):
+            record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ()))])
+            narratives.setdefault(pair, []).append(record)
         for pk, *fields in batch:
             in_order = sorted(narratives.get(pk, []), key=lambda n: (_SIDES[n.side], n.version))
             yield PairRecord._make([*fields, tuple(in_order)])
@@ -355,13 +368,17 @@ _OF = ("candidate__query__query_id", "candidate__document__doc_id")
 def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
     """Yield every judgment ever made, of people and machines, also those that no longer stand."""
     for batch in _batches(of, BATCH):
-        rows = Judgment.objects.filter(candidate__query__in=[query.pk for query in batch])
+        among = [query.pk for query in batch]
+        rows = Judgment.objects.filter(candidate__query__in=among)
         # As text: an empty list of evidence need not be parsed, nor a UUID made and unmade.
         with_text = rows.annotate(
-            spans=Cast("evidence", TextField()), hexadecimal=Cast("uuid", TextField())
+            spans=Cast("evidence", TextField()),
+            said_of=Cast("clauses", TextField()),
+            hexadecimal=Cast("uuid", TextField()),
         )
-        for *said, uuid, machine, spans, active_ms, superseded_at, withdrawn_at in _walk(
+        walked = _walk(
             with_text.order_by(*_said_order("annotator__name"), "uuid"),
+            "pk",
             *_OF,
             "annotator__name",
             "relevance",
@@ -374,11 +391,44 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
             "active_ms",
             "superseded_at",
             "withdrawn_at",
-        ):
-            evidence = () if spans == "[]" else _evidence(spans)
+            "said_of",
+            "pressed",
+            "made_at",
+        )
+        for row, verdicts in _with_verdicts(walked, among):
+            _, *said, uuid, machine, spans, active, over, back, clauses, pressed, made = row
             yield JudgmentRecord._make(
-                (*said, _dashed(uuid), machine, evidence, active_ms, superseded_at, withdrawn_at)
+                (
+                    *said,
+                    _dashed(uuid),
+                    machine,
+                    _evidence(spans),
+                    active,
+                    over,
+                    back,
+                    _evidence(clauses),
+                    verdicts,
+                    pressed,
+                    made,
+                )
             )
+
+
+def _with_verdicts(
+    rows: Iterable[tuple[Any, ...]], of: Sequence[int]
+) -> Iterator[tuple[tuple[Any, ...], tuple[VerdictRecord, ...]]]:
+    """Yield each judgment, its key first, with its verdicts. Most collections have none at all."""
+    if not Verdict.objects.filter(judgment__candidate__query__in=of).exists():
+        yield from ((row, ()) for row in rows)
+        return
+    for chunk in _batches(rows, VERDICTS):
+        verdicts: dict[int, list[VerdictRecord]] = {}
+        given = Verdict.objects.filter(judgment__in=[row[0] for row in chunk])
+        for judgment, number, answer in _walk(
+            given.order_by("condition__number"), "judgment", "condition__number", "answer"
+        ):
+            verdicts.setdefault(judgment, []).append(VerdictRecord(number, answer))
+        yield from ((row, tuple(verdicts.get(row[0], ()))) for row in chunk)
 
 
 def _dashed(uuid: str) -> str:
@@ -389,6 +439,8 @@ def _dashed(uuid: str) -> str:
 
 
 def _evidence(spans: str) -> tuple[Evidence, ...]:
+    if spans == "[]":
+        return ()
     return tuple(Evidence(span["start"], span["end"]) for span in json.loads(spans))
 
 
@@ -396,8 +448,8 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     """Yield every flag ever put, also those cleared since."""
     for batch in _batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for row in _walk(
-            rows.order_by(*_said_order("annotator__name"), _bytewise("kind")),
+        for *said, uuid, made_at in _walk(
+            rows.order_by(*_said_order("annotator__name"), _bytewise("kind"), "uuid"),
             *_OF,
             "annotator__name",
             "kind",
@@ -405,8 +457,10 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
             "at",
             "words",
             "cleared_at",
+            "uuid",
+            "made_at",
         ):
-            yield FlagRecord._make(row)
+            yield FlagRecord._make((*said, str(uuid), made_at))
 
 
 def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:

@@ -182,7 +182,7 @@ class Arrivals:
         self.changed = 0
         self.stages: list[Stage] = []
 
-    def stage(self, name: str, **columns: str) -> Stage:
+    def stage(self, name: str, /, **columns: str) -> Stage:
         """Make a stage that goes with these arrivals."""
         made = Stage(name, {"place": "integer", **columns})
         self.stages.append(made)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import ClassVar
 
-from annotate import bulk
+from annotate import bulk, condition_lines
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.models import Membership
 from formats.records import PairRecord, Topic
@@ -274,6 +275,17 @@ class Pairs(Arrivals):
             author="text",
             at="moment",
             note="text",
+            # All of them, to be compared with those of another line.
+            conditions="text",
+        )
+        self.conditions = self.stage(
+            "stage_conditions",
+            pair_id="text",
+            side="text",
+            version="integer",
+            number="integer",
+            name="text",
+            text="text",
         )
 
     def take(self, record: PairRecord, place: int) -> None:
@@ -292,8 +304,13 @@ class Pairs(Arrivals):
                 one.author,
                 one.at,
                 one.note,
+                json.dumps(one.conditions) if one.conditions else "",
                 weight=len(one.text),
             )
+            for number, condition in enumerate(one.conditions, 1):
+                self.conditions.add(
+                    place, record.pair_id, one.side, one.version, number, *condition
+                )
 
     def query_ids(self) -> list[str]:
         return ["SELECT query_id FROM stage_pairs"]
@@ -311,9 +328,20 @@ class Pairs(Arrivals):
         self.repeats(
             self.narratives,
             ["pair_id", "side", "version"],
-            "s.text <> f.text",
+            "s.text <> f.text OR s.conditions <> f.conditions",
             lambda first, pair_id, side, version: (
-                f"version {version} of the {side} narrative of {pair_id} has other words on {first}"
+                f"version {version} of the {side} narrative of {pair_id} has other words or "
+                f"conditions on {first}"
+            ),
+        )
+        # Conditions said twice belong to narratives said twice: they say the same.
+        self.repeats(
+            self.conditions,
+            ["pair_id", "side", "version", "number"],
+            "s.text <> f.text OR s.name <> f.name",
+            lambda first, pair_id, side, version, number: (
+                f"condition {number} of the {side} narrative of {pair_id}, version {version}, has "
+                f"other words on {first}"
             ),
         )
         self.intake.refuse_found(
@@ -328,6 +356,8 @@ class Pairs(Arrivals):
         )
 
     def write(self) -> None:
+        if self.conditions.count:
+            bulk.index("stage_conditions", "pair_id, side, version, number")
         refuse_other_query(self.intake, "stage_pairs")
         self._refuse_overwriting()
         if self.intake.report.refused:
@@ -339,6 +369,7 @@ class Pairs(Arrivals):
             "WHERE author IS NOT NULL"
         )
         self._write_narratives()
+        self._write_conditions()
         self._write_missing_originals()
         self.new = bulk.number("SELECT COUNT(*) FROM stage_pairs WHERE known = 0")
         self.changed = bulk.number(
@@ -362,6 +393,35 @@ class Pairs(Arrivals):
             lambda pair, side, version, newest: (
                 f"version {version} of the {side} narrative of {pair} is already here with other "
                 f"words, and no version is overwritten: give these as version {newest + 1}"
+            ),
+        )
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.pair_id, s.side, s.version, (
+                SELECT MAX(v.version) FROM annotate_narrative v
+                WHERE v.pair_id = o.pair_id AND v.side = o.side
+            ) AS newest
+            FROM stage_narratives s
+            CROSS JOIN annotate_instructionpair p
+            CROSS JOIN annotate_narrative o
+            WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
+            AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
+            AND o.text = s.text AND (
+                (SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = o.id)
+                <> (SELECT COUNT(*) FROM stage_conditions x WHERE x.pair_id = s.pair_id
+                    AND x.side = s.side AND x.version = s.version)
+                OR EXISTS (
+                    SELECT 1 FROM stage_conditions x WHERE x.pair_id = s.pair_id
+                    AND x.side = s.side AND x.version = s.version AND NOT EXISTS (
+                        SELECT 1 FROM annotate_condition c WHERE c.narrative_id = o.id
+                        AND c.number = x.number AND c.name = x.name AND c.text = x.text
+                    )
+                )
+            )
+            """,
+            lambda pair, side, version, newest: (
+                f"version {version} of the {side} narrative of {pair} is already here with other "
+                f"conditions, and no version is overwritten: give these as version {newest + 1}"
             ),
         )
 
@@ -446,6 +506,30 @@ class Pairs(Arrivals):
         narratives.new += written
         narratives.unchanged += bulk.number("SELECT COUNT(*) FROM stage_narratives") - written
 
+    def _write_conditions(self) -> None:
+        """Give narratives that came just now their conditions; those that were here have theirs."""
+        if not self.conditions.count:
+            return
+        written = self.intake.run(
+            """
+            INSERT INTO annotate_condition (narrative_id, number, name, text)
+            SELECT o.id, x.number, x.name, x.text
+            FROM stage_conditions x
+            CROSS JOIN annotate_instructionpair p
+            CROSS JOIN annotate_narrative o
+            WHERE p.project_id = %(project)s AND p.pair_id = x.pair_id
+            AND o.pair_id = p.id AND o.side = x.side AND o.version = x.version
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_condition c
+                WHERE c.narrative_id = o.id AND c.number = x.number
+            )
+            ORDER BY x.n
+            """
+        )
+        conditions = self.intake.rows("conditions")
+        conditions.new += written
+        conditions.unchanged += bulk.number("SELECT COUNT(*) FROM stage_conditions") - written
+
     def _write_missing_originals(self) -> None:
         """Give each pair without an original narrative the topic's own, or an empty one."""
         self.intake.rows("narratives").new += self.intake.run(
@@ -479,6 +563,24 @@ def _fault(record: PairRecord) -> str | None:
             return f"version {one.version} of the {one.side} narrative has no words"
         if len(one.note) > MAX_NOTE:
             return f"the note of a narrative is longer than {MAX_NOTE} characters"
+        if len(one.conditions) > condition_lines.MOST:
+            return (
+                f"version {one.version} of the {one.side} narrative has "
+                f"{len(one.conditions):,} conditions; at most {condition_lines.MOST} are kept"
+            )
+        for number, condition in enumerate(one.conditions, 1):
+            if not condition.text.strip():
+                return f"condition {number} of the {one.side} narrative has no words"
+            if len(condition.text) > condition_lines.MAX_TEXT:
+                return (
+                    f"condition {number} of the {one.side} narrative is longer than "
+                    f"{condition_lines.MAX_TEXT:,} characters"
+                )
+            if len(condition.name) > condition_lines.MAX_NAME:
+                return (
+                    f"the name of condition {number} of the {one.side} narrative is longer than "
+                    f"{condition_lines.MAX_NAME} characters"
+                )
         if one.author is not None and not 0 < len(one.author) <= MAX_NAME:
             return f"an author's name has 1 to {MAX_NAME} characters"
     return None

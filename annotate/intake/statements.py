@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
 from annotate import bulk
+from annotate.evidence import Span, checked
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.intake.collection import Qrels
 from annotate.intake.instructions import MAX_NAME, Pairs, refuse_other_query
 from annotate.models import Adjudication, Flag
-from formats.records import AdjudicationRecord, Claim, FlagRecord, JudgmentRecord
+from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
 
 # Of the UUIDs made here. Any constant will do, as long as it stays.
 NAMESPACE = uuid.UUID("7d6e2f0a-6c0b-5b43-9d55-0d5a3a2f6c41")
+
+# Characters of a text that nobody has seen yet.
+ANY_LENGTH = 2**31
 
 _JUDGMENT, _FLAG, _ADJUDICATION = "judgment", "flag", "adjudication"
 
@@ -29,6 +34,14 @@ _KEY = (
     "COALESCE(query_id, ''), COALESCE(pair_id, ''), COALESCE(side, ''), COALESCE(version, 0), "
     "doc_id, rater"
 )
+
+# Whether the file has a verdict that the judgment `j` has not.
+_OTHER_VERDICTS = """EXISTS (
+    SELECT 1 FROM stage_verdicts x WHERE x.statement = {statement} AND NOT EXISTS (
+        SELECT 1 FROM annotate_verdict y JOIN annotate_condition c ON c.id = y.condition_id
+        WHERE y.judgment_id = j.id AND c.number = x.number AND y.answer = x.answer
+    )
+)"""
 
 
 class Statements(Arrivals):
@@ -56,8 +69,16 @@ class Statements(Arrivals):
             # Whether the UUID came with the record.
             given="integer",
             evidence="json",
+            clauses="json",
+            # Where the last span of each ends; 0: there is none.
+            evidence_end="integer",
+            clauses_end="integer",
+            # All verdicts, to be compared with those of another line.
+            verdicts="text",
             active_ms="integer",
+            pressed="text",
             at="moment",
+            made_at="moment",
             # Since when it no longer stands: superseded, cleared or withdrawn.
             ended_at="moment",
             withdrawn_at="moment",
@@ -76,6 +97,9 @@ class Statements(Arrivals):
             settled="integer NULL",
             # 1 changed, 2 new.
             state="integer 0",
+        )
+        self.verdicts = self.stage(
+            "stage_verdicts", statement="integer", number="integer", answer="text"
         )
 
     # --- taking in --------------------------------------------------------------------------------
@@ -107,7 +131,10 @@ class Statements(Arrivals):
                 rater,
                 words=record.words,
                 kind=record.kind,
+                uuid=record.uuid,
+                given=int(record.uuid is not None),
                 ended_at=record.cleared_at,
+                made_at=record.made_at,
             )
         else:
             self._take_adjudication(record, place)
@@ -125,10 +152,15 @@ class Statements(Arrivals):
                 words=record.note or f"no grade in the file ({record.relevance})",
                 kind=Flag.Kind.CANNOT_JUDGE,
                 ended_at=ended_at,
+                made_at=record.made_at,
                 ungraded=1,
             )
             return
-        evidence = [span._asdict() for span in record.evidence]
+        try:
+            evidence, clauses = _spans(record.evidence), _spans(record.clauses)
+        except ValueError as error:
+            self.intake.refuse(str(error), place)
+            return
         self._add(
             place,
             record,
@@ -139,11 +171,17 @@ class Statements(Arrivals):
             words=record.note,
             uuid=record.uuid or self._uuid(record),
             given=int(record.uuid is not None),
-            evidence=json.dumps(evidence) if evidence else "[]",
+            evidence=evidence,
+            clauses=clauses,
+            verdicts=_verdicts(record),
             active_ms=record.active_ms,
+            pressed=record.pressed,
+            made_at=record.made_at,
             ended_at=ended_at,
             withdrawn_at=record.withdrawn_at,
         )
+        for verdict in record.verdicts:
+            self.verdicts.add(place, self.statements.count, verdict.condition, verdict.answer)
 
     def _take_adjudication(self, record: AdjudicationRecord, place: int) -> None:
         if not record.reason.strip():
@@ -179,8 +217,12 @@ class Statements(Arrivals):
         kind: str = "",
         uuid: str | uuid.UUID | None = None,
         given: int = 0,
-        evidence: str = "[]",
+        evidence: Sequence[Span] = (),
+        clauses: Sequence[Span] = (),
+        verdicts: str = "",
         active_ms: int | None = None,
+        pressed: str = "",
+        made_at: datetime | None = None,
         ended_at: datetime | None = None,
         withdrawn_at: datetime | None = None,
         withdrawn_by: str | None = None,
@@ -201,14 +243,20 @@ class Statements(Arrivals):
             kind,
             uuid,
             given,
-            evidence,
+            _json(evidence),
+            _json(clauses),
+            evidence[-1].end if evidence else 0,
+            clauses[-1].end if clauses else 0,
+            verdicts,
             active_ms,
+            pressed,
             record.at,
+            made_at,
             ended_at,
             withdrawn_at,
             withdrawn_by,
             ungraded,
-            weight=len(words) + len(evidence),
+            weight=len(words) + 32 * (len(evidence) + len(clauses)),
         )
 
     def _uuid(self, record: JudgmentRecord) -> uuid.UUID:
@@ -224,6 +272,8 @@ class Statements(Arrivals):
             record.relevance,
             record.at and record.at.isoformat(),
             record.note,
+            # At the end, and only where there are any: the others keep the UUIDs they have.
+            *([_verdicts(record)] if record.verdicts else []),
         )
         return uuid.uuid5(NAMESPACE, "\x1f".join("" if one is None else str(one) for one in said))
 
@@ -258,18 +308,21 @@ class Statements(Arrivals):
         )
         intake.refuse_found(
             """
-            SELECT n, place, place AS here, first_place, uuid FROM (
+            SELECT n, place, place AS here, first_place, what, uuid FROM (
                 SELECT s.*, FIRST_VALUE(place) OVER w AS first_place,
                     FIRST_VALUE(relevance) OVER w AS first_relevance,
                     FIRST_VALUE(doc_id) OVER w AS first_doc,
-                    FIRST_VALUE(rater) OVER w AS first_rater
-                FROM stage_statements s WHERE what = 'judgment' AND given = 1
-                WINDOW w AS (PARTITION BY uuid ORDER BY n)
+                    FIRST_VALUE(rater) OVER w AS first_rater,
+                    FIRST_VALUE(verdicts) OVER w AS first_verdicts,
+                    FIRST_VALUE(kind) OVER w AS first_kind
+                FROM stage_statements s WHERE given = 1
+                WINDOW w AS (PARTITION BY what, uuid ORDER BY n)
             ) x
-            WHERE relevance <> first_relevance OR doc_id <> first_doc OR rater <> first_rater
+            WHERE COALESCE(relevance, 0) <> COALESCE(first_relevance, 0) OR doc_id <> first_doc
+            OR rater <> first_rater OR verdicts <> first_verdicts OR kind <> first_kind
             """,
-            lambda place, first, key: (
-                f"the UUID {uuid.UUID(str(key))} is that of another judgment on "
+            lambda place, first, what, key: (
+                f"the UUID {uuid.UUID(str(key))} is that of another {what} on "
                 f"{intake.line(first, place)}"
             ),
         )
@@ -309,12 +362,15 @@ class Statements(Arrivals):
             self._find_pairs,
             self._find_candidates,
             self._find_narratives,
+            self._refuse_spans_outside,
+            self._refuse_verdicts_on_nothing,
         )
         for step in steps:
             step()
             if self.intake.report.refused:
                 return
         self._write_judgments()
+        self._write_verdicts()
         self._write_flags()
         self._write_adjudications()
         self.new = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 2")
@@ -557,25 +613,23 @@ class Statements(Arrivals):
         )
 
     def _find_known_judgments(self) -> None:
-        self.intake.run(
-            """
-            UPDATE stage_statements SET known = (
-                SELECT j.id FROM annotate_judgment j WHERE j.uuid = stage_statements.uuid
-            )
-            WHERE what = 'judgment'
-            """
-        )
+        """Find what is here already, by its UUID; one that says something else is refused."""
+        if self.verdicts.count:
+            bulk.index("stage_verdicts", "statement")
+        if self._elsewhere(_JUDGMENT, "annotate_judgment"):
+            return
         self.intake.refuse_found(
-            """
+            f"""
             SELECT s.n, s.place, s.uuid FROM stage_statements s
             CROSS JOIN annotate_judgment j CROSS JOIN annotate_narrative v
-            WHERE j.id = s.known AND v.id = j.narrative_id AND (
+            WHERE s.what = 'judgment' AND j.id = s.known AND v.id = j.narrative_id AND (
                 v.pair_id <> s.pair OR j.candidate_id <> s.candidate
                 OR j.annotator_id <> s.member OR j.relevance <> s.relevance
                 OR v.side <> COALESCE(s.side, v.side)
                 OR v.version <> COALESCE(s.version, v.version)
+                OR {_OTHER_VERDICTS.format(statement="s.n")}
             )
-            """,
+            """,  # noqa: S608 (a constant)
             lambda key: (
                 f"a judgment with the UUID {uuid.UUID(str(key))} is here already and says "
                 "something else"
@@ -583,6 +637,26 @@ class Statements(Arrivals):
         )
 
     def _find_known_flags(self) -> None:
+        """Find flags by their UUIDs; those without one, or from before flags had one, by what they
+        say.
+        """
+        if self._elsewhere(_FLAG, "annotate_flag"):
+            return
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.uuid FROM stage_statements s
+            CROSS JOIN annotate_flag f CROSS JOIN annotate_narrative v
+            WHERE s.what = 'flag' AND f.id = s.known AND v.id = f.narrative_id AND (
+                v.pair_id <> s.pair OR f.candidate_id <> s.candidate
+                OR f.annotator_id <> s.member OR f.kind <> s.kind
+                OR v.side <> s.side OR v.version <> COALESCE(s.version, v.version)
+            )
+            """,
+            lambda key: (
+                f"a flag with the UUID {uuid.UUID(str(key))} is here already and says "
+                "something else"
+            ),
+        )
         self.intake.run(
             """
             UPDATE stage_statements SET known = (
@@ -595,8 +669,90 @@ class Statements(Arrivals):
                 AND v.pair_id = stage_statements.pair AND v.side = stage_statements.side
                 AND v.version = COALESCE(stage_statements.version, v.version)
             )
-            WHERE what = 'flag'
+            WHERE what = 'flag' AND known IS NULL AND (given = 0 OR at IS NOT NULL)
             """
+        )
+
+    def _elsewhere(self, what: str, table: str) -> int:
+        """Find what is known by its UUID; refuse what another project has, and return how many."""
+        self.intake.run(
+            f"""
+            UPDATE stage_statements SET known = (
+                SELECT o.id FROM {table} o WHERE o.uuid = stage_statements.uuid
+            )
+            WHERE what = %(what)s
+            """,  # noqa: S608 (our own tables)
+            what=what,
+        )
+        return self.intake.refuse_found(
+            f"""
+            SELECT s.n, s.place, s.uuid FROM stage_statements s
+            CROSS JOIN {table} o CROSS JOIN annotate_membership m
+            WHERE s.what = %(what)s AND o.id = s.known AND m.id = o.annotator_id
+            AND m.project_id <> %(project)s
+            """,  # noqa: S608
+            lambda key: (
+                f"the {what} with the UUID {uuid.UUID(str(key))} is in another project of this "
+                "installation already, and a UUID is there only once: take the field uuid out of "
+                f"every line, and they become {what}s of this project's own"
+            ),
+            what=what,
+        )
+
+    def _refuse_spans_outside(self) -> None:
+        """Refuse new judgments whose spans lie outside of a text that is known."""
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.doc_id, s.evidence_end, LENGTH(t.text) AS length
+            FROM stage_statements s
+            CROSS JOIN annotate_candidate c CROSS JOIN annotate_documenttext t
+            WHERE s.known IS NULL AND s.evidence_end > 0 AND c.id = s.candidate
+            AND t.document_id = c.document_id AND LENGTH(t.text) < s.evidence_end
+            """,
+            lambda doc_id, end, length: (
+                f"the evidence goes to character {end:,}, but the text of document {doc_id} has "
+                f"{length:,}"
+            ),
+        )
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, p.pair_id, v.side, v.version, s.clauses_end,
+                LENGTH(v.text) AS length
+            FROM stage_statements s
+            CROSS JOIN annotate_narrative v CROSS JOIN annotate_instructionpair p
+            WHERE s.known IS NULL AND s.clauses_end > 0 AND v.id = s.narrative
+            AND p.id = v.pair_id AND LENGTH(v.text) < s.clauses_end
+            """,
+            lambda pair, side, version, end, length: (
+                f"the clauses go to character {end:,}, but version {version} of the {side} "
+                f"narrative of {pair} has {length:,}"
+            ),
+        )
+
+    def _refuse_verdicts_on_nothing(self) -> None:
+        """Refuse new judgments with a verdict on a condition that their narrative has not."""
+        if not self.verdicts.count:
+            return
+        self.intake.refuse_found(
+            """
+            SELECT x.n, s.place, p.pair_id, v.side, v.version, x.number, (
+                SELECT COUNT(*) FROM annotate_condition c WHERE c.narrative_id = v.id
+            ) AS conditions
+            FROM stage_verdicts x
+            CROSS JOIN stage_statements s
+            CROSS JOIN annotate_narrative v
+            CROSS JOIN annotate_instructionpair p
+            WHERE s.n = x.statement AND s.known IS NULL AND v.id = s.narrative AND p.id = v.pair_id
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_condition c
+                WHERE c.narrative_id = v.id AND c.number = x.number
+            )
+            """,
+            lambda pair, side, version, number, conditions: (
+                f"there is a verdict on condition {number}, but version {version} of the {side} "
+                f"narrative of {pair} has {conditions or 'no'} "
+                f"condition{'' if conditions == 1 else 's'}"
+            ),
         )
 
     def _find_known_adjudications(self) -> None:
@@ -663,24 +819,26 @@ class Statements(Arrivals):
         )
         # What says the same as the judgment that stands is no other judgment, unless it says so.
         run(
-            """
+            f"""
             UPDATE stage_statements SET known = judged
             WHERE what = 'judgment' AND known IS NULL AND given = 0 AND EXISTS (
                 SELECT 1 FROM annotate_judgment j
                 WHERE j.id = stage_statements.judged AND j.relevance = stage_statements.relevance
                 AND (stage_statements.words = '' OR j.note = stage_statements.words)
+                AND NOT {_OTHER_VERDICTS.format(statement="stage_statements.n")}
             )
-            """
+            """  # noqa: S608 (a constant)
         )
         self._end_what_came_earlier(_JUDGMENT)
         self._give_way(_JUDGMENT)
         run(
             """
             INSERT INTO annotate_judgment (uuid, narrative_id, candidate_id, annotator_id,
-                relevance, note, evidence, clauses, active_ms, pressed, source, at, superseded_at,
-                withdrawn_at, replaces_id)
+                relevance, note, evidence, clauses, active_ms, pressed, source, at, made_at,
+                superseded_at, withdrawn_at, replaces_id)
             SELECT s.uuid, s.narrative, s.candidate, s.member, s.relevance, s.words, s.evidence,
-                '[]', s.active_ms, '', 'file', COALESCE(s.at, %(now)s), s.ended_at, s.withdrawn_at,
+                s.clauses, s.active_ms, s.pressed, 'file', COALESCE(s.at, %(now)s), s.made_at,
+                s.ended_at, s.withdrawn_at,
                 CASE WHEN s.ended_at IS NULL AND NOT EXISTS (
                     SELECT 1 FROM annotate_judgment o WHERE o.replaces_id = s.judged
                 ) THEN s.judged END
@@ -689,6 +847,32 @@ class Statements(Arrivals):
             """
         )
         self._count(_JUDGMENT, "judgments", "judged IS NOT NULL AND ended_at IS NULL")
+
+    def _write_verdicts(self) -> None:
+        """Write the verdicts of the judgments that came just now."""
+        if not self.verdicts.count:
+            return
+        written = self.intake.run(
+            """
+            INSERT INTO annotate_verdict (judgment_id, condition_id, answer)
+            SELECT j.id, c.id, x.answer
+            FROM stage_verdicts x
+            CROSS JOIN stage_statements s
+            CROSS JOIN annotate_judgment j
+            CROSS JOIN annotate_condition c
+            WHERE s.n = x.statement AND s.known IS NULL AND j.uuid = s.uuid
+            AND c.narrative_id = s.narrative AND c.number = x.number
+            ORDER BY x.n
+            """
+        )
+        verdicts = self.intake.rows("verdicts")
+        verdicts.new += written
+        verdicts.unchanged += (
+            bulk.number(
+                "SELECT COUNT(*) FROM stage_verdicts x JOIN stage_statements s ON s.n = x.statement"
+            )
+            - written
+        )
 
     # --- flags ------------------------------------------------------------------------------------
 
@@ -714,10 +898,10 @@ class Statements(Arrivals):
         self._give_way(_FLAG)
         run(
             f"""
-            INSERT INTO annotate_flag
-                (uuid, narrative_id, candidate_id, annotator_id, kind, words, at, cleared_at)
-            SELECT {bulk.new_uuid()}, s.narrative, s.candidate, s.member, s.kind, s.words,
-                COALESCE(s.at, %(now)s), s.ended_at
+            INSERT INTO annotate_flag (uuid, narrative_id, candidate_id, annotator_id, kind, words,
+                at, made_at, cleared_at)
+            SELECT COALESCE(s.uuid, {bulk.new_uuid()}), s.narrative, s.candidate, s.member, s.kind,
+                s.words, COALESCE(s.at, %(now)s), s.made_at, s.ended_at
             FROM stage_statements s WHERE s.what = 'flag' AND s.known IS NULL
             ORDER BY s.n
             """  # noqa: S608 (nothing but a constant is put in)
@@ -890,3 +1074,19 @@ class Statements(Arrivals):
             rows.new += new
             rows.changed += changed
             rows.unchanged += total - new - changed
+
+
+def _spans(spans: Sequence[Evidence]) -> list[Span]:
+    """Spans as they are kept; ValueError with a sentence for what no text can have, and too many.
+
+    How long the text is shows only when it is written.
+    """
+    return checked((Span(*span) for span in spans), ANY_LENGTH)
+
+
+def _json(spans: Sequence[Span]) -> str:
+    return json.dumps([span._asdict() for span in spans]) if spans else "[]"
+
+
+def _verdicts(record: JudgmentRecord) -> str:
+    return " ".join(f"{verdict.condition}:{verdict.answer}" for verdict in record.verdicts)

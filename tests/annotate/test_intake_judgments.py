@@ -13,11 +13,13 @@ from annotate.models import (
     Adjudication,
     Assignment,
     Candidate,
+    Condition,
     Flag,
     InstructionPair,
     Judgment,
     Membership,
     Narrative,
+    Verdict,
 )
 from formats.records import JudgmentRecord
 from tests import factories
@@ -26,6 +28,7 @@ from tests.annotate.arriving import counts, jsonl, load, load_records, problems,
 HEADER = "query_id,doc_id,annotator,relevance\n"
 CSV = f"{HEADER}301,A,ada,2\n301,A,ben,1\n301,B,ada,0\n"
 KEY = "00000000-0000-4000-8000-000000000001"
+OTHER_KEY = "00000000-0000-4000-8000-000000000002"
 MORNING, NOON, EVENING = (datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (9, 12, 18))
 
 
@@ -123,6 +126,9 @@ def test_everything_a_line_says_is_kept(project, pair):
                 uuid=KEY,
                 evidence=[{"start": 2, "end": 5}],
                 active_ms=900,
+                clauses=[{"start": 4, "end": 9}],
+                pressed="key",
+                made_at="2026-03-01T08:59:58Z",
             )
         ),
     )
@@ -132,6 +138,8 @@ def test_everything_a_line_says_is_kept(project, pair):
     assert judgment.narrative == pair.current("original")
     assert (judgment.relevance, judgment.note, judgment.at) == (2, "Says so in line 3.", MORNING)
     assert (judgment.evidence, judgment.active_ms) == ([{"start": 2, "end": 5}], 900)
+    assert (judgment.clauses, judgment.pressed) == ([{"start": 4, "end": 9}], "key")
+    assert judgment.made_at == datetime(2026, 3, 1, 8, 59, 58, tzinfo=UTC)
 
 
 def test_a_machine_stays_a_machine(project):
@@ -401,6 +409,26 @@ def test_a_uuid_twice_in_a_file_for_different_things_is_refused(project, pair):
     assert problems(report) == [f"file.txt:2: the UUID {KEY} is that of another judgment on line 1"]
 
 
+def test_a_uuid_of_another_project_is_refused_with_what_to_do(project, pair):
+    lines = jsonl(record(uuid=KEY), flag(uuid=OTHER_KEY, doc_id="B"))
+    load(factories.project("lakes"), "judgments-jsonl", lines)
+
+    report = load(project, "judgments-jsonl", lines)
+    again = load(
+        project, "judgments-jsonl", lines.replace(f'"{KEY}"', "null").replace(OTHER_KEY, "")
+    )
+
+    elsewhere = (
+        "is in another project of this installation already, and a UUID is there only once: take "
+        "the field uuid out of every line, and they become"
+    )
+    assert problems(report) == [
+        f"file.txt:1: the judgment with the UUID {KEY} {elsewhere} judgments of this project's own",
+        f"file.txt:2: the flag with the UUID {OTHER_KEY} {elsewhere} flags of this project's own",
+    ]
+    assert counts(again) == (2, 2, 0, 0, 0)
+
+
 def test_a_judgment_that_the_file_knows_to_be_over_ends_here_too(project, pair):
     load(project, "judgments-jsonl", jsonl(record(uuid=KEY)))
 
@@ -462,6 +490,180 @@ def test_a_flag_that_someone_has_cleared_since_does_not_come_back(project, pair)
 
     assert counts(report) == (1, 0, 0, 1, 0)
     assert Flag.objects.current().count() == 0
+
+
+def test_a_flag_with_a_known_uuid_is_the_same_flag(project, pair):
+    load(project, "judgments-jsonl", jsonl(flag(uuid=KEY, made_at=MORNING.isoformat())))
+
+    report = load(
+        project,
+        "judgments-jsonl",
+        jsonl(flag(uuid=KEY, words="Cut off, indeed.", cleared_at=NOON.isoformat())),
+    )
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    kept = Flag.objects.get()
+    assert (kept.uuid, kept.made_at, kept.cleared_at) == (uuid.UUID(KEY), MORNING, NOON)
+
+
+def test_a_flag_from_before_flags_had_uuids_is_known_by_what_it_says(project, pair):
+    load(project, "judgments-jsonl", jsonl(flag(at=MORNING.isoformat())))
+
+    report = load(project, "judgments-jsonl", jsonl(flag(at=MORNING.isoformat(), uuid=KEY)))
+
+    assert counts(report) == (1, 0, 0, 1, 0)
+    assert Flag.objects.count() == 1
+
+
+def test_a_flags_uuid_that_is_here_with_something_else_is_refused(project, pair):
+    load(project, "judgments-jsonl", jsonl(flag(uuid=KEY)))
+
+    report = load(project, "judgments-jsonl", jsonl(flag(uuid=KEY, kind="later")))
+
+    assert problems(report) == [
+        f"file.txt:1: a flag with the UUID {KEY} is here already and says something else"
+    ]
+
+
+# --- spans and verdicts ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (
+            {"evidence": [{"start": 0, "end": 4}, {"start": 5, "end": 11}]},
+            "the evidence goes to character 11, but the text of document A has 10",
+        ),
+        (
+            {"clauses": [{"start": 0, "end": 26}]},
+            (
+                "the clauses go to character 26, but version 1 of the altered narrative of 301 "
+                "has 25"
+            ),
+        ),
+        (
+            {"evidence": [{"start": n, "end": n + 1} for n in range(0, 102, 2)]},
+            "51 passages are marked; at most 50 are kept. Take some away.",
+        ),
+    ],
+)
+def test_spans_outside_the_text_are_refused(project, pair, fields, sentence):
+    report = load(
+        project,
+        "judgments-jsonl",
+        jsonl(record(), record(doc_id="B"), record(annotator="ben", **fields)),
+    )
+
+    assert problems(report) == [f"file.txt:3: {sentence}"]
+    assert Judgment.objects.count() == 0
+
+
+def test_spans_are_counted_in_characters_and_not_in_bytes(project, pair):
+    query = pair.query
+    factories.candidate(query, "Z", text="潮汐能 😀.")
+
+    report = load(
+        project, "judgments-jsonl", jsonl(record(doc_id="Z", evidence=[{"start": 4, "end": 6}]))
+    )
+
+    assert counts(report) == (1, 1, 0, 0, 0)
+
+
+def test_spans_of_a_text_that_nobody_has_are_kept_as_they_are(project, pair):
+    load(project, "judgments-jsonl", jsonl(record(doc_id="new", evidence=[{"start": 7, "end": 9}])))
+
+    assert Judgment.objects.get().evidence == [{"start": 7, "end": 9}]
+
+
+def test_spans_come_in_their_order_and_those_that_touch_are_one(project, pair):
+    spans = [{"start": 6, "end": 8}, {"start": 2, "end": 4}, {"start": 0, "end": 2}]
+
+    load(project, "judgments-jsonl", jsonl(record(evidence=spans)))
+
+    assert Judgment.objects.get().evidence == [{"start": 0, "end": 4}, {"start": 6, "end": 8}]
+
+
+@pytest.fixture
+def asked(pair):
+    """Two conditions of the altered narrative."""
+    narrative = factories.altered(pair)
+    for number, text in enumerate(("At sea.", "In use."), 1):
+        Condition.objects.create(narrative=narrative, number=number, text=text)
+    return narrative
+
+
+def verdicts(*answers: str) -> list[dict[str, object]]:
+    return [{"condition": number, "answer": answer} for number, answer in enumerate(answers, 1)]
+
+
+def answered() -> list[tuple[str, int, int, str]]:
+    fields = ("judgment__annotator__name", "judgment__relevance", "condition__number", "answer")
+    return sorted(Verdict.objects.values_list(*fields))
+
+
+def test_verdicts_come_with_their_judgment(project, asked):
+    lines = jsonl(
+        record(verdicts=verdicts("met", "not_met"), uuid=KEY),
+        record(annotator="ben", relevance=1, verdicts=[{"condition": 2, "answer": "cant_tell"}]),
+    )
+
+    report = load(project, "judgments-jsonl", lines)
+    again = load(project, "judgments-jsonl", lines)
+
+    assert answered() == [
+        ("ada", 2, 1, "met"),
+        ("ada", 2, 2, "not_met"),
+        ("ben", 1, 2, "cant_tell"),
+    ]
+    assert (rows(report)["verdicts"], rows(again)["verdicts"]) == ((3, 0, 0), (0, 0, 3))
+    assert counts(again) == (2, 0, 0, 2, 0)
+
+
+def test_a_verdict_on_a_condition_that_is_not_there_is_refused(project, asked):
+    report = load(
+        project,
+        "judgments-jsonl",
+        jsonl(
+            record(),
+            record(annotator="ben", verdicts=verdicts("met", "met", "met")),
+            record(annotator="dan", side="original", verdicts=verdicts("met")),
+        ),
+    )
+
+    assert problems(report) == [
+        (
+            "file.txt:2: there is a verdict on condition 3, but version 1 of the altered "
+            "narrative of 301 has 2 conditions"
+        ),
+        (
+            "file.txt:3: there is a verdict on condition 1, but version 1 of the original "
+            "narrative of 301 has no conditions"
+        ),
+    ]
+    assert Judgment.objects.count() == 0
+
+
+def test_a_known_uuid_with_other_verdicts_is_refused(project, asked):
+    load(project, "judgments-jsonl", jsonl(record(uuid=KEY, verdicts=verdicts("met"))))
+
+    report = load(project, "judgments-jsonl", jsonl(record(uuid=KEY, verdicts=verdicts("not_met"))))
+    without = load(project, "judgments-jsonl", jsonl(record(uuid=KEY)))
+
+    assert problems(report) == [
+        f"file.txt:1: a judgment with the UUID {KEY} is here already and says something else"
+    ]
+    assert counts(without) == (1, 0, 0, 1, 0)
+
+
+def test_the_same_relevance_with_verdicts_says_more_than_without(project, asked):
+    load(project, "judgments-jsonl", jsonl(record()))
+
+    report = load(project, "judgments-jsonl", jsonl(record(verdicts=verdicts("met", "met"))))
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    assert len(answered()) == 2
+    assert Judgment.objects.current().get().verdicts.count() == 2
 
 
 # --- adjudications --------------------------------------------------------------------------------

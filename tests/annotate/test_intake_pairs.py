@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.models import Assignment, InstructionPair, Membership, Narrative, Query
-from formats.records import NarrativeRecord, PairRecord
+from annotate.models import Assignment, Condition, InstructionPair, Membership, Narrative, Query
+from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, load_records, problems, rows
 
@@ -184,6 +184,113 @@ def test_what_cannot_be_kept_is_refused_with_its_line(project, fields, sentence)
     assert InstructionPair.objects.count() == 0
 
 
+# --- conditions -----------------------------------------------------------------------------------
+
+ASKS = [{"name": "", "text": "It is winter."}, {"name": "mode", "text": "It is a ferry."}]
+
+
+def asking(*conditions: object) -> str:
+    narrative = {"side": "altered", "version": 1, "text": "Only in winter."}
+    return changed(narratives=[{**narrative, "conditions": list(conditions)}])
+
+
+def conditions() -> list[tuple[int, str, str]]:
+    return list(Condition.objects.order_by("number").values_list("number", "name", "text"))
+
+
+def test_a_narrative_comes_with_its_conditions(project):
+    report = load(project, "pairs-jsonl", asking(*ASKS))
+
+    assert rows(report)["conditions"] == (2, 0, 0)
+    assert conditions() == [(1, "", "It is winter."), (2, "mode", "It is a ferry.")]
+    assert {str(one.narrative) for one in Condition.objects.all()} == {"altered 1"}
+
+
+def test_loading_conditions_again_changes_nothing(project):
+    load(project, "pairs-jsonl", asking(*ASKS))
+
+    report = load(project, "pairs-jsonl", asking(*ASKS))
+
+    assert counts(report) == (1, 0, 0, 1, 0)
+    assert rows(report)["conditions"] == (0, 0, 2)
+    assert len(conditions()) == 2
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        ASKS[:1],
+        [*ASKS, "It is blue."],
+        ASKS[::-1],
+        [ASKS[0], {"name": "mode", "text": "It is a bus."}],
+        [ASKS[0], {"name": "vehicle", "text": "It is a ferry."}],
+    ],
+    ids=["none", "fewer", "more", "turned", "words", "name"],
+)
+def test_other_conditions_for_a_version_that_is_here_are_refused(project, others):
+    load(project, "pairs-jsonl", asking(*ASKS))
+
+    report = load(project, "pairs-jsonl", asking(*others))
+
+    assert problems(report) == [
+        (
+            "file.txt:1: version 1 of the altered narrative of 110_0 is already here with other "
+            "conditions, and no version is overwritten: give these as version 2"
+        )
+    ]
+    assert len(conditions()) == 2
+
+
+def test_conditions_come_with_a_further_version(project):
+    load(project, "pairs-jsonl", jsonl(PAIR))
+    third = {"side": "altered", "version": 3, "text": "Only on Sundays.", "conditions": ASKS}
+
+    report = load(project, "pairs-jsonl", changed(narratives=[*PAIR["narratives"], third]))
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    assert {one.narrative.version for one in Condition.objects.all()} == {3}
+
+
+def test_the_same_narrative_with_other_conditions_on_another_line_is_refused(project):
+    def pair(*asks: str) -> PairRecord:
+        asked = tuple(ConditionRecord("", text) for text in asks)
+        narrative = NarrativeRecord("altered", 1, "a", conditions=asked)
+        return PairRecord("7_0", "7", narratives=(narrative,))
+
+    same = load_records(project, pair("x", "y"), pair("x", "y"))
+    report = load_records(factories.project("lakes"), pair("x", "y"), pair("x"))
+
+    assert rows(same)["conditions"] == (2, 0, 0)
+    assert problems(report) == [
+        (
+            "file.txt:2: version 1 of the altered narrative of 7_0 has other words or conditions on "
+            "line 1"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asks", "sentence"),
+    [
+        (["c"] * 21, "version 1 of the altered narrative has 21 conditions; at most 20 are kept"),
+        (
+            ["a", "x" * 2_001],
+            "condition 2 of the altered narrative is longer than 2,000 characters",
+        ),
+        (
+            [{"name": "n" * 121, "text": "a"}],
+            "the name of condition 1 of the altered narrative is longer than 120 characters",
+        ),
+    ],
+)
+def test_conditions_that_cannot_be_kept_are_refused(project, asks, sentence):
+    report = load(project, "pairs-jsonl", asking(*asks))
+
+    assert problems(report) == [f"file.txt:1: {sentence}"]
+    assert Condition.objects.count() == 0
+
+
 def test_pairs_of_one_query_that_name_it_otherwise_are_refused(project):
     report = load(
         project, "pairs-jsonl", jsonl(PAIR, {**PAIR, "pair_id": "110_1", "title": "trains"})
@@ -202,5 +309,8 @@ def test_a_pair_met_again_is_refused_where_it_differs_also_where_the_reader_forg
     report = load_records(project, pair("a"), pair("a"), pair("b"))
 
     assert problems(report) == [
-        "file.txt:3: version 1 of the altered narrative of 7_0 has other words on line 1"
+        (
+            "file.txt:3: version 1 of the altered narrative of 7_0 has other words or conditions on "
+            "line 1"
+        )
     ]

@@ -11,7 +11,15 @@ from uuid import UUID
 import pytest
 from django.core.files.storage import default_storage
 
-from annotate.models import Adjudication, Flag, InstructionPair, Narrative, Project
+from annotate.models import (
+    Adjudication,
+    Condition,
+    Flag,
+    InstructionPair,
+    Narrative,
+    Project,
+    Verdict,
+)
 from audit.criteria import CRITERIA
 from audit.models import Decision, Rating, Review
 from exporters import actions
@@ -54,17 +62,40 @@ class Tides:
         self.pair = factories.pair(query, category="S1")
         old = factories.altered(self.pair)
         new = factories.narrative(self.pair, text="Only plants at sea, in use.", version=2)
+        asked = [
+            Condition.objects.create(narrative=new, number=number, name=name, text=text)
+            for number, (name, text) in enumerate((("", "At sea."), ("use", "In use.")), 1)
+        ]
         self.say(old, pool["é"], self.ben, 1)
         self.say(new, pool["B"], self.ada, 0)
         self.say(new, pool["B"], self.ben, 0)
         earlier = self.say(new, pool["FT-10"], self.ada, 1, superseded_at=LATER)
-        self.say(new, pool["FT-10"], self.ada, 2, at=LATER, replaces=earlier, note="At sea.")
-        self.say(new, pool["FT-10"], self.ben, 2)
+        later = self.say(
+            new, pool["FT-10"], self.ada, 2, at=LATER, replaces=earlier, note="At sea."
+        )
+        self.answer(later, asked, "met", "met")
+        self.answer(
+            self.say(new, pool["FT-10"], self.ben, 2, pressed="click"), asked, "met", "cant_tell"
+        )
         self.say(new, pool["FT-9"], self.ada, 1)
         self.say(new, pool["FT-9"], self.ben, 0)
-        self.say(new, pool["é"], self.ada, 0, evidence=[{"start": 0, "end": 4}], active_ms=900)
+        marked = self.say(
+            *(new, pool["é"], self.ada, 0),
+            evidence=[{"start": 0, "end": 4}],
+            clauses=[{"start": 15, "end": 21}],
+            active_ms=900,
+            pressed="key",
+            made_at=AT,
+        )
+        self.answer(marked, asked, "not_met")
         Flag.objects.create(
-            narrative=new, candidate=pool["é"], annotator=self.ben, kind="later", at=AT
+            uuid=UUID(int=99),
+            narrative=new,
+            candidate=pool["é"],
+            annotator=self.ben,
+            kind="later",
+            at=AT,
+            made_at=AT,
         )
         self.narrative, self.pool = new, pool
 
@@ -107,6 +138,11 @@ class Tides:
         return factories.judgment(
             under, of, by, relevance, at=at, uuid=UUID(int=self._uuids), **fields
         )
+
+    def answer(self, judgment, conditions, *answers):
+        """Verdicts on the first conditions, in their order."""
+        for condition, answer in zip(conditions, answers, strict=False):
+            Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
 
 
 @pytest.fixture

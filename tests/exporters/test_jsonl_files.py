@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from formats.jsonl import read_judgments, read_pairs
-from formats.records import Evidence, JudgmentRecord, PairRecord
+from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
 from formats.source import open_source
 from tests.exporters.conftest import AT, LATER
 
@@ -21,7 +21,8 @@ def test_every_judgment_comes_out_with_who_when_and_under_which_words(tides, wri
         '"relevance": 1, "side": "altered", "pair_id": "301", "version": 1, '
         '"at": "2026-03-02T09:30:00+00:00", "note": "", '
         '"uuid": "00000000-0000-0000-0000-000000000001", "machine": false, "evidence": [], '
-        '"active_ms": null, "superseded_at": null, "withdrawn_at": null}'
+        '"active_ms": null, "superseded_at": null, "withdrawn_at": null, "clauses": [], '
+        '"verdicts": [], "pressed": "", "made_at": null}'
     )
 
 
@@ -56,7 +57,14 @@ def test_judgments_read_back_as_they_were_said(tides, write):
         uuid="00000000-0000-0000-0000-000000000009",
         evidence=(Evidence(0, 4),),
         active_ms=900,
+        clauses=(Evidence(15, 21),),
+        verdicts=(VerdictRecord(1, "not_met"),),
+        pressed="key",
+        made_at=AT,
     )
+    assert [r.verdicts for r in records if r.annotator == "ben" and r.verdicts] == [
+        (VerdictRecord(1, "met"), VerdictRecord(2, "cant_tell"))
+    ]
 
 
 def test_a_superseded_judgment_says_since_when(tides, write):
@@ -74,6 +82,7 @@ def test_flags_decisions_and_reviews_read_back(tides, write):
     [decision] = said(files, "decisions.jsonl")
 
     assert (flag.doc_id, flag.annotator, flag.kind, flag.at) == ("é", "ben", "later", AT)
+    assert (flag.uuid, flag.made_at) == ("00000000-0000-0000-0000-000000000063", AT)
     assert (adjudication.doc_id, adjudication.by, adjudication.relevance) == ("C", "carla", 1)
     assert (adjudication.reason, adjudication.cause) == ("It says so.", "error")
     assert (review.pair_id, review.auditor, review.version, review.at) == ("302", "dan", 1, LATER)
@@ -100,6 +109,11 @@ def test_pairs_read_back_with_every_version(tides, write):
         ("original", 1, "Any plant counts."),
         ("altered", 1, "Only plants at sea count."),
         ("altered", 2, "Only plants at sea, in use."),
+    ]
+    assert [n.conditions for n in pairs[0].narratives] == [
+        (),
+        (),
+        (ConditionRecord("", "At sea."), ConditionRecord("use", "In use.")),
     ]
 
 

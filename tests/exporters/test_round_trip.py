@@ -11,6 +11,7 @@ from django.core.management import call_command
 from annotate.models import (
     Adjudication,
     Candidate,
+    Condition,
     Document,
     DocumentText,
     Flag,
@@ -21,6 +22,7 @@ from annotate.models import (
     Narrative,
     Project,
     Query,
+    Verdict,
 )
 from audit.models import Decision, Rating, Review
 
@@ -33,7 +35,8 @@ def elsewhere(tides, write):
     files = write(tides.project, "jsonl")
     Judgment.objects.update(replaces=None)
     for model in (
-        *(Decision, Rating, Review, Adjudication, Flag, Judgment, Narrative, InstructionPair),
+        *(Decision, Rating, Review, Adjudication, Flag, Verdict, Judgment, Condition, Narrative),
+        InstructionPair,
         *(Candidate, Query, DocumentText, Document, Grade, Membership, Project),
     ):
         model.objects.all().delete()
