@@ -76,7 +76,8 @@ class Sitting:
     order: list[int]
     judged: dict[int, int]
     flagged: dict[int, str]
-    # Of each candidate of which something was said: the UUID of the judgment or flag that stands.
+    # Of each candidate of which something was said, the earliest first: the UUID of the judgment
+    # or flag that stands.
     uuids: dict[int, UUID] = field(default_factory=dict)
 
     @property
@@ -128,13 +129,16 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
     mine = {"narrative": narrative, "annotator": by}
     judged = Judgment.objects.current().filter(**mine)
     flagged = Flag.objects.current().filter(**mine)
-    given = list(judged.values_list("candidate", "relevance", "uuid"))
-    put = list(flagged.values_list("candidate", "kind", "uuid"))
+    given = list(judged.values_list("candidate", "relevance", "uuid", "at"))
+    put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
     return Sitting(
         order=order(pair=narrative.pair, by=by),
-        judged={candidate: relevance for candidate, relevance, _ in given},
-        flagged={candidate: kind for candidate, kind, _ in put},
-        uuids={candidate: uuid for candidate, _, uuid in (*put, *given)},
+        judged={candidate: relevance for candidate, relevance, *_ in given},
+        flagged={candidate: kind for candidate, kind, *_ in put},
+        uuids={
+            candidate: uuid
+            for candidate, _, uuid, _ in sorted((*put, *given), key=lambda said: said[3])
+        },
     )
 
 
@@ -151,6 +155,35 @@ def order(*, pair: InstructionPair, by: Membership) -> list[int]:
         return [pk for _, pk in sorted((doc_id.encode(), pk) for pk, doc_id in ids)]
     before = f"{project.order_seed}:{by.name}:{pair.query.query_id}:"
     return [pk for _, pk in sorted((_place(before + doc_id), pk) for pk, doc_id in ids)]
+
+
+def others_unsettled(project: Project) -> str:
+    """SQL that says whether a judge has left anything but one candidate unsettled: what `Sitting`
+    says, for who cannot wait for a whole one.
+
+    Parameters: query, candidate, narrative, member, relevant_from.
+    """
+    scope = (
+        "AND o.prior_relevance >= %(relevant_from)s"
+        if project.judge_scope == Project.Scope.RELEVANT
+        else ""
+    )
+    return f"""
+        EXISTS (
+            SELECT 1 FROM annotate_candidate o
+            WHERE o.query_id = %(query)s AND o.id <> %(candidate)s {scope}
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
+                AND p.candidate_id = o.id AND p.annotator_id = %(member)s
+                AND p.superseded_at IS NULL
+            )
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
+                AND q.candidate_id = o.id AND q.annotator_id = %(member)s
+                AND q.cleared_at IS NULL AND q.kind <> '{Flag.Kind.LATER}'
+            )
+        )
+    """  # noqa: S608 (constants)
 
 
 def _place(words: str) -> bytes:

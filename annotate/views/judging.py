@@ -191,11 +191,13 @@ def _show(
         "done": at.settled,
         "total": at.total,
         "can_undo": bool(at.judged or at.flagged),
+        "kinds": Flag.Kind,
+        "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
         "uuid": uuid4(),
         **(
             _document(member, pair, narrative, candidate, at, grades)
             if candidate
-            else _end(member, pair, at)
+            else _end(pair, at)
         ),
         **(more or {}),
     }
@@ -245,12 +247,11 @@ def _document(
     }
 
 
-def _end(member: Membership, pair: InstructionPair, at: Sitting) -> dict[str, Any]:
+def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
     """Everything is judged; the ways back and on stay open."""
     return {
         "previous_url": _judge_url(pair, at.order[-1] if at.order else None),
         "set_aside": sum(kind != Flag.Kind.LATER for kind in at.flagged.values()),
-        "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
     }
 
 

@@ -19,7 +19,17 @@ function scope() {
 
 function answers(element) {
   const row = element.closest("[data-row]");
-  return !element.disabled && element.checkVisibility() && (!row || "current" in row.dataset);
+  const out = element.matches(":disabled, [aria-disabled=true]") || element.closest("[inert]");
+  return !out && element.checkVisibility() && (!row || "current" in row.dataset);
+}
+
+// The keys that an event may mean, the surest first. Letters are small in the key map, whatever Caps Lock says; digits are
+// the digits of the row where a layout has other signs on it.
+function meant(event) {
+  const keys = [event.key];
+  if (event.getModifierState("CapsLock") && !event.shiftKey) keys.push(event.key.toLowerCase());
+  if (!event.shiftKey && /^Digit\d$/.test(event.code)) keys.push(event.code.at(-1));
+  return keys;
 }
 
 document.addEventListener("keydown", (event) => {
@@ -33,6 +43,8 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
+  // A page whose own script takes what the keys send is not ready: nothing happens, rather than something else.
+  if (document.querySelector("[data-keys-wait]")) return;
   // The arrows scroll a table that has the focus; Space and Enter press a button that has it.
   if (event.key.startsWith("Arrow") && event.target.matches("[role=region], [role=group], input[type=radio]")) return;
   if ([" ", "Enter"].includes(event.key) && event.target.matches("a, button, summary, input")) return;
@@ -41,7 +53,8 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return;
   }
-  const pressed = [...scope().querySelectorAll("[data-key]")].find((element) => keysOf(element).includes(event.key) && answers(element));
+  const elements = [...scope().querySelectorAll("[data-key]")].filter(answers);
+  const pressed = meant(event).map((key) => elements.find((element) => keysOf(element).includes(key))).find(Boolean);
   if (!pressed) return;
   event.preventDefault();
   pressed.click();

@@ -3,6 +3,7 @@
 // of what was refused: what was said of which document, and why; each can be tried again or thrown away.
 import { discard, journal, refused, retry, status } from "./journal.js";
 import { clock } from "./time.js";
+import { tell } from "./told.js";
 
 const root = document.querySelector("[data-waiting]");
 const dialog = document.querySelector("[data-waiting-refused]");
@@ -99,5 +100,7 @@ async function fill() {
 
 if (root) {
   journal.addEventListener("status", show);
+  // Saved, but there is something to say about it.
+  journal.addEventListener("answer", ({ detail: { answer } }) => answer.state === "saved" && answer.sentence && tell(answer.sentence, { kind: "warning", stays: true }));
   show();
 }

@@ -1,1 +1,289 @@
-// List mode.
+// List mode: the rows of a pool, one of them current; a grade's key journals the judgment and goes on to the next row. The
+// marks on the rows come from the same sitting and the same journal as the judge page, so that both say the same. Parts of
+// a long list are fetched and put in place, and what is known of the whole pool stays.
+import { add, journal, unknown, uuid } from "../journal.js";
+import { forget, tell } from "../told.js";
+import { Clock, watched } from "./clock.js";
+import { Sitting } from "./sitting.js";
+import { Stack } from "./stack.js";
+
+// So many documents are kept ready below and above the current row.
+const NEAR = { below: 8, above: 2 };
+
+const root = document.querySelector("[data-listing]");
+const given = JSON.parse(document.getElementById("sitting").textContent);
+const sitting = new Sitting(given);
+const stack = new Stack(given.urls.documents);
+const clock = watched(new Clock());
+const heard = new Set(); // the UUIDs of what was said since the page was drawn
+const unsure = new Set(); // what is taken back without that what it had replaced is known here
+
+const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative;
+const part = () => root.querySelector("[data-part]");
+const rows = () => [...part().querySelectorAll("[data-row]")];
+const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);
+const current = () => part().querySelector("[data-current]");
+const candidateOf = (row) => Number(row.dataset.row);
+const nameOf = (row) => row.querySelector("a").textContent.trim();
+const speak = (words) => (document.getElementById("spoken").textContent = words);
+const make = (tag, properties, ...children) => {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+};
+
+// --- what the page shows --------------------------------------------------------------------------
+
+function mark(kind, value) {
+  return root.querySelector(`template[data-mark="${kind} ${value}"]`)?.content.cloneNode(true) ?? "";
+}
+
+function draw(row) {
+  const said = sitting.said(candidateOf(row));
+  row.querySelector("[data-said]").replaceChildren(said ? mark(said.kind, said.value) : "");
+  for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(said?.kind === "judgment" && said.value === Number(button.value));
+}
+
+function count() {
+  const counts = { "": sitting.total, open: 0, later: 0, aside: 0 };
+  for (const candidate of sitting.order) {
+    const said = sitting.said(candidate);
+    const group = !said ? "open" : said.kind === "judgment" ? String(said.value) : said.value === "later" ? "later" : "aside";
+    counts[group] = (counts[group] ?? 0) + 1;
+  }
+  const written = new Intl.NumberFormat(document.documentElement.lang);
+  for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
+  const bar = document.querySelector("#judge-progress progress");
+  bar.value = sitting.settled;
+  const words = document.querySelector("#judge-progress .count");
+  words.textContent = root.dataset.progress.replace("{done}", written.format(sitting.settled)).replace("{total}", written.format(sitting.total));
+}
+
+function redraw(candidate) {
+  const row = rowOf(candidate);
+  if (row) draw(row);
+  count();
+}
+
+// --- moving ---------------------------------------------------------------------------------------
+
+function go(row, focus = true) {
+  for (const other of rows()) {
+    delete other.dataset.current;
+    other.ariaCurrent = null;
+  }
+  if (!row) return;
+  row.dataset.current = "";
+  row.ariaCurrent = "true";
+  if (focus) row.querySelector("a").focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+  clock.turn(candidateOf(row));
+  root.querySelector("[data-mode]").href = row.querySelector("a").href;
+  const all = rows();
+  const here = all.indexOf(row);
+  const ids = (from, to) => all.slice(Math.max(0, from), to).map(candidateOf);
+  stack.aim(ids(here, here + NEAR.below), ids(here - NEAR.above, here));
+}
+
+function step(by) {
+  const all = rows();
+  const here = all.indexOf(current());
+  if (all[here + by]) go(all[here + by]);
+  else {
+    const link = part().querySelector(by > 0 ? "[rel=next]" : "[rel=prev]");
+    if (link) show(link.getAttribute("href"), by > 0 ? "first" : "last");
+    else if (by > 0 && all.length) speak(root.dataset.end);
+  }
+}
+
+// Puts another part of the list in the place of this one; `then` is the row that is current then: first, last, or a candidate.
+async function show(search, then, keep = true) {
+  try {
+    const answer = await fetch(`${location.pathname}${search}`, { headers: { "x-part": "list" }, signal: AbortSignal.timeout(20_000) });
+    if (answer.redirected) return location.assign(answer.url);
+    if (!answer.ok) throw new Error(answer.statusText);
+    const found = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-part]");
+    part().replaceWith(document.adoptNode(found));
+  } catch {
+    return tell(root.dataset.unreachable, { kind: "warning" });
+  }
+  if (keep) history.pushState(null, "", search || location.pathname);
+  ready();
+  const all = rows();
+  go({ first: all[0], last: all.at(-1) }[then] ?? rowOf(then) ?? all[0]);
+  if (then !== "last" && all[0] === current()) scrollTo(0, 0);
+}
+
+// --- the text of a row ----------------------------------------------------------------------------
+
+async function open(row) {
+  const button = row.querySelector("[data-open]");
+  if (button.ariaExpanded === "true") return;
+  button.ariaExpanded = "true";
+  const place = make("div", { className: "listing__sheet", textContent: root.dataset.fetching });
+  row.append(place);
+  const candidate = candidateOf(row);
+  if (await stack.ensure(candidate)) place.replaceChildren(...stack.get(candidate).childNodes);
+  else place.remove();
+}
+
+function close(row) {
+  row.querySelector("[data-open]").ariaExpanded = "false";
+  row.querySelector(".listing__sheet")?.remove();
+  row.querySelector(".listing__word")?.remove();
+}
+
+const isOpen = (row) => row.querySelector("[data-open]").ariaExpanded === "true";
+
+// Says in the row why its document's own page is needed, and opens the row.
+function send(row, sentence) {
+  row.querySelector(".listing__word")?.remove();
+  const key = root.querySelector("[data-mode] kbd").cloneNode(true);
+  const link = make("a", { href: row.querySelector("a").href }, root.dataset.toPage, " ", key);
+  row.append(make("p", { className: "listing__word", role: "alert" }, sentence, " ", link));
+  open(row);
+}
+
+// --- saying ---------------------------------------------------------------------------------------
+
+function entry(kind, candidate, fields) {
+  const { user, pair, narrative } = given;
+  return { uuid: uuid(), kind, user, pair, narrative, candidate, made_at: new Date().toISOString(), ...fields };
+}
+
+// Journals what was said of the row's document, and goes on to the next row, which opens if this one was open.
+async function say(row, kind, fields, words) {
+  const candidate = candidateOf(row);
+  const made = entry(kind, candidate, { ...fields, instead_of: sitting.said(candidate)?.uuid ?? null });
+  // At once, so that the next key knows of it.
+  sitting.apply(made);
+  forget();
+  const kept = add(made, { label: nameOf(row), said: words });
+  const wasOpen = isOpen(row);
+  close(row);
+  step(1);
+  if (wasOpen && current() && current() !== row) open(current());
+  await kept;
+  speak(`${words}: ${nameOf(row)}`);
+}
+
+function grade(row, button, pressed) {
+  const value = Number(button.value);
+  const said = sitting.said(candidateOf(row));
+  // Nothing new: what it holds besides stays.
+  if (said?.kind === "judgment" && said.value === value) return step(1);
+  if (root.dataset.needsConditions) return send(row, root.dataset.needsConditions);
+  if (row.dataset.wanted?.split(" ").includes(button.value)) return send(row, root.dataset.needsEvidence);
+  if ("more" in row.dataset && said) return send(row, root.dataset.needsPage);
+  const candidate = candidateOf(row);
+  const spent = clock.read(candidate);
+  clock.clear(candidate);
+  say(row, "judgment", { relevance: value, note: "", evidence: [], clauses: [], verdicts: {}, active_ms: spent, pressed }, button.dataset.keyLabel);
+}
+
+async function undo() {
+  const last = sitting.last();
+  if (!last) return speak(root.dataset.nothingToUndo);
+  const made = entry("undo", last.candidate, { undoes: last.uuid });
+  if (!heard.has(last.uuid)) unsure.add(made.uuid);
+  sitting.apply(made);
+  const kept = add(made, { label: rowOf(last.candidate) ? nameOf(rowOf(last.candidate)) : "", said: root.dataset.takenBack });
+  const row = rowOf(last.candidate);
+  if (row) go(row);
+  else {
+    await kept;
+    await show(`?at=${last.candidate}`, last.candidate);
+  }
+  await kept;
+  speak(`${root.dataset.takenBack}: ${current() ? nameOf(current()) : ""}`);
+}
+
+// --- what happens ---------------------------------------------------------------------------------
+
+root.addEventListener("click", (event) => {
+  const target = event.target.closest("button, a");
+  if (!target) return;
+  const row = target.closest("[data-row]") ?? current();
+  if (target.matches("[name=relevance]")) {
+    event.preventDefault();
+    go(row);
+    // A key clicks without a pointer.
+    grade(row, target, event.detail ? "click" : "key");
+  } else if (target.matches("[data-open]")) {
+    go(row);
+    if (isOpen(row)) close(row);
+    else open(row);
+  } else if (target.matches("[data-step]")) step(Number(target.dataset.step));
+  else if (target.matches("button[data-flag]") && row) say(row, "flag", { flag: target.dataset.flag, words: "" }, target.dataset.keyLabel);
+  else if (target.matches("[data-part] a[href^='?']") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    show(target.getAttribute("href"), target.rel === "prev" ? "last" : "first");
+  }
+});
+
+root.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.matches("[data-undo]")) {
+    event.preventDefault();
+    undo();
+  } else if (form.matches("[data-flag]")) {
+    event.preventDefault();
+    const row = current();
+    const words = form.elements.words.value.trim();
+    if (!row || !words) return;
+    form.elements.words.value = "";
+    form.closest("details").open = false;
+    say(row, "flag", { flag: form.dataset.flag, words }, form.querySelector("[type=submit]").textContent.trim());
+  }
+});
+
+root.addEventListener("focusin", (event) => {
+  const row = event.target.closest("[data-row]");
+  if (row && row !== current()) go(row, false);
+});
+
+addEventListener("popstate", () => show(location.search, "first", false));
+
+function hear(entry) {
+  heard.add(entry.uuid);
+  sitting.apply(entry);
+}
+
+journal.addEventListener("entry", ({ detail }) => {
+  if (!ours(detail.entry)) return;
+  hear(detail.entry);
+  redraw(detail.entry.candidate);
+});
+
+journal.addEventListener("gone", ({ detail }) => {
+  if (!ours(detail.entry)) return;
+  sitting.withdraw(detail.entry);
+  redraw(detail.entry.candidate);
+});
+
+journal.addEventListener("answer", async ({ detail: { entry: sent, answer } }) => {
+  if (!ours(sent)) return;
+  if (answer.state === "refused") {
+    sitting.withdraw(sent);
+    tell(answer.sentence || root.dataset.refused, { kind: "error", stays: true });
+  } else if (unsure.delete(sent.uuid) && (await stack.ensure(sent.candidate, true))) {
+    // What the statement had replaced stands again, and only the server knows whether there was something.
+    const before = JSON.parse(stack.get(sent.candidate).dataset.said || "{}");
+    if (before.kind) sitting.underlie(sent.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
+  }
+  redraw(sent.candidate);
+});
+
+// --- begin ----------------------------------------------------------------------------------------
+
+function ready() {
+  for (const hidden of root.querySelectorAll("[data-scripted][hidden]")) hidden.hidden = false;
+  for (const row of rows()) draw(row);
+  count();
+}
+
+for (const said of await unknown(given.pair)) if (ours(said)) hear(said);
+ready();
+const wanted = new URLSearchParams(location.search).get("at");
+go((wanted && rowOf(wanted)) || rows().find((row) => !sitting.said(candidateOf(row))) || rows()[0], false);
+delete root.dataset.keysWait;
