@@ -1,0 +1,322 @@
+// The judge page. It stays while the documents change: what is said goes into the journal (journal.js), and once it is
+// kept there the next document is shown, from the stack of those fetched ahead. All that a person does is done in its
+// turn, and each turn ends when the document is painted: a key pressed twice quickly grades two documents.
+// Other modules of the page meet it by events on `.judge`: judge:document, judge:collect, judge:saved.
+import { add, journal, unknown, uuid } from "../journal.js";
+import { forget, tell } from "../told.js";
+import { Clock, watched } from "./clock.js";
+import { Sitting } from "./sitting.js";
+import { Stack } from "./stack.js";
+
+const BEHIND = 20;
+
+const root = document.querySelector(".judge");
+const given = JSON.parse(document.getElementById("sitting").textContent);
+const place = document.getElementById("sheet");
+const spoken = document.getElementById("spoken");
+const note = document.getElementById("note");
+const part = (name) => root.querySelector(`[data-part="${name}"]`);
+
+const sitting = new Sitting(given);
+const stack = new Stack(given.urls.documents);
+const clock = watched(new Clock());
+const entries = new Map(); // uuid -> an entry of the journal
+const unsure = new Set(); // what is taken back without that what it had replaced is known here
+const notes = new Map(); // candidate -> a note that was begun and not sent
+const visited = [];
+let current = given.candidate;
+
+const number = new Intl.NumberFormat(document.documentElement.lang);
+const words = (name, values = {}) => root.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+const address = (candidate) => (candidate === null ? given.urls.judging : given.urls.candidate.replace(/0\/$/, `${candidate}/`));
+const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative;
+const gradeName = (value) => given.grades.find((grade) => grade.value === value)?.name ?? "";
+const saidIn = (entry) => (entry.kind === "flag" ? root.querySelector(`[data-flag-badge="${entry.flag}"]`).content.textContent.trim() : `${entry.relevance} ${gradeName(entry.relevance)}`);
+
+// --- one after the other --------------------------------------------------------------------------
+
+let turn = Promise.resolve();
+const enqueue = (action) => (turn = turn.then(action).catch(reportError));
+
+function painted() {
+  return new Promise((resolve) => {
+    if (document.visibilityState !== "visible") return resolve();
+    setTimeout(resolve, 500); // a page that went out of sight just now is not painted at all
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = resolve;
+      port2.postMessage(null);
+    });
+  });
+}
+
+// --- showing --------------------------------------------------------------------------------------
+
+// The long form of what was said of a candidate, as the server writes it on the sheet.
+function said(candidate, sheet) {
+  const short = sitting.said(candidate);
+  if (!short) return {};
+  const { uuid, kind, value } = short;
+  const entry = entries.get(uuid);
+  if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
+  if (entry) return { kind, uuid, flag: value, words: entry.words };
+  const drawn = JSON.parse(sheet.dataset.said || "{}");
+  if (drawn.uuid === uuid) return drawn;
+  return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
+}
+
+// What changes with every statement: the grade that was given, the flag, the progress, the ways from here.
+function draw(long) {
+  const short = current === null ? null : sitting.said(current);
+  for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short?.kind === "judgment" && Number(button.value) === short.value);
+  const flag = part("flag");
+  flag.hidden = short?.kind !== "flag";
+  if (!flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
+  const progress = document.querySelector("#judge-progress progress");
+  progress.max = Math.max(1, sitting.total);
+  progress.value = sitting.settled;
+  document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(sitting.settled), total: number.format(sitting.total) });
+  document.getElementById("undo").disabled = sitting.last() === null;
+  way("previous", current === null ? (sitting.order.at(-1) ?? null) : sitting.before(current));
+  way("next", current === null ? null : sitting.behind(current));
+}
+
+function way(id, candidate) {
+  const link = document.getElementById(id);
+  link.setAttribute("aria-disabled", candidate === null);
+  if (candidate === null) link.removeAttribute("href");
+  else link.href = address(candidate);
+}
+
+// document: it is on the page; coming: it is not in the browser yet; end: there is none left.
+function turnTo(state) {
+  root.dataset.at = state;
+  part("coming").hidden = state !== "coming";
+  part("end").hidden = state !== "end";
+  for (const element of root.querySelectorAll("[data-speaks]")) element.inert = state !== "document";
+}
+
+function close() {
+  for (const menu of root.querySelectorAll("details.menu[open]")) menu.open = false;
+  for (const field of root.querySelectorAll("[data-entry=flag] textarea")) field.value = "";
+}
+
+function mark(candidate, step) {
+  if (step === "stay") return;
+  try {
+    history[step === "push" ? "pushState" : "replaceState"]({ candidate }, "", address(candidate));
+  } catch {
+    // Some browsers allow only so many steps in a while; the page itself does not need them.
+  }
+}
+
+// Shows a candidate, or with null the end. `step`: push, replace or stay, for the browser's history.
+function show(candidate, step = "push") {
+  if (current !== null && note && note.value !== note.defaultValue) notes.set(current, note.value);
+  close();
+  forget();
+  current = candidate;
+  mark(candidate, step);
+  if (candidate === null) return finish();
+  const sheet = stack.get(candidate);
+  if (!sheet) return wait(candidate);
+  place.replaceChildren(sheet);
+  const long = said(candidate, sheet);
+  for (const form of root.querySelectorAll("form[data-entry=judgment], form[data-entry=flag]")) form.action = `${address(candidate)}${form.dataset.entry}/`;
+  note.defaultValue = long.note ?? "";
+  note.value = notes.get(candidate) ?? note.defaultValue;
+  notes.delete(candidate);
+  ticked();
+  turnTo("document");
+  draw(long);
+  arrive(sheet, long);
+  return painted().then(ahead);
+}
+
+// Tells the other modules, and whoever listens instead of looking, which document this is.
+function arrive(sheet, long) {
+  scrollTo(0, 0);
+  clock.turn(current);
+  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, sheet, said: long } }));
+  spoken.textContent = words("document", { position: number.format(sitting.position(current)), total: number.format(sitting.total), title: sheet.dataset.label });
+  visited.unshift(current);
+  visited.length = Math.min(visited.length, BEHIND);
+}
+
+function ahead() {
+  const soon = sitting.upcoming(current, 100);
+  const beside = [sitting.behind(current), sitting.before(current)].filter((candidate) => candidate !== null && !soon.includes(candidate));
+  stack.aim([...soon.slice(0, 4), ...beside, ...soon.slice(4)], [current, ...visited]);
+}
+
+function wait(candidate) {
+  place.replaceChildren();
+  part("coming").textContent = words("coming");
+  turnTo("coming");
+  draw();
+  spoken.textContent = words("coming");
+  stack.ensure(candidate).then((found) =>
+    enqueue(() => {
+      if (current !== candidate || root.dataset.at !== "coming") return;
+      if (found) return show(candidate, "stay");
+      part("coming").textContent = spoken.textContent = words("absent");
+    }),
+  );
+  return painted();
+}
+
+function finish() {
+  place.replaceChildren();
+  const aside = part("aside");
+  aside.textContent = sitting.setAside === 1 ? words("asideOne") : words("asideMany", { count: number.format(sitting.setAside) });
+  aside.hidden = !sitting.setAside;
+  turnTo("end");
+  draw();
+  clock.turn(null);
+  spoken.textContent = words("end");
+  return painted();
+}
+
+const ticked = () => (part("noted").hidden = !note.value.trim());
+
+// --- saying ---------------------------------------------------------------------------------------
+
+const about = (entry, label) => ({ label, said: entry.kind === "undo" ? words("takenBack") : saidIn(entry) });
+const basis = (kind, candidate) => ({ uuid: uuid(), kind, user: given.user, pair: given.pair, narrative: given.narrative, candidate, made_at: new Date().toISOString() });
+
+async function speak(kind, fields, pressed) {
+  if (root.dataset.at !== "document") return;
+  const candidate = current;
+  const entry = { ...basis(kind, candidate), instead_of: sitting.said(candidate)?.uuid ?? null };
+  if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
+  else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
+  let refused = null;
+  root.dispatchEvent(new CustomEvent("judge:collect", { detail: { entry, refuse: (sentence) => (refused ??= sentence) } }));
+  if (refused !== null) {
+    forget();
+    tell(refused, { kind: "warning" });
+    return;
+  }
+  // The note goes with it, also if this is the way to a document that is shown again.
+  note.defaultValue = note.value;
+  await record(entry, place.firstElementChild.dataset.label);
+  clock.clear(candidate);
+  await show(sitting.next(candidate));
+}
+
+async function takeBack() {
+  const statement = sitting.last();
+  if (!statement) return;
+  const { candidate } = statement;
+  const entry = { ...basis("undo", candidate), undoes: statement.uuid };
+  if (!entries.has(statement.uuid)) unsure.add(entry.uuid);
+  await record(entry, stack.get(candidate)?.dataset.label ?? "");
+  await show(candidate, candidate === current ? "stay" : "push");
+  spoken.textContent = `${words("takenBack")}. ${spoken.textContent}`;
+}
+
+async function record(entry, label) {
+  entries.set(entry.uuid, entry);
+  await add(entry, about(entry, label));
+  sitting.apply(entry);
+  root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry } }));
+}
+
+// --- what is heard --------------------------------------------------------------------------------
+
+// Another tab of this browser spoke, or what was refused is tried again.
+journal.addEventListener("entry", ({ detail: { entry } }) => {
+  if (!ours(entry)) return;
+  const known = entries.has(entry.uuid);
+  entries.set(entry.uuid, entry);
+  sitting.apply(entry);
+  draw();
+  if (!known && entry.candidate === current && entry.kind !== "undo") tell(words("elsewhere", { said: saidIn(entry) }), { kind: "warning" });
+});
+
+journal.addEventListener("gone", ({ detail: { entry } }) => {
+  if (!ours(entry)) return;
+  sitting.withdraw(entry);
+  draw();
+});
+
+journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
+  if (!ours(entry)) return;
+  if (answer.state === "refused") {
+    sitting.withdraw(entry);
+    draw();
+    tell(answer.sentence || words("refused"), { kind: "error", stays: true });
+  } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
+    // What the statement had replaced stands again, and only the server knows whether there was something.
+    const sheet = stack.get(entry.candidate);
+    const before = JSON.parse(sheet.dataset.said || "{}");
+    if (before.kind) sitting.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
+    draw();
+  }
+});
+
+root.addEventListener("submit", (event) => {
+  const kind = event.target.dataset.entry;
+  if (!kind) return;
+  event.preventDefault();
+  const fields = new FormData(event.target, event.submitter);
+  const pressed = clicked ? "click" : "key";
+  clicked = false;
+  enqueue(() => (kind === "undo" ? takeBack() : speak(kind, fields, pressed)));
+});
+
+// A key clicks its button without a pointer: such a click has no count.
+let clicked = false;
+root.addEventListener("click", (event) => (clicked = event.detail > 0), true);
+
+root.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-go]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  enqueue(() => {
+    const back = link.dataset.go === "previous";
+    const to = current === null ? (back ? sitting.order.at(-1) : null) : back ? sitting.before(current) : sitting.behind(current);
+    return to === null || to === undefined ? null : show(to);
+  });
+});
+
+note.addEventListener("input", ticked);
+addEventListener("popstate", () => {
+  // Also sent where only the part behind the # changed: then it is the document that is shown.
+  const candidate = Number(location.pathname.match(/\/candidates\/(\d+)\/$/)?.[1]) || null;
+  enqueue(() => (candidate === current ? null : show(candidate, "stay")));
+});
+// A page that the browser had put away knows nothing of what was said since.
+addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+
+// --- the beginning --------------------------------------------------------------------------------
+
+enqueue(async () => {
+  // The other modules of the page are listening then.
+  if (document.readyState !== "complete") await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+  const fresh = (await unknown(given.pair)).filter(ours);
+  for (const entry of fresh) {
+    entries.set(entry.uuid, entry);
+    sitting.apply(entry);
+  }
+  mark(current, "replace");
+  // The server sent the reader to a document that they have judged meanwhile: on to the one it would be now.
+  const opened = performance.getEntriesByType("navigation")[0]?.type === "navigate";
+  const passed = opened && fresh.some((entry) => entry.candidate === current && entry.uuid === sitting.said(current)?.uuid);
+  if (current === null || passed) {
+    const next = sitting.next(current);
+    return next === null ? finish() : show(next, "replace");
+  }
+  const sheet = place.firstElementChild;
+  stack.put(current, sheet);
+  const long = said(current, sheet);
+  note.defaultValue = note.value = note.value || (long.note ?? "");
+  ticked();
+  turnTo("document");
+  draw(long);
+  arrive(sheet, long);
+  await painted();
+  ahead();
+});
+// From here on keys are answered (see keys.js): before, they would send the forms as a page without script does.
+delete root.dataset.keysWait;

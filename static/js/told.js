@@ -1,0 +1,29 @@
+// Tells the person something in the page's own place for it (`[data-told]`, else the notices of the page). What is told
+// to stay, stays until it is closed; the rest goes with `forget()`. The same sentence is told once.
+const place = () => document.querySelector("[data-told]") ?? document.getElementById("notices");
+
+export function tell(sentence, { kind = "info", stays = false, action = null } = {}) {
+  const region = place();
+  if (!region || [...region.children].some((notice) => notice.dataset.sentence === sentence)) return;
+  const notice = document.createElement("div");
+  notice.className = `notice notice--${kind}`;
+  notice.dataset.sentence = sentence;
+  const words = document.createElement("p");
+  words.textContent = sentence;
+  if (action) words.append(" ", action);
+  notice.append(document.createElement("div"));
+  notice.firstChild.append(words);
+  if (stays) {
+    const close = Object.assign(document.createElement("button"), { type: "button", className: "button button--plain button--small" });
+    close.textContent = document.querySelector("[data-waiting]").dataset.close;
+    close.onclick = () => notice.remove();
+    notice.append(close);
+  } else {
+    notice.dataset.passes = "";
+  }
+  region.append(notice);
+}
+
+export function forget() {
+  for (const notice of place()?.querySelectorAll("[data-passes]") ?? []) notice.remove();
+}
