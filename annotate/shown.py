@@ -164,7 +164,7 @@ def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> Sh
         return table
     shown = replace(_cut(table.grid, found.window, words), found=found)
     for row in (*shown.head, *shown.body):
-        row[:] = [replace(cell, hit=True) if pattern.search(cell.text) else cell for cell in row]
+        row[:] = [cell._replace(hit=True) if pattern.search(cell.text) else cell for cell in row]
     return shown
 
 
@@ -223,7 +223,7 @@ def _marked(rows: Rows, words: marking.Wanted) -> Rows:
     def again(part: list[list[ShownCell]]) -> list[list[ShownCell]]:
         return [
             [
-                replace(cell, marks=_json(found[number])) if number in found else cell
+                cell._replace(marks=_json(found[number])) if number in found else cell
                 for cell, number in zip(row, numbers, strict=False)
             ]
             for row in part

@@ -33,8 +33,7 @@ class Window(NamedTuple):
     column_end: int
 
 
-@dataclass(frozen=True)
-class ShownCell:
+class ShownCell(NamedTuple):
     """A cell as it stands in a window."""
 
     text: str

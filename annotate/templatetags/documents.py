@@ -55,8 +55,10 @@ def _cells(row: Iterable[ShownCell]) -> SafeString:
     )
 
 
-def _attributes(cell: ShownCell) -> SafeString:
+def _attributes(cell: ShownCell) -> str:
     """What a cell carries; most carry nothing."""
+    if cell == ShownCell(cell.text, 1, 1, cell.header, first=False):
+        return ""
     names = " ".join(name for name, has in (("first", cell.first), ("hit", cell.hit)) if has)
     found = [
         (name, value)

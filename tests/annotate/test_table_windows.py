@@ -1,0 +1,310 @@
+"""Big tables are cut into windows that together are the whole table."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotate import windows
+from annotate.marking import NOTHING
+from annotate.shown import found_in, shown_table
+from annotate.windows import Window, grid, searched
+from formats.tables import Cell, Table, parse_table
+
+
+def markdown(rows: int, columns: int) -> str:
+    """A table whose cells say where they stand: r3c2 is row 3, column 2, from 1."""
+    lines = [
+        "|" + "|".join(f"c{column}" for column in range(1, columns + 1)) + "|",
+        "|" + "---|" * columns,
+    ]
+    lines.extend(
+        "|" + "|".join(f"r{row}c{n}" for n in range(1, columns + 1)) + "|"
+        for row in range(1, rows + 1)
+    )
+    return "\n".join(lines)
+
+
+def texts(rows) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in rows]
+
+
+def test_a_small_table_is_one_window():
+    table = shown_table(markdown(100, 30), "markdown")
+
+    assert table.is_whole
+    assert (len(table.body), len(table.body[0])) == (100, 30)
+
+
+def test_nobody_gets_a_second_window_for_a_few_rows_more():
+    assert shown_table(markdown(150, 45), "markdown").is_whole
+    assert not shown_table(markdown(151, 45), "markdown").is_whole
+    assert not shown_table(markdown(150, 46), "markdown").is_whole
+
+
+def test_the_first_window_of_5000_rows_says_where_it_is():
+    table = shown_table(markdown(5_000, 4), "markdown")
+
+    assert (table.first_row, table.window.row_end, table.body_rows) == (1, 100, 5_000)
+    assert (table.first_column, table.window.column_end, table.columns) == (1, 4, 4)
+    assert (table.above, table.below, table.before, table.behind) == (None, 101, None, None)
+    assert texts(table.head) == [["c1", "c2", "c3", "c4"]]
+    assert texts(table.body[:1]) == [["r1c1", "r1c2", "r1c3", "r1c4"]]
+
+
+def test_the_head_and_the_first_column_are_in_every_window():
+    table = shown_table(markdown(310, 1_331), "markdown", row=260, column=70)
+
+    assert table.window == Window(200, 300, 60, 90)
+    assert texts(table.head)[0][:3] == ["c1", "c61", "c62"]
+    assert texts(table.body)[0][:3] == ["r201c1", "r201c61", "r201c62"]
+    assert (table.above, table.below, table.before, table.behind) == (101, 301, 31, 91)
+    assert [cell.first for cell in table.body[0][:2]] == [True, False]
+
+
+def test_a_place_outside_belongs_to_the_last_window():
+    table = shown_table(markdown(5_000, 4), "markdown", row=10**9, column=10**9)
+
+    assert table.window == Window(4_900, 5_000, 0, 4)
+    assert table.below is None
+
+
+def test_a_table_of_long_texts_has_fewer_rows_in_a_window():
+    rows = "".join(f"|{'tide ' * 400}|x|\n" for _ in range(200))
+    table = shown_table("|a|b|\n|---|---|\n" + rows, "markdown")
+
+    assert len(table.body) == 30
+
+
+def test_a_header_over_many_columns_is_cut_at_the_edge_of_the_window():
+    heads = "<th rowspan=2>Port</th><th colspan=40>Tide</th><th colspan=40>Wave</th>"
+    below = "".join(f"<th>h{n}</th>" for n in range(2, 82))
+    cells = "".join(f"<td>{n}</td>" for n in range(1, 82))
+    text = f"<table><tr>{heads}</tr><tr>{below}</tr><tr>{cells}</tr></table>"
+
+    table = shown_table(text, "html", column=31)
+
+    assert [(cell.text, cell.colspan, cell.rowspan) for cell in table.head[0]] == [
+        ("Port", 1, 2),
+        ("Tide", 11, 1),
+        ("Wave", 19, 1),
+    ]
+    assert [cell.text for cell in table.head[1]][:1] == ["h31"]
+    assert len(table.head[1]) == 30
+    assert [cell.text for cell in table.body[0]] == ["1", *map(str, range(31, 61))]
+
+
+def test_a_cell_that_reaches_down_into_a_window_is_there_again():
+    rows = "".join(
+        f"<tr>{'<td rowspan=150>North</td>' if n == 0 else ''}{'<td>South</td>' if n > 149 else ''}"
+        f"<td>{n}</td></tr>"
+        for n in range(400)
+    )
+    text = f"<table><tr><th>Sea</th><th>Place</th></tr>{rows}</table>"
+
+    second = shown_table(text, "html", row=101)
+
+    assert [(c.text, c.rowspan, c.again) for c in second.body[0]] == [
+        ("North", 50, True),
+        ("100", 1, False),
+    ]
+    assert [cell.text for cell in second.body[50]] == ["South", "150"]
+
+
+def test_a_row_of_one_wide_cell_stands_over_all_columns_of_each_window():
+    rows = "<tr><td colspan=90>Northern ports</td></tr>" + "<tr>" + "<td>x</td>" * 90 + "</tr>"
+    text = f"<table>{rows}</table>"
+
+    assert shown_table(text, "html").body[0][0].colspan == 30
+    assert shown_table(text, "html", column=40).body[0][0].colspan == 31
+
+
+def test_words_are_found_in_the_windows_that_are_not_shown():
+    text = markdown(5_000, 4).replace("r4321c3", "Spring tide").replace("r77c2", "SPRING")
+    first = shown_table(text, "markdown")
+
+    found = found_in(first, "spring nothing", "next", NOTHING)
+    again = found_in(found, "spring nothing", "next", NOTHING)
+
+    assert found.window == Window(4_300, 4_400, 0, 4)
+    assert found.found is not None
+    assert (found.found.before, found.found.total) == (1, 2)
+    assert again.window == Window(0, 100, 0, 4)
+    assert [cell.text for row in again.body for cell in row if cell.hit] == ["SPRING"]
+
+
+def test_what_is_not_in_the_table_is_not_found():
+    first = shown_table(markdown(200, 4), "markdown")
+
+    assert found_in(first, "r201c1 x", "next", NOTHING) is first
+    assert found_in(first, "   ", "next", NOTHING) is first
+
+
+@pytest.mark.parametrize(
+    ("go", "start", "expected"),
+    [
+        ("here", 1, 2),
+        ("next", 1, 2),
+        ("here", 2, 2),
+        ("next", 2, 4),
+        ("next", 4, 2),
+        ("previous", 4, 2),
+        ("previous", 1, 4),
+        ("previous", 2, 4),
+    ],
+)
+def test_the_search_goes_on_from_the_window_shown_and_around_the_end(go, start, expected):
+    text = markdown(500, 2).replace("r150c1", "tide").replace("r350c2", "tide")
+    cells = grid(parse_table(text, "markdown"))
+    pattern = searched("tide")
+    assert pattern is not None
+
+    found = cells.find(pattern, cells.window((start - 1) * 100), go)
+
+    assert found is not None
+    assert found.window.row == (expected - 1) * 100
+
+
+def test_a_longer_word_is_found_before_one_within_it():
+    pattern = searched("tid tides")
+    assert pattern is not None
+
+    assert pattern.findall("Tides, tidal") == ["Tides", "tid"]
+
+
+def test_characters_with_a_meaning_in_patterns_are_letters():
+    pattern = searched("a.b (")
+    assert pattern is not None
+
+    assert pattern.findall("axb a.b (") == ["a.b", "("]
+
+
+# --- every table ----------------------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw) -> Table:
+    """A table as HTML can make one, laid out by the reader itself."""
+    rows = draw(
+        st.lists(
+            st.lists(
+                st.tuples(st.integers(1, 4), st.integers(1, 5), st.sampled_from(["td", "th"])),
+                min_size=1,
+                max_size=6,
+            ),
+            min_size=1,
+            max_size=14,
+        )
+    )
+    number = iter(range(1_000))
+    text = "".join(
+        "<tr>"
+        + "".join(f"<{tag} rowspan={r} colspan={c}>{next(number)}</{tag}>" for r, c, tag in row)
+        + "</tr>"
+        for row in rows
+    )
+    return parse_table(f"<table>{text}</table>", "html")
+
+
+def covering(rows, columns: list[int]) -> dict[tuple[int, int], str]:
+    """What covers each place of a drawn table, as a browser lays it out: (row, column) to text."""
+    found: dict[tuple[int, int], str] = {}
+    for at, row in enumerate(rows):
+        place = 0
+        for cell in row:
+            while (at, columns[place]) in found:
+                place += 1
+            for down in range(cell.rowspan):
+                for right in range(cell.colspan):
+                    key = (at + down, columns[place + right])
+                    assert key not in found
+                    found[key] = cell.text
+            place += cell.colspan
+    return found
+
+
+def plain(table: Table) -> dict[tuple[int, int], str]:
+    return covering(table.rows, list(range(table.width)))
+
+
+@given(tables(), st.integers(1, 4), st.integers(1, 4))
+def test_every_place_shows_in_its_window_what_it_shows_in_the_whole_table(table, rows, columns):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(windows, "ROWS", rows)
+        patch.setattr(windows, "COLUMNS", columns)
+        cells = grid(table)
+        whole = plain(table)
+        seen: Counter[tuple[int, int]] = Counter()
+        own: Counter[str] = Counter()
+
+        for window in cells.windows():
+            shown_columns = list(range(window.column, window.column_end))
+            if window.column:
+                shown_columns.insert(0, 0)
+            head, body = cells.cut(window)
+            drawn = covering(head, shown_columns)
+            top = cells.head + window.row
+            for (row, column), text in covering(body, shown_columns).items():
+                drawn[(top + row, column)] = text
+                if window.column <= column:
+                    seen[(top + row, column)] += 1
+
+            expected_rows = [*range(cells.head), *range(top, cells.head + window.row_end)]
+            assert drawn == {
+                (row, column): whole[(row, column)]
+                for row in expected_rows
+                for column in shown_columns
+            }
+            own.update(c.text for row in (*head, *body) for c in row if not c.again)
+
+        body_places = [place for place in whole if place[0] >= cells.head]
+        assert seen == Counter(body_places)
+        # Each cell is one window's own, so that what is counted is counted once.
+        assert own == Counter(cell.text for row in table.rows for cell in row)
+
+
+@given(tables(), st.integers(1, 3), st.integers(0, 20))
+def test_the_search_counts_each_cell_once_and_comes_by_every_window_that_has_it(table, size, at):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(windows, "ROWS", size)
+        patch.setattr(windows, "COLUMNS", size)
+        cells = grid(table)
+        pattern = searched("1")
+        assert pattern is not None
+        total = sum(cell.text.count("1") for row in table.rows for cell in row)
+
+        found = cells.find(pattern, cells.window(at, at), "here")
+
+        if not total:
+            assert found is None
+            return
+        assert found is not None
+        assert found.total == total
+        start = found.window
+        passed = 0
+        while True:
+            head, body = cells.cut(found.window)
+            passed += sum(
+                cell.text.count("1") for row in (*head, *body) for cell in row if not cell.again
+            )
+            found = cells.find(pattern, found.window, "next")
+            assert found is not None
+            if found.window == start:
+                break
+        assert passed == total
+
+
+def test_a_table_without_cells_has_one_empty_window():
+    cells = grid(Table("", (), 0))
+
+    assert list(cells.windows()) == [(0, 0, 0, 0)]
+    assert cells.cut(Window(0, 0, 0, 0)) == ([], [])
+
+
+def test_many_header_rows_leave_room_for_the_body():
+    rows = tuple((Cell(str(n), header=True), Cell("x", header=n < 20)) for n in range(30))
+
+    assert grid(Table("", rows, 2)).head == 8
