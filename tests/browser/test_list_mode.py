@@ -1,0 +1,264 @@
+"""List mode by keys alone: a grade a row; what it says is on the judge page too, and the reverse."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.actions import pool, seats
+from annotate.models import Assignment, Flag, Judgment
+from tests import factories
+
+
+@pytest.fixture
+def scene(live_server, new_person):
+    class Scene:
+        def __init__(self) -> None:
+            self.project = factories.project("tides")
+            self.query = factories.query(self.project)
+            for doc_id in "ABCDE":
+                factories.candidate(self.query, doc_id, text=f"The text of {doc_id}.")
+            self.pair = factories.pair(self.query)
+            self.ada = factories.member(self.project, "ada")
+            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+            self.page: Page = new_person("ada")
+
+        def open(self, address: str = "list/") -> Page:
+            self.page.goto(f"/pairs/{self.pair.pk}/{address}")
+            expect(self.page.locator("[data-keys-wait]")).to_have_count(0)
+            return self.page
+
+        def order(self) -> list[str]:
+            found = pool.sitting(narrative=factories.altered(self.pair), by=self.ada).order
+            ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
+            return [ids[pk] for pk in found]
+
+        def current(self) -> dict[str, int]:
+            rows = Judgment.objects.current()
+            return dict(rows.values_list("candidate__document__doc_id", "relevance"))
+
+    return Scene()
+
+
+def row(page: Page, doc_id: str):
+    return page.get_by_role("listitem").filter(has=page.get_by_role("link", name=doc_id, exact=True))
+
+
+def is_current(page: Page, doc_id: str) -> None:
+    expect(page.locator("[data-current] a").first).to_have_text(doc_id)
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#save-line")).to_contain_text("Saved")
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_one_key_a_row_judges_the_whole_list(scene):
+    page = scene.open()
+
+    press(page, "2", "0", "1", "2", "0")
+
+    saved(page)
+    expect(page.locator("#judge-progress .count")).to_have_text("5 of 5")
+    expect(page.locator("[data-count='2']")).to_have_text("2")
+    assert list(map(scene.current().get, scene.order())) == [2, 0, 1, 2, 0]
+
+
+def test_arrows_move_without_grading(scene):
+    first, second, *_ = scene.order()
+    page = scene.open()
+
+    press(page, "ArrowDown")
+    is_current(page, second)
+    press(page, "ArrowUp")
+
+    is_current(page, first)
+    assert scene.current() == {}
+
+
+def test_a_row_opens_in_place_and_the_next_one_opens_when_it_is_graded(scene):
+    first, second, *_ = scene.order()
+    page = scene.open()
+
+    press(page, "x")
+    expect(row(page, first).locator(".document__text")).to_have_text(f"The text of {first}.")
+    press(page, "1")
+
+    expect(row(page, second).locator(".document__text")).to_have_text(f"The text of {second}.")
+    expect(row(page, first).locator(".document__text")).to_have_count(0)
+
+
+def test_what_the_list_said_is_on_the_judge_page_and_the_reverse(scene):
+    first, second, third, *_ = scene.order()
+    page = scene.open()
+
+    press(page, "2", "v")
+    expect(page.locator("#sheet .document .id").first).to_have_text(second)
+    press(page, "0")
+    expect(page.locator("#sheet .document .id").first).to_have_text(third)
+    press(page, "v")
+
+    is_current(page, third)
+    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
+    expect(row(page, second).locator("[data-said]")).to_contain_text("Not relevant")
+
+
+def test_undo_goes_back_to_its_row_as_often_as_one_likes(scene):
+    first, second, third, *_ = scene.order()
+    page = scene.open()
+    press(page, "2", "1")
+    is_current(page, third)
+
+    press(page, "z")
+    is_current(page, second)
+    press(page, "z")
+
+    is_current(page, first)
+    expect(row(page, first).locator("[data-said]")).to_be_empty()
+    expect(page.locator("#save-line")).to_contain_text("Taken back")
+    assert scene.current() == {}
+
+
+def test_undo_brings_back_what_was_said_before_the_page_was_opened(scene):
+    first = scene.order()[0]
+    page = scene.open()
+    press(page, "2")
+    saved(page)
+    scene.open(f"list/?at={scene.query.candidates.get(document__doc_id=first).pk}")
+    press(page, "0")
+    expect(row(page, first).locator("[data-said]")).to_contain_text("Not relevant")
+    saved(page)
+
+    scene.open()
+    press(page, "z")
+
+    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
+    assert scene.current() == {first: 2}
+
+
+def test_later_and_a_problem_are_a_key_each(scene):
+    first, second, third, *_ = scene.order()
+    page = scene.open()
+
+    press(page, "l", "p")
+    page.get_by_label("What is wrong with this document?").fill("It is cut off.")
+    press(page, "Control+Enter")
+
+    is_current(page, third)
+    expect(row(page, first).locator("[data-said]")).to_contain_text("Later")
+    expect(row(page, second).locator("[data-said]")).to_contain_text("Problem")
+    saved(page)
+    flags = dict(Flag.objects.current().values_list("candidate__document__doc_id", "words"))
+    assert flags == {first: "", second: "It is cut off."}
+
+
+def test_a_grade_that_needs_evidence_opens_the_row_and_leads_to_the_page_of_the_document(scene):
+    scene.project.evidence_rule = "document"
+    scene.project.save()
+    first = scene.order()[0]
+    page = scene.open()
+
+    press(page, "0")
+    expect(row(page, first).get_by_role("alert")).to_contain_text("needs a marked passage")
+    expect(row(page, first).locator(".document__text")).to_be_visible()
+    press(page, "v")
+
+    expect(page.locator("#sheet .document .id").first).to_have_text(first)
+    assert scene.current() == {}
+
+
+def test_the_same_grade_again_only_goes_on(scene):
+    first, second, *_ = scene.order()
+    page = scene.open()
+    press(page, "2")
+    saved(page)
+
+    press(page, "ArrowUp", "2")
+
+    is_current(page, second)
+    assert Judgment.objects.count() == 1
+
+
+def test_what_is_judged_while_the_server_is_away_is_saved_when_it_is_back(scene):
+    first, second, third, *_ = scene.order()
+    page = scene.open()
+    page.context.set_offline(True)
+    press(page, "2", "1")
+    expect(page.locator("#save-line")).to_contain_text("2 waiting")
+    expect(row(page, second).locator("[data-said]")).to_contain_text("Relevant")
+
+    page.context.set_offline(False)
+
+    saved(page)
+    assert scene.current() == {first: 2, second: 1}
+
+
+def test_a_long_list_goes_on_part_by_part(scene):
+    for number in range(120):
+        factories.candidate(scene.query, f"M{number:03}")
+    order = scene.order()
+    page = scene.open()
+    expect(page.get_by_text("1 to 100 of 125")).to_be_visible()
+
+    press(page, "]")
+    expect(page.get_by_text("101 to 125 of 125")).to_be_visible()
+    is_current(page, order[100])
+    press(page, "1", "ArrowUp", "ArrowUp")
+
+    is_current(page, order[99])
+    press(page, "0")
+    is_current(page, order[100])
+    expect(row(page, order[100]).locator("[data-said]")).to_contain_text("Relevant")
+    press(page, "z")
+    is_current(page, order[99])
+    saved_now = scene.current()
+    assert saved_now.get(order[100]) == 1
+
+
+def test_a_filter_shows_what_was_said_a_moment_ago(scene):
+    first, *_ = scene.order()
+    page = scene.open()
+    press(page, "2")
+    saved(page)
+
+    page.get_by_role("link", name="Highly relevant 1").click()
+
+    expect(page.get_by_role("listitem").filter(has=page.locator("[data-said]"))).to_have_count(1)
+    is_current(page, first)
+
+
+def test_the_question_mark_lists_the_keys_of_the_list(scene):
+    page = scene.open()
+
+    press(page, "?")
+
+    keys = page.get_by_role("dialog")
+    for words in ("Highly relevant", "Open the row", "One document at a time", "The next row"):
+        expect(keys).to_contain_text(words)
+
+
+def test_without_javascript_a_grade_comes_back_to_its_row(scene, new_person):
+    first, *_ = scene.order()
+    page = new_person("ada", java_script_enabled=False)
+    page.goto(f"/pairs/{scene.pair.pk}/list/")
+
+    row(page, first).get_by_role("button", name="2 Highly relevant").click()
+
+    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
+    assert scene.current() == {first: 2}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_list_can_be_used_by_everybody(scene, scheme, new_person, accessibility):
+    first, second, *_ = scene.order()
+    page = new_person("ada", color_scheme=scheme)
+    page.goto(f"/pairs/{scene.pair.pk}/list/")
+    expect(page.locator("[data-keys-wait]")).to_have_count(0)
+    press(page, "2", "l", "x")
+    expect(page.locator(".document__text")).to_be_visible()
+
+    assert accessibility(page) == []
