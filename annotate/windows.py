@@ -15,13 +15,26 @@ from typing import NamedTuple
 
 from formats.tables import Cell, Table
 
-# The largest window. A page draws so many cells without a stutter, in less than 200 KB.
-ROWS, COLUMNS = 100, 30
-# Of a table whose cells are long texts a window has fewer rows: this many characters, about.
-_CHARACTERS = 60_000
-_FEWEST_ROWS = 5
 # More rows than these at the top would leave no room for the body in sight.
 _HEAD = 8
+
+
+class Limits(NamedTuple):
+    """How big a window may be. A page draws so many cells without a stutter, in some 150 KB."""
+
+    cells: int = 3_000
+    # Where cells are long texts, about so many characters; a handful of rows is always shown.
+    characters: int = 90_000
+    fewest_rows: int = 5
+    # A table long and wide is cut to `rows` and `columns`; where it is short there may be more
+    # columns, where it is narrow more rows.
+    rows: int = 100
+    columns: int = 30
+    most_rows: int = 300
+    most_columns: int = 200
+
+
+LIMITS = Limits()
 
 
 class Window(NamedTuple):
@@ -174,7 +187,7 @@ class Grid:
         return Found(self.window(*key), before, sum(counts.values()))
 
 
-def grid(table: Table) -> Grid:
+def grid(table: Table, limits: Limits = LIMITS) -> Grid:
     """Put a table's cells in place and choose the size of its windows: all of it, if it is
     small.
     """
@@ -199,10 +212,7 @@ def grid(table: Table) -> Grid:
         reaching = any(reach)
         columns.append(begins)
     head = _head_rows(table.rows)
-    column_step = _step(table.width, COLUMNS)
-    characters = sum(len(cell.text) for row in table.rows for cell in row)
-    shown = characters * column_step / max(table.width, 1) / max(len(table.rows), 1)
-    fitting = max(_FEWEST_ROWS, min(ROWS, int(_CHARACTERS / max(shown, 1))))
+    row_size, column_size = _sizes(table, limits)
     return Grid(
         table,
         head,
@@ -214,8 +224,8 @@ def grid(table: Table) -> Grid:
             for column, cell in zip(columns[at], row, strict=True)
             if cell.rowspan > 1
         ],
-        _step(len(table.rows) - head, fitting),
-        column_step,
+        _step(len(table.rows) - head, row_size),
+        _step(table.width, column_size),
     )
 
 
@@ -225,6 +235,17 @@ def searched(words: str) -> re.Pattern[str] | None:
     """
     terms = sorted(set(words.split()), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, terms)), re.IGNORECASE) if terms else None
+
+
+def _sizes(table: Table, limits: Limits) -> tuple[int, int]:
+    """How many rows and columns a window of this table may have."""
+    lengths = [len(cell.text) for row in table.rows for cell in row]
+    fitting = limits.characters * len(lengths) // max(sum(lengths), 1)
+    cells = max(1, min(limits.cells, fitting))
+    rows, width = max(len(table.rows), 1), max(table.width, 1)
+    columns = min(max(cells // min(rows, limits.rows), limits.columns), limits.most_columns)
+    shown = cells // min(width, columns)
+    return min(max(shown, limits.fewest_rows), limits.most_rows), columns
 
 
 def _step(count: int, size: int) -> int:

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate import windows
 from annotate.marking import NOTHING
 from annotate.shown import found_in, shown_table
-from annotate.windows import Window, grid, searched
+from annotate.windows import Limits, Rows, Window, grid, searched
 from formats.tables import Cell, Table, parse_table
 
 
@@ -28,15 +27,34 @@ def markdown(rows: int, columns: int) -> str:
     return "\n".join(lines)
 
 
+def up_to(rows: int, columns: int) -> Limits:
+    """Windows of exactly this size."""
+    return Limits(
+        cells=rows * columns,
+        characters=10**9,
+        fewest_rows=rows,
+        rows=rows,
+        columns=columns,
+        most_rows=rows,
+        most_columns=columns,
+    )
+
+
+def cut(text: str, markup: str, limits: Limits, row: int = 1, column: int = 1) -> Rows:
+    """The window that holds a place, from 1."""
+    cells = grid(parse_table(text, markup), limits)
+    return cells.cut(cells.window(row - 1, column - 1))
+
+
 def texts(rows) -> list[list[str]]:
     return [[cell.text for cell in row] for row in rows]
 
 
 def test_a_small_table_is_one_window():
-    table = shown_table(markdown(100, 30), "markdown")
+    table = shown_table(markdown(99, 30), "markdown")
 
     assert table.is_whole
-    assert (len(table.body), len(table.body[0])) == (100, 30)
+    assert (len(table.body), len(table.body[0])) == (99, 30)
 
 
 def test_nobody_gets_a_second_window_for_a_few_rows_more():
@@ -45,12 +63,19 @@ def test_nobody_gets_a_second_window_for_a_few_rows_more():
     assert not shown_table(markdown(150, 46), "markdown").is_whole
 
 
+def test_a_narrow_table_has_more_rows_in_a_window_and_a_short_one_more_columns():
+    long, wide = markdown(5_000, 20), markdown(5, 1_331)
+
+    assert shown_table(long, "markdown").window == Window(0, 150, 0, 20)
+    assert shown_table(wide, "markdown").window == Window(0, 5, 0, 200)
+
+
 def test_the_first_window_of_5000_rows_says_where_it_is():
     table = shown_table(markdown(5_000, 4), "markdown")
 
-    assert (table.first_row, table.window.row_end, table.body_rows) == (1, 100, 5_000)
+    assert (table.first_row, table.window.row_end, table.body_rows) == (1, 300, 5_000)
     assert (table.first_column, table.window.column_end, table.columns) == (1, 4, 4)
-    assert (table.above, table.below, table.before, table.behind) == (None, 101, None, None)
+    assert (table.above, table.below, table.before, table.behind) == (None, 301, None, None)
     assert texts(table.head) == [["c1", "c2", "c3", "c4"]]
     assert texts(table.body[:1]) == [["r1c1", "r1c2", "r1c3", "r1c4"]]
 
@@ -68,7 +93,7 @@ def test_the_head_and_the_first_column_are_in_every_window():
 def test_a_place_outside_belongs_to_the_last_window():
     table = shown_table(markdown(5_000, 4), "markdown", row=10**9, column=10**9)
 
-    assert table.window == Window(4_900, 5_000, 0, 4)
+    assert table.window == Window(4_800, 5_000, 0, 4)
     assert table.below is None
 
 
@@ -76,7 +101,7 @@ def test_a_table_of_long_texts_has_fewer_rows_in_a_window():
     rows = "".join(f"|{'tide ' * 400}|x|\n" for _ in range(200))
     table = shown_table("|a|b|\n|---|---|\n" + rows, "markdown")
 
-    assert len(table.body) == 30
+    assert len(table.body) == 45
 
 
 def test_a_header_over_many_columns_is_cut_at_the_edge_of_the_window():
@@ -85,7 +110,7 @@ def test_a_header_over_many_columns_is_cut_at_the_edge_of_the_window():
     cells = "".join(f"<td>{n}</td>" for n in range(1, 82))
     text = f"<table><tr>{heads}</tr><tr>{below}</tr><tr>{cells}</tr></table>"
 
-    table = shown_table(text, "html", column=31)
+    table = cut(text, "html", up_to(100, 30), column=31)
 
     assert [(cell.text, cell.colspan, cell.rowspan) for cell in table.head[0]] == [
         ("Port", 1, 2),
@@ -105,7 +130,7 @@ def test_a_cell_that_reaches_down_into_a_window_is_there_again():
     )
     text = f"<table><tr><th>Sea</th><th>Place</th></tr>{rows}</table>"
 
-    second = shown_table(text, "html", row=101)
+    second = cut(text, "html", up_to(100, 30), row=101)
 
     assert [(c.text, c.rowspan, c.again) for c in second.body[0]] == [
         ("North", 50, True),
@@ -118,8 +143,8 @@ def test_a_row_of_one_wide_cell_stands_over_all_columns_of_each_window():
     rows = "<tr><td colspan=90>Northern ports</td></tr>" + "<tr>" + "<td>x</td>" * 90 + "</tr>"
     text = f"<table>{rows}</table>"
 
-    assert shown_table(text, "html").body[0][0].colspan == 30
-    assert shown_table(text, "html", column=40).body[0][0].colspan == 31
+    assert cut(text, "html", up_to(100, 30)).body[0][0].colspan == 30
+    assert cut(text, "html", up_to(100, 30), column=40).body[0][0].colspan == 31
 
 
 def test_words_are_found_in_the_windows_that_are_not_shown():
@@ -129,10 +154,10 @@ def test_words_are_found_in_the_windows_that_are_not_shown():
     found = found_in(first, "spring nothing", "next", NOTHING)
     again = found_in(found, "spring nothing", "next", NOTHING)
 
-    assert found.window == Window(4_300, 4_400, 0, 4)
+    assert found.window == Window(4_200, 4_500, 0, 4)
     assert found.found is not None
     assert (found.found.before, found.found.total) == (1, 2)
-    assert again.window == Window(0, 100, 0, 4)
+    assert again.window == Window(0, 300, 0, 4)
     assert [cell.text for row in again.body for cell in row if cell.hit] == ["SPRING"]
 
 
@@ -158,7 +183,7 @@ def test_what_is_not_in_the_table_is_not_found():
 )
 def test_the_search_goes_on_from_the_window_shown_and_around_the_end(go, start, expected):
     text = markdown(500, 2).replace("r150c1", "tide").replace("r350c2", "tide")
-    cells = grid(parse_table(text, "markdown"))
+    cells = grid(parse_table(text, "markdown"), up_to(100, 30))
     pattern = searched("tide")
     assert pattern is not None
 
@@ -232,69 +257,61 @@ def plain(table: Table) -> dict[tuple[int, int], str]:
 
 @given(tables(), st.integers(1, 4), st.integers(1, 4))
 def test_every_place_shows_in_its_window_what_it_shows_in_the_whole_table(table, rows, columns):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "ROWS", rows)
-        patch.setattr(windows, "COLUMNS", columns)
-        cells = grid(table)
-        whole = plain(table)
-        seen: Counter[tuple[int, int]] = Counter()
-        own: Counter[str] = Counter()
+    cells = grid(table, up_to(rows, columns))
+    whole = plain(table)
+    seen: Counter[tuple[int, int]] = Counter()
+    own: Counter[str] = Counter()
 
-        for window in cells.windows():
-            shown_columns = list(range(window.column, window.column_end))
-            if window.column:
-                shown_columns.insert(0, 0)
-            head, body = cells.cut(window)
-            drawn = covering(head, shown_columns)
-            top = cells.head + window.row
-            for (row, column), text in covering(body, shown_columns).items():
-                drawn[(top + row, column)] = text
-                if window.column <= column:
-                    seen[(top + row, column)] += 1
+    for window in cells.windows():
+        shown_columns = list(range(window.column, window.column_end))
+        if window.column:
+            shown_columns.insert(0, 0)
+        head, body = cells.cut(window)
+        drawn = covering(head, shown_columns)
+        top = cells.head + window.row
+        for (row, column), text in covering(body, shown_columns).items():
+            drawn[(top + row, column)] = text
+            if window.column <= column:
+                seen[(top + row, column)] += 1
 
-            expected_rows = [*range(cells.head), *range(top, cells.head + window.row_end)]
-            assert drawn == {
-                (row, column): whole[(row, column)]
-                for row in expected_rows
-                for column in shown_columns
-            }
-            own.update(c.text for row in (*head, *body) for c in row if not c.again)
+        expected_rows = [*range(cells.head), *range(top, cells.head + window.row_end)]
+        assert drawn == {
+            (row, column): whole[(row, column)] for row in expected_rows for column in shown_columns
+        }
+        own.update(c.text for row in (*head, *body) for c in row if not c.again)
 
-        body_places = [place for place in whole if place[0] >= cells.head]
-        assert seen == Counter(body_places)
-        # Each cell is one window's own, so that what is counted is counted once.
-        assert own == Counter(cell.text for row in table.rows for cell in row)
+    body_places = [place for place in whole if place[0] >= cells.head]
+    assert seen == Counter(body_places)
+    # Each cell is one window's own, so that what is counted is counted once.
+    assert own == Counter(cell.text for row in table.rows for cell in row)
 
 
 @given(tables(), st.integers(1, 3), st.integers(0, 20))
 def test_the_search_counts_each_cell_once_and_comes_by_every_window_that_has_it(table, size, at):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "ROWS", size)
-        patch.setattr(windows, "COLUMNS", size)
-        cells = grid(table)
-        pattern = searched("1")
-        assert pattern is not None
-        total = sum(cell.text.count("1") for row in table.rows for cell in row)
+    cells = grid(table, up_to(size, size))
+    pattern = searched("1")
+    assert pattern is not None
+    total = sum(cell.text.count("1") for row in table.rows for cell in row)
 
-        found = cells.find(pattern, cells.window(at, at), "here")
+    found = cells.find(pattern, cells.window(at, at), "here")
 
-        if not total:
-            assert found is None
-            return
+    if not total:
+        assert found is None
+        return
+    assert found is not None
+    assert found.total == total
+    start = found.window
+    passed = 0
+    while True:
+        head, body = cells.cut(found.window)
+        passed += sum(
+            cell.text.count("1") for row in (*head, *body) for cell in row if not cell.again
+        )
+        found = cells.find(pattern, found.window, "next")
         assert found is not None
-        assert found.total == total
-        start = found.window
-        passed = 0
-        while True:
-            head, body = cells.cut(found.window)
-            passed += sum(
-                cell.text.count("1") for row in (*head, *body) for cell in row if not cell.again
-            )
-            found = cells.find(pattern, found.window, "next")
-            assert found is not None
-            if found.window == start:
-                break
-        assert passed == total
+        if found.window == start:
+            break
+    assert passed == total
 
 
 def test_a_table_without_cells_has_one_empty_window():
