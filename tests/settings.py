@@ -30,6 +30,8 @@ INSTALLED_APPS = [*INSTALLED_APPS, "tests.errands"]  # noqa: F405
 BROKER_URL = os.environ.get("REJUDGE_TEST_BROKER", BROKER_URL)  # noqa: F405
 if "REJUDGE_TEST_DATABASE" in os.environ:
     DATABASES["default"]["NAME"] = os.environ["REJUDGE_TEST_DATABASE"]  # noqa: F405
+    # A web server beside the test has the files where they lie.
+    WHITENOISE_USE_FINDERS = True
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {  # noqa: F405 (no collectstatic before every run)
     "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",

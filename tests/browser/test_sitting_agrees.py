@@ -1,0 +1,102 @@
+"""The rule for the next document exists twice, in Python and in the browser: they say the same."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from django.templatetags.static import static
+
+from annotate.actions.pool import Sitting
+
+ASK = """async ([address, cases]) => {
+    const { Sitting } = await import(address);
+    return cases.map(({ order, said, after }) => {
+        const at = new Sitting({ order, said });
+        return [at.total, at.settled, at.done, at.next(), at.next(after), at.before(after),
+                at.behind(after)];
+    });
+}"""
+
+
+def cases() -> list[dict[str, Any]]:
+    """A thousand sittings: up to nine documents, each judged, flagged in one of three ways, or
+    neither.
+    """
+    draw = random.Random(20_250_101)
+    made = []
+    for _ in range(1_000):
+        order = draw.sample(range(1, 100), draw.randint(1, 9))
+        said = {}
+        for candidate in order:
+            match draw.randrange(6):
+                case 0 | 1:
+                    said[candidate] = ["judgment", draw.randrange(3), f"j{candidate}"]
+                case 2:
+                    said[candidate] = ["flag", "later", f"f{candidate}"]
+                case 3:
+                    kind = draw.choice(["cannot_judge", "problem"])
+                    said[candidate] = ["flag", kind, f"f{candidate}"]
+        made.append({"order": order, "said": said, "after": draw.choice(order)})
+    return made
+
+
+def told_by_the_server(case: dict[str, Any]) -> list[Any]:
+    """What annotate.actions.pool.Sitting says of a case."""
+    said = case["said"].items()
+    at = Sitting(
+        order=case["order"],
+        judged={candidate: value for candidate, (kind, value, _) in said if kind == "judgment"},
+        flagged={candidate: value for candidate, (kind, value, _) in said if kind == "flag"},
+    )
+    after = case["after"]
+    return [
+        *(at.total, at.settled, at.done),
+        *(at.next(), at.next(after), at.before(after), at.behind(after)),
+    ]
+
+
+def test_the_browser_and_the_server_find_the_same_next_document(page):
+    page.goto("/accounts/login/")
+    drawn = cases()
+
+    told = page.evaluate(ASK, [static("js/judge/sitting.js"), drawn])
+
+    assert told == [told_by_the_server(case) for case in drawn]
+
+
+STATEMENTS = """async (address) => {
+    const { Sitting } = await import(address);
+    const judgment = (uuid, candidate, relevance) => ({ uuid, kind: "judgment", candidate, relevance });
+    const undo = (uuid, undoes) => ({ uuid, kind: "undo", undoes });
+    const at = new Sitting({ order: [1, 2, 3], said: { 1: ["judgment", 0, "a"] }, history: [1] });
+    const told = [];
+    const tell = () => told.push([1, 2, 3].map((one) => at.said(one)?.value ?? null));
+    at.apply(judgment("b", 2, 1)); tell();
+    at.apply(judgment("c", 1, 2)); tell();
+    at.apply(judgment("c", 1, 2)); tell();
+    at.apply(undo("d", at.last().uuid)); tell();
+    at.apply(undo("e", at.last().uuid)); tell();
+    at.withdraw(undo("e", "b")); tell();
+    at.withdraw(judgment("b", 2, 1)); tell();
+    at.apply(undo("f", at.last().uuid)); tell();
+    return [told, at.last()];
+}"""
+
+
+def test_what_is_taken_back_or_refused_gives_way_to_what_stood_before(page):
+    page.goto("/accounts/login/")
+
+    told, last = page.evaluate(STATEMENTS, static("js/judge/sitting.js"))
+
+    assert told == [
+        [0, 1, None],
+        [2, 1, None],  # 1 was judged again
+        [2, 1, None],  # told twice, it counts once
+        [0, 1, None],  # taken back: the earlier judgment of 1 stands
+        [0, None, None],  # and the one before it, of 2
+        [0, 1, None],  # that undo was refused
+        [0, None, None],  # the judgment itself was refused
+        [None, None, None],
+    ]
+    assert last is None

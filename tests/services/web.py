@@ -1,0 +1,74 @@
+"""A real web server beside the test, on the test's database, which can be killed and started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+
+from config.management.commands.serve import web_command
+from tests.services.processes import running, short_folder, wait_until
+
+
+class WebServer:
+    """The server at `url`: there once it was started, until it is killed."""
+
+    def __init__(self, port: int, folder: Path) -> None:
+        self.port, self.url = port, f"http://localhost:{port}"
+        self._folder = folder
+        self._stack = contextlib.ExitStack()
+
+    def start(self) -> None:
+        """Start it, and return when it answers."""
+        env = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "tests.settings",
+            "REJUDGE_TEST_DATABASE": str(connection.settings_dict["NAME"]),
+            # Its own processes end with it, also when it is killed.
+            "REJUDGE_SUPERVISED": "1",
+        }
+        log = self._folder / "log"
+        argv = web_command("127.0.0.1", self.port, workers=1)
+        self._process = self._stack.enter_context(
+            running(argv, log=log, env=env, cwd=settings.BASE_DIR)
+        )
+        wait_until(self._answers, "the web server", process=self._process, log=log)
+
+    def kill(self) -> None:
+        """End it at once, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        self._stack.close()
+        wait_until(lambda: not self._answers(), "the web server to be gone")
+
+    def stop(self) -> None:
+        """Ask it to end, and wait for that."""
+        self._stack.close()
+
+    def _answers(self) -> bool:
+        try:
+            with contextlib.closing(HTTPConnection("127.0.0.1", self.port, timeout=5)) as asked:
+                asked.request("GET", "/accounts/login/", headers={"Host": f"localhost:{self.port}"})
+                return asked.getresponse().status == 200
+        except OSError:
+            return False
+
+
+@contextlib.contextmanager
+def web_server() -> Iterator[WebServer]:
+    """Run a web server on a free port of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with short_folder("web") as folder:
+        server = WebServer(port, folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
