@@ -37,10 +37,10 @@ def read_beir(folder: Folder) -> Iterator[Topic | Doc | Qrel]:
         yield from _queries(folder.source(name), known_queries)
     known_documents = Seen()
     for name in corpora:
-        yield from _corpus(folder.source(name), known_documents)
+        yield from corpus_of(folder.source(name), known_documents)
     pairs = Pairs()
     for name in qrels:
-        yield from _qrels(folder.source(name), pairs)
+        yield from qrels_of(folder.source(name), pairs)
 
 
 def _is_jsonl(name: str) -> bool:
@@ -73,7 +73,8 @@ def _topic(fields: Fields) -> Topic:
     return Topic(query_id, title, extra.text("description"), narrative)
 
 
-def _corpus(source: Source, seen: Seen) -> Iterator[Doc]:
+def corpus_of(source: Source, seen: Seen) -> Iterator[Doc]:
+    """The documents of a corpus.jsonl; one that was seen is refused."""
     for fields in objects(source):
         try:
             metadata = fields.values.get("metadata")
@@ -89,8 +90,10 @@ def _corpus(source: Source, seen: Seen) -> Iterator[Doc]:
         yield doc
 
 
-def _qrels(source: Source, pairs: Pairs) -> Iterator[Qrel]:
-    """`query-id TAB corpus-id TAB score` below a header line (which may be missing)."""
+def qrels_of(source: Source, pairs: Pairs) -> Iterator[Qrel]:
+    """The lines of a qrels file: `query-id TAB corpus-id TAB score` below a header line (which may
+    be missing). One that contradicts another in `pairs` is refused.
+    """
     first = True
     for line in source.lines():
         number = source.line or 0

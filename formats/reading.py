@@ -58,7 +58,7 @@ def suspect(head: str, name: str) -> str | None:
     if looks == "beir" and name in ("docs-jsonl", "topics-json"):
         # A part of the folder may be given alone.
         return None
-    if looks in ("followtable", "beir"):
+    if looks in ("followtable", "beir", "infosearch"):
         return f"the file looks like a part of {looks}: give its folder as {looks}"
     return f"the file looks like {looks}: load it as {looks}"
 
@@ -87,6 +87,10 @@ def _guess_json(line: str, head: str) -> str | None:
     except (ValueError, RecursionError):
         # Cut off, or an object over many lines: only its keys can be told.
         keys = set(re.findall(r'"(\w+)"\s*:', line if len(line) > 1 else head))
+    if {"positive_doc", "hard_negative_doc"} <= keys:
+        return "multi-infosearch"
+    if keys & {"instruction_changed", "instruction_reversed"}:
+        return "infosearch"
     if "query_id" in keys and keys & {"narratives", "altered", "original"}:
         return "pairs-jsonl"
     if {"query_id", "doc_id"} <= keys:
@@ -109,6 +113,8 @@ def _guess_columns(head: str) -> str | None:
         return "beir"
     if re.search(r"\b(?:relevance|label)\b", line) and "query_id" in line and "doc_id" in line:
         return "judgments-csv"
+    if re.match(r"\"?Query1\b", line) and "Positive" in line:
+        return "multiconir"
     fields = line.split()
     if len(fields) == 4 and re.fullmatch(r"-?\d{1,3}", fields[3]):
         return "trec-qrels"

@@ -10,7 +10,18 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
-from formats import beir, followtable, jsonl, judgments_csv, smart, topics_json, trec
+from formats import (
+    beir,
+    followtable,
+    infosearch,
+    jsonl,
+    judgments_csv,
+    multi_infosearch,
+    multiconir,
+    smart,
+    topics_json,
+    trec,
+)
 from formats.records import (
     AdjudicationRecord,
     Claim,
@@ -153,6 +164,36 @@ _ALL = (
         followtable.read_followtable,
         None,
         (".zip",),
+    ),
+    Format(
+        "infosearch",
+        "InfoSearch folder",
+        "Queries with instruction and reverse, documents, and the qrels of all three.",
+        "folder",
+        (Topic, Doc, Qrel, PairRecord, JudgmentRecord),
+        infosearch.read_infosearch,
+        None,
+        (".zip",),
+    ),
+    Format(
+        "multiconir",
+        "MultiConIR (CSV)",
+        "Queries with one to ten conditions, positives and hard negatives with what they meet.",
+        "file",
+        (Topic, Doc, Qrel, PairRecord, JudgmentRecord),
+        multiconir.read_multiconir,
+        None,
+        (".csv",),
+    ),
+    Format(
+        "multi-infosearch",
+        "Multi-InfoSearch (JSONL)",
+        "Instructions with attributes, and documents with the attributes they violate.",
+        "file",
+        (Topic, Doc, Qrel, PairRecord, JudgmentRecord),
+        multi_infosearch.read_multi_infosearch,
+        None,
+        (".jsonl",),
     ),
     Format(
         "pairs-jsonl",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from formats.records import Claim, Doc, PairRecord, Qrel, Topic
+from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel, Topic
 from formats.registry import lookup
 from formats.source import FormatError
 from formats.tables import parse_table
@@ -73,6 +74,9 @@ FILES = [
     File("runs/trec_eval/results-302.test", "trec-run", 500, 1),
     File("runs/trec_eval/results.test", "trec-run", 1_500, 3),
     File("runs/trec_eval/results.trunc", "trec-run", 584, 2),
+    File("multi_infosearch/final_sorted.jsonl", "multi-infosearch", 44),
+    File("multiconir/Sample_Task1.csv", "multiconir", 429),
+    File("multiconir/Sample_Task2_&_3.csv", "multiconir", 789),
     File("text/cranfield/cran.all.1400", "smart-docs", 1_400),
     File("text/cranfield/cran.qry", "smart-queries", 225),
     File("text/cranfield/cranqrel", "smart-qrels", 1_837, 225),
@@ -98,6 +102,9 @@ NO_COLLECTION = {
     "runs/trec_eval/out.test.meas_params",
     "text/cranfield/cranqrel.readme",
     "followtable/stats.json",
+    "infosearch/Language-v1_ch_retrieval_results.json",
+    "multi_infosearch/query-doc.json",
+    "multiconir/conditions.json",
 }
 
 FOLLOWTABLE = ["IndusTR", "TArX", "WTR"]
@@ -114,14 +121,18 @@ def of_kind(kind: type, records: list[Any]) -> Iterator[Any]:
 
 
 def test_every_file_is_accounted_for(shared_data):
-    rooms = ["trec", "runs", "followtable", "text/cranfield"]
+    rooms = ["trec", "runs", "followtable", "text/cranfield", "infosearch", "multiconir"]
+    rooms.append("multi_infosearch")
     there = {
         path.relative_to(shared_data).as_posix()
         for room in rooms
         for path in (shared_data / room).rglob("*")
         if path.is_file()
     }
-    folders = tuple(f"followtable/{name}/" for name in FOLLOWTABLE)
+    folders = (
+        *(f"followtable/{name}/" for name in FOLLOWTABLE),
+        *(f"infosearch/{name}" for name in ("queries", "corpus", "qrels")),
+    )
 
     assert {path for path in there if not path.startswith(folders)} == {
         *(file.path for file in FILES),
@@ -355,6 +366,50 @@ def test_folders_in_the_shape_of_beir_are_read(shared_data, path, queries, docs)
     records = read(shared_data, path, "beir")
 
     assert Counter(type(record) for record in records) == {Topic: queries, Doc: docs}
+
+
+def test_conditions_of_multiconir_are_those_its_description_lists(shared_data):
+    described = json.loads((shared_data / "multiconir/conditions.json").read_text("utf-8"))
+    pairs = {
+        pair.pair_id: pair
+        for pair in of_kind(
+            PairRecord, read(shared_data, "multiconir/Sample_Task1.csv", "multiconir")
+        )
+    }
+
+    for row, entry in enumerate(described):
+        texts = [condition["condition"] for condition in entry["conditions"]]
+        asked = pairs[f"{row}_10"].narratives[0].conditions
+        assert [condition.text for condition in asked] == texts
+
+
+@pytest.mark.parametrize(
+    ("file", "met"),
+    [
+        ("Sample_Task1.csv", [10, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9]),
+        ("Sample_Task2_&_3.csv", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+    ],
+)
+def test_hard_negatives_of_multiconir_meet_as_many_conditions_as_their_task_says(
+    shared_data, file, met
+):
+    claims = read(shared_data, f"multiconir/{file}", "multiconir")
+
+    of_ten = [one for one in of_kind(JudgmentRecord, claims) if one.pair_id == "1_10"]
+    assert [one.relevance for one in of_ten] == met
+
+
+def test_infosearch_gives_the_qrels_of_the_three_narratives(shared_data):
+    records = read(shared_data, "infosearch", "infosearch")
+
+    said = Counter((one.side, one.relevance) for one in of_kind(JudgmentRecord, records))
+    assert Counter(one.relevance for one in of_kind(Qrel, records)) == {1: 13}
+    assert said == {
+        ("altered", 1): 5,
+        ("altered", 0): 8,
+        ("reversed", 1): 8,
+        ("reversed", 0): 5,
+    }
 
 
 @pytest.mark.parametrize("query_id", ["301", "302", "303"])

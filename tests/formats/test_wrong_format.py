@@ -19,6 +19,12 @@ EXAMPLES = {
     "pairs-jsonl": '{"pair_id": "1", "query_id": "1", "narratives": []}\n',
     "judgments-csv": "query_id,doc_id,annotator,relevance\n1,a,ada,1\n",
     "judgments-jsonl": '{"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1}\n',
+    "multiconir": "Query1,Positive,HN1\nBooks: 1. Bees.,bees,ants\n",
+    "multi-infosearch": (
+        '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", "relevance": 1, '
+        '"attributes": {"a": "b"}, "instructed_query": "i", "positive_doc": "p", '
+        '"hard_negative_doc": "n", "violated_attributes": ["a"]}\n'
+    ),
     "smart-docs": ".I 1\n.T\nt\n.A\n.B\n.W\nw\n",
     "smart-queries": ".I 1\n.W\nw\n",
     "smart-qrels": "1 184 2\n1 29 4\n",
@@ -29,6 +35,7 @@ ALSO_READ_AS = {
     "topics-json": {"docs-jsonl"},
     "docs-jsonl": {"topics-json"},
     "pairs-jsonl": {"topics-json"},
+    "multi-infosearch": {"topics-json", "pairs-jsonl"},
     "judgments-jsonl": {"docs-jsonl", "pairs-jsonl", "topics-json"},
     "smart-docs": {"smart-queries"},
     "smart-queries": {"smart-docs"},
@@ -60,6 +67,7 @@ def test_a_file_under_the_wrong_name_is_refused_with_the_right_one(given, right)
     ("text", "right"),
     [
         ('[\n {"query": "q", "query_positive": []}\n]', "followtable"),
+        ('{"_id": "0", "text": "q", "instruction_changed": "i"}\n', "infosearch"),
         ("query-id\tcorpus-id\tscore\r\n1\ta\t1\r\n", "beir"),
     ],
 )

@@ -1,0 +1,103 @@
+"""InfoSearch: queries with an instruction and its reverse, and three qrels.
+
+Source: the folder that the InfoSearch loader reads: corpus.jsonl, queries.jsonl (`_id`, `text`,
+`instruction_og`, `instruction_changed`, `instruction_reversed`) and one folder of qrels for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from formats.beir import corpus_of, qrels_of
+from formats.fields import Fields, objects
+from formats.reading import Pairs, Seen, reader
+from formats.records import Doc, JudgmentRecord, NarrativeRecord, PairRecord, Qrel, Topic
+from formats.source import Folder, Source
+
+RATER = "infosearch-claims"
+QUERIES, CORPUS, ORIGINAL = "queries.jsonl", "corpus.jsonl", "qrels_og"
+
+# Folders of the other qrels -> the side of the narrative they were made under.
+SIDES = {"qrels_changed": "altered", "qrels_reversed": "reversed"}
+
+
+class _Query(NamedTuple):
+    topic: Topic
+    pair: PairRecord
+
+
+@reader("infosearch", "query, document or qrels line")
+def read_infosearch(
+    folder: Folder,
+) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
+    """Queries, documents, qrels, and for each query an instruction pair of its own id.
+
+    The relevance a document came with is that of qrels_og; what the other two say are the claims
+    of the rater "infosearch-claims" under the altered and the reversed narrative.
+    """
+    names = folder.names()
+    if missing := [name for name in (QUERIES, CORPUS) if name not in names]:
+        folder.refuse_all(f"no {' and no '.join(missing)} in this folder")
+        return
+    sides: dict[str, set[str]] = {}
+    for query in _queries(folder.source(QUERIES)):
+        sides[query.topic.query_id] = {one.side for one in query.pair.narratives}
+        yield query.topic
+        yield query.pair
+    yield from corpus_of(folder.source(CORPUS), Seen())
+    for qrels, name in _qrels_files(names):
+        source = folder.source(name)
+        for line in qrels_of(source, Pairs()):
+            if qrels == ORIGINAL:
+                yield line
+            elif SIDES[qrels] in sides.get(line.query_id, ()):
+                yield _claim(line, SIDES[qrels])
+            else:
+                source.refuse(f"query {line.query_id} has no {SIDES[qrels]} instruction")
+
+
+def _qrels_files(names: list[str]) -> Iterator[tuple[str, str]]:
+    """(folder, name) of each file of qrels, those of the original instruction first."""
+    for qrels in (ORIGINAL, *SIDES):
+        for name in names:
+            if name.startswith(f"{qrels}/") and name.endswith(".tsv"):
+                yield qrels, name
+
+
+def _queries(source: Source) -> Iterator[_Query]:
+    seen = Seen()
+    for fields in objects(source):
+        try:
+            query = _query(fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if first := seen.first(query.topic.query_id, source.line or 0):
+            source.refuse(f"query {query.topic.query_id} was already on line {first}")
+            continue
+        yield query
+
+
+def _query(fields: Fields) -> _Query:
+    query_id = fields.id("_id")
+    text = fields.required_text("text")
+    narratives = [NarrativeRecord("original", 1, fields.text("instruction_og"))]
+    for side, name in (("altered", "instruction_changed"), ("reversed", "instruction_reversed")):
+        if words := fields.text(name).strip():
+            narratives.append(NarrativeRecord(side, 1, words))
+    pair = PairRecord(query_id, query_id, text, origin="llm", narratives=tuple(narratives))
+    return _Query(Topic(query_id, text), pair)
+
+
+def _claim(line: Qrel, side: str) -> JudgmentRecord:
+    return JudgmentRecord(
+        query_id=line.query_id,
+        doc_id=line.doc_id,
+        annotator=RATER,
+        relevance=line.relevance,
+        side=side,
+        pair_id=line.query_id,
+        version=1,
+        machine=True,
+    )

@@ -1,0 +1,141 @@
+"""Multi-InfoSearch: one object a line with a query, two or three attributes, and two documents.
+
+Source: the record shape of final_sorted.jsonl. A record combines attributes of a document
+(audience, keyword, format, language, length, source) into an instruction, and has a document
+rewritten to meet all of them and a hard negative that violates some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from formats.fields import Fields, objects
+from formats.reading import reader
+from formats.records import (
+    ConditionRecord,
+    Doc,
+    JudgmentRecord,
+    NarrativeRecord,
+    PairRecord,
+    Qrel,
+    Topic,
+    VerdictRecord,
+)
+from formats.source import Source, json_name
+
+RATER = "multi-infosearch-claims"
+
+
+@reader("multi-infosearch", "record")
+def read_multi_infosearch(
+    source: Source,
+) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
+    """For each record an instruction pair `<query_id>_<combo_id>`, with the attributes as the
+    conditions of its altered narrative, and documents × attributes as verdicts.
+
+    The document that the record was made from has the record's relevance for the query; its two
+    rewritings count as relevant for the query alone. Claims are those of the rater
+    "multi-infosearch-claims": 1 where no attribute is violated, else 0.
+    """
+    pairs: dict[str, int] = {}
+    # Query -> its text and the number of each document that it came with.
+    queries: dict[str, tuple[str, dict[int, int]]] = {}
+    for fields in objects(source):
+        try:
+            query_id, combination = fields.id("query_id"), fields.id("combo_id")
+            pair_id = f"{query_id}_{combination}"
+            if first := pairs.get(pair_id):
+                raise ValueError(
+                    f"combination {combination} of query {query_id} was already on line {first}"
+                )
+            query = fields.required_text("query")
+            known, documents = queries.get(query_id, (query, {}))
+            if known != query:
+                raise ValueError(f"query {query_id} had other words on an earlier line")
+            records = list(_record(query_id, pair_id, query, fields))
+            original = fields.required_text("document")
+            relevance = fields.relevance("relevance")
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        pairs[pair_id] = source.line or 0
+        if query_id not in queries:
+            queries[query_id] = (query, documents)
+            yield Topic(query_id, query)
+        if (key := hash(original)) not in documents:
+            documents[key] = len(documents) + 1
+            doc_id = f"{query_id}_document{documents[key]}"
+            yield Doc(doc_id, "", original)
+            yield Qrel(query_id, doc_id, relevance)
+        yield from records
+
+
+def _record(
+    query_id: str, pair_id: str, query: str, fields: Fields
+) -> Iterator[Doc | Qrel | PairRecord | JudgmentRecord]:
+    attributes = _attributes(fields)
+    violated = _names(fields.values.get("violated_attributes"))
+    if unknown := [name for name in violated if name not in attributes]:
+        raise ValueError(f"{unknown[0]} is violated, but is not among the attributes")
+    if not violated:
+        raise ValueError("violated_attributes is empty: a hard negative violates at least one")
+    documents = {
+        f"{pair_id}_positive": (fields.required_text("positive_doc"), ()),
+        f"{pair_id}_negative": (fields.required_text("hard_negative_doc"), tuple(violated)),
+    }
+    asked = tuple(ConditionRecord(name, value) for name, value in attributes.items())
+    narratives = [
+        NarrativeRecord("altered", 1, fields.required_text("instructed_query"), conditions=asked)
+    ]
+    if text := fields.text("reversed_query").strip():
+        narratives.append(NarrativeRecord("reversed", 1, text))
+    for doc_id, (text, _) in documents.items():
+        yield Doc(doc_id, "", text)
+        yield Qrel(query_id, doc_id, 1)
+    yield PairRecord(
+        pair_id=pair_id,
+        query_id=query_id,
+        title=query,
+        category=", ".join(attributes),
+        origin="llm",
+        narratives=tuple(narratives),
+    )
+    for doc_id, (_, broken) in documents.items():
+        yield JudgmentRecord(
+            query_id=query_id,
+            doc_id=doc_id,
+            annotator=RATER,
+            relevance=int(not broken),
+            side="altered",
+            pair_id=pair_id,
+            version=1,
+            machine=True,
+            verdicts=tuple(
+                VerdictRecord(number, "not_met" if name in broken else "met")
+                for number, name in enumerate(attributes, 1)
+            ),
+        )
+
+
+def _attributes(fields: Fields) -> dict[str, str]:
+    """Attributes in their order; several values of one are joined by commas."""
+    value = fields.values.get("attributes")
+    if value == {}:
+        raise ValueError("attributes is empty: an instruction has at least one")
+    if not isinstance(value, dict):
+        raise ValueError(f"attributes must be an object of names, not {json_name(value)}")
+    return {name: _value(name, said) for name, said in value.items()}
+
+
+def _value(name: str, said: Any) -> str:
+    values = said if isinstance(said, list) else [said]
+    if not values or not all(isinstance(one, str) and one.strip() for one in values):
+        raise ValueError(f"the attribute {name} must be text or a list of texts")
+    return ", ".join(values)
+
+
+def _names(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"violated_attributes must be a list of names, not {json_name(value)}")
+    return value

@@ -1,0 +1,158 @@
+"""MultiConIR: a table of queries with one to ten conditions, a positive and hard negatives.
+
+Source: the files of "MultiConIR: towards multi-condition information retrieval". A row has the
+columns Query1 ... Query10 (k conditions each, numbered in its text), Positive, HN1 ... HN10, and in
+the files of tasks 2 and 3 Natural_Query1 ... Natural_Query10, the same in running words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from formats.csv_rows import csv_rows
+from formats.fields import Fields
+from formats.reading import reader
+from formats.records import (
+    ConditionRecord,
+    Doc,
+    JudgmentRecord,
+    NarrativeRecord,
+    PairRecord,
+    Qrel,
+    Topic,
+    VerdictRecord,
+)
+from formats.source import Source, excerpt
+
+RATER = "multiconir-claims"
+MOST = 20
+
+
+class _Document(NamedTuple):
+    doc_id: str
+    text: str
+    # Numbers of the conditions it is claimed to break.
+    breaks: frozenset[int]
+
+
+@reader("multiconir", "row")
+def read_multiconir(
+    source: Source,
+) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
+    """For each row a query, its documents with the conditions they meet, and an instruction pair
+    for each of its texts.
+
+    The query's id is the row's position from 0; pairs are `<row>_<k>` and, in running words,
+    `<row>_<k>n`, with k conditions each. What is claimed of a document (rater "multiconir-claims"):
+    a verdict on each condition, and as relevance how many are met. HNk breaks condition k alone,
+    or, in files with Natural_Query columns, the conditions 1 to k.
+    """
+    table = csv_rows(source)
+    if table is None:
+        return
+    counts = [int(name[5:]) for name in table.header if re.fullmatch(r"Query[1-9]\d?", name)]
+    missing = [name for name in ("Query1", "Positive", "HN1") if name not in table.header]
+    if missing:
+        source.refuse(f"the header line lacks {', '.join(missing)}")
+        return
+    if sorted(counts) != list(range(1, len(counts) + 1)) or len(counts) > MOST:
+        source.refuse(f"the header line has other queries than Query1 to Query{MOST} at most")
+        return
+    upto = any(name.startswith("Natural_Query") for name in table.header)
+    for number, row in enumerate(table.rows):
+        try:
+            yield from _row(str(number), Fields(row), len(counts), upto=upto)
+        except ValueError as error:
+            source.refuse(str(error))
+
+
+def _row(
+    query_id: str, row: Fields, most: int, *, upto: bool
+) -> Iterator[Topic | Doc | Qrel | PairRecord | JudgmentRecord]:
+    # A row may stop before the last column, but it leaves none out.
+    held = [k for k in range(1, most + 1) if row.text(f"Query{k}").strip()]
+    if gap := next((k for k in range(1, max(held, default=1) + 1) if k not in held), None):
+        raise ValueError(f"Query{gap} is empty")
+    texts = {k: row.text(f"Query{k}").strip() for k in held}
+    conditions = _conditions(texts[len(held)], len(held))
+    for k, text in texts.items():
+        if _conditions(text, k) != conditions[:k]:
+            raise ValueError(f"Query{k} has other conditions than Query{len(held)}")
+    documents = _documents(query_id, row, len(held), upto=upto)
+    title = texts[1]
+    yield Topic(query_id, title)
+    for one in documents:
+        yield Doc(one.doc_id, "", one.text, "plain")
+        yield Qrel(query_id, one.doc_id, len(held) - len(one.breaks))
+    for k in held:
+        styles = [("", texts[k], "as a list")]
+        if natural := row.text(f"Natural_Query{k}").strip():
+            styles.append(("n", natural, "in running words"))
+        for mark, text, style in styles:
+            pair_id = f"{query_id}_{k}{mark}"
+            asked = tuple(ConditionRecord("", one) for one in conditions[:k])
+            yield PairRecord(
+                pair_id=pair_id,
+                query_id=query_id,
+                title=title,
+                category=f"{k} condition{'' if k == 1 else 's'}",
+                origin="llm",
+                narratives=(NarrativeRecord("altered", 1, text, note=style, conditions=asked),),
+            )
+            for one in documents:
+                yield _claim(query_id, pair_id, one, k)
+
+
+def _claim(query_id: str, pair_id: str, document: _Document, conditions: int) -> JudgmentRecord:
+    verdicts = tuple(
+        VerdictRecord(k, "not_met" if k in document.breaks else "met")
+        for k in range(1, conditions + 1)
+    )
+    return JudgmentRecord(
+        query_id=query_id,
+        doc_id=document.doc_id,
+        annotator=RATER,
+        relevance=sum(verdict.answer == "met" for verdict in verdicts),
+        side="altered",
+        pair_id=pair_id,
+        version=1,
+        machine=True,
+        verdicts=verdicts,
+    )
+
+
+def _documents(query_id: str, row: Fields, most: int, *, upto: bool) -> list[_Document]:
+    """The positive and the hard negatives that are there."""
+    found = [_Document(f"{query_id}_positive", row.required_text("Positive"), frozenset())]
+    for k in range(1, most + 1):
+        if text := row.text(f"HN{k}"):
+            broken = frozenset(range(1, k + 1)) if upto else frozenset((k,))
+            found.append(_Document(f"{query_id}_hn{k}", text, broken))
+    return found
+
+
+def _conditions(text: str, count: int) -> list[str]:
+    """The conditions of a text that numbers them: `Find a book: 1. On bees. 2. Short.`"""
+    found: list[str] = []
+    rest = text
+    for number in range(1, count + 1):
+        _, mark, rest = _parted(rest, number)
+        if not mark:
+            raise ValueError(
+                f"no condition “{number}.” in Query{count}, which should number {count}: "
+                f"{excerpt(text, 60)}"
+            )
+        found.append(_parted(rest, number + 1)[0].strip().removesuffix("."))
+    if not all(found):
+        raise ValueError(f"a condition of Query{count} has no words: {excerpt(text, 60)}")
+    return found
+
+
+def _parted(text: str, number: int) -> tuple[str, str, str]:
+    """What stands before and after the mark of a condition."""
+    match = re.search(rf"(?:^|\s){number}\.\s", text)
+    if match is None:
+        return text, "", ""
+    return text[: match.start()], match[0], text[match.end() :]
