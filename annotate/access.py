@@ -69,17 +69,14 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
     one query.
     """
     in_force = Q(project__memberships__user=_id(user), project__memberships__left_at=None)
-    found = (
-        InstructionPair.objects.annotate(
-            reader=FilteredRelation("project__memberships", condition=in_force)
-        )
-        .filter(pk=pk, reader__isnull=False)
-        .select_related("query", "project", "reader")
-        .first()
-    )
+    reading = InstructionPair.objects.annotate(
+        reader=FilteredRelation("project__memberships", condition=in_force)
+    ).filter(pk=pk, reader__isnull=False)
+    # Django's types do not know that what is annotated so can be fetched along.
+    found = reading.select_related("query", "project", "reader").first()  # type: ignore[misc]
     if found is None:
         raise Http404("There is no such pair among yours.")
-    reader = found.reader
+    reader: Membership = found.reader  # type: ignore[attr-defined]
     reader.project = found.query.project = found.project
     if isinstance(user, User):
         reader.user = user

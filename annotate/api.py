@@ -1,19 +1,46 @@
-"""The first pass for programs: the same access and actions as the pages."""
+"""The first pass for programs, and for the journal of the judge page: the same access and actions
+as the pages.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
+from django.db import OperationalError
+from django.http import Http404, JsonResponse
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotate import access
-from annotate.actions.judging import MAX_NOTE, judge
-from annotate.errors import Refused, Stale
-from annotate.models import Judgment
+from annotate.actions.judging import (
+    MAX_ACTIVE_MS,
+    MAX_NOTE,
+    On,
+    Said,
+    say_flag,
+    say_grade,
+    withdraw,
+)
+from annotate.entries import (
+    Entry,
+    SaidFlag,
+    SaidGrade,
+    Unreadable,
+    entries_of,
+    read,
+    user_of,
+    uuid_of,
+)
+from annotate.errors import NotHere, Refused, Stale
+from annotate.evidence import Span
+from annotate.models import InstructionPair, Judgment, Membership, Verdict
+
+# A hundred entries with long notes; what is larger was not typed.
+MAX_BODY = 2_621_440
 
 
 class Unprocessable(APIException):
@@ -28,6 +55,13 @@ class Conflict(APIException):
     status_code = status.HTTP_409_CONFLICT
 
 
+class SpanSerializer(serializers.Serializer[Any]):
+    """Characters of a text, counted in Unicode code points; `end` is not part of it."""
+
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+
+
 class JudgmentSerializer(serializers.Serializer[Judgment]):
     """One's own judgment. The sender makes the UUID, so that sending it twice changes nothing."""
 
@@ -38,10 +72,35 @@ class JudgmentSerializer(serializers.Serializer[Judgment]):
     note = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTE
     )
+    evidence = SpanSerializer(many=True, required=False)
+    clauses = SpanSerializer(many=True, required=False)
+    verdicts = serializers.SerializerMethodField()
     active_ms = serializers.IntegerField(
-        required=False, allow_null=True, min_value=0, max_value=86_400_000
+        required=False, allow_null=True, min_value=0, max_value=MAX_ACTIVE_MS
     )
+    pressed = serializers.ChoiceField(
+        required=False, allow_blank=True, choices=Judgment.Pressed.choices
+    )
+    made_at = serializers.DateTimeField(required=False, allow_null=True)
     at = serializers.DateTimeField(read_only=True)
+
+    def get_verdicts(self, judgment: Judgment) -> dict[str, str]:
+        """Answers by the key of the condition."""
+        return {str(verdict.condition_id): verdict.answer for verdict in judgment.verdicts.all()}
+
+
+class SentJudgmentSerializer(JudgmentSerializer):
+    """A judgment as it is sent."""
+
+    verdicts = serializers.DictField(  # type: ignore[assignment]
+        required=False, child=serializers.ChoiceField(choices=Verdict.Answer.choices)
+    )
+
+    def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
+        """Read the keys of the conditions."""
+        if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
+            raise serializers.ValidationError("The keys must be those of conditions.")
+        return {int(key): answer for key, answer in verdicts.items()}
 
 
 class Judgments(APIView):
@@ -51,26 +110,126 @@ class Judgments(APIView):
         """List the reader's own current judgments, under whichever version they were made."""
         member, pair = access.pair(request.user, pk)
         mine = Judgment.objects.current().filter(annotator=member, narrative__pair=pair)
-        return Response([JudgmentSerializer(judgment).data for judgment in mine.order_by("pk")])
+        listed = mine.prefetch_related("verdicts").order_by("pk")
+        return Response([JudgmentSerializer(judgment).data for judgment in listed])
 
     def post(self, request: Request, pk: int) -> Response:
         """Judge: 201 with the judgment, also when it was sent before; 409 stale; 422 refused."""
         member, pair = access.pair(request.user, pk)
-        sent = JudgmentSerializer(data=request.data)
+        sent = SentJudgmentSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         said: dict[str, Any] = sent.validated_data
         try:
-            judgment = judge(
-                narrative=access.narrative(pair, said["narrative_id"]),
-                candidate=access.candidate(pair, said["candidate_id"]),
-                relevance=said["relevance"],
-                note=said.get("note", ""),
-                active_ms=said.get("active_ms"),
-                uuid=said["uuid"],
+            row = say_grade(
+                on=On(pair, said.pop("narrative_id"), said.pop("candidate_id")),
+                relevance=said.pop("relevance"),
+                evidence=[Span(**span) for span in said.pop("evidence", ())],
+                clauses=[Span(**span) for span in said.pop("clauses", ())],
                 by=member,
-            )
+                **said,
+            ).row
+        except NotHere as not_here:
+            raise NotFound(str(not_here)) from not_here
         except Stale as stale:
             raise Conflict(str(stale)) from stale
         except Refused as refused:
             raise Unprocessable(str(refused)) from refused
-        return Response(JudgmentSerializer(judgment).data, status=status.HTTP_201_CREATED)
+        assert isinstance(row, Judgment)
+        return Response(JudgmentSerializer(row).data, status=status.HTTP_201_CREATED)
+
+
+class Answer(NamedTuple):
+    """What became of one entry of a journal.
+
+    `state`: `saved` (it is in the database; `sentence` may have something to tell all the same),
+    `refused` (`sentence` says why; nothing changed) or `foreign` (another person's; nothing
+    changed).
+    """
+
+    uuid: str | None
+    state: str
+    at: datetime | None
+    sentence: str
+
+
+class Journal(APIView):
+    """Takes what the judge page wrote down in the browser: grades, flags, and what is taken back.
+
+    Entries are saved in the order in which they come, each on its own, and each once however often
+    it comes. What was said under a narrative that has a newer version by now is kept under the
+    version that was read.
+    """
+
+    def post(self, request: Request) -> JsonResponse:
+        """200 with an answer for each entry, in their order; 400 where these are no entries, 413
+        where they are too many bytes, 503 where the database cannot take them now.
+        """
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or int(length[:20]) > MAX_BODY:
+            return _no(413, f"At most {MAX_BODY:,} bytes are taken at once.")
+        try:
+            entries = entries_of(request._request.body)
+            known: dict[int, tuple[Membership, InstructionPair]] = {}
+            answers = [_answer(entry, request, known) for entry in entries]
+        except Unreadable as unreadable:
+            return _no(400, str(unreadable))
+        except OperationalError:
+            return _no(503, "The database is busy. Nothing is lost: send it again.")
+        return JsonResponse({"answers": [answer._asdict() for answer in answers]})
+
+
+def _no(code: int, sentence: str) -> JsonResponse:
+    return JsonResponse({"detail": sentence}, status=code)
+
+
+def _answer(
+    entry: Any, request: Request, known: dict[int, tuple[Membership, InstructionPair]]
+) -> Answer:
+    """Do what one entry says; `known`: the pairs that were looked up for the entries before."""
+    uuid = uuid_of(entry)
+    user = user_of(entry)
+    if user is not None and user != request.user.pk:
+        return Answer(uuid, "foreign", None, "")
+    try:
+        said = read(entry)
+        if said.pair not in known:
+            known[said.pair] = access.pair(request.user, said.pair)
+        member, pair = known[said.pair]
+        row, told = _say(said, member, pair)
+    except Refused as refused:
+        return Answer(uuid, "refused", None, str(refused))
+    except Http404 as missing:
+        return Answer(uuid, "refused", None, str(missing))
+    return Answer(uuid, "saved", row.at, told)
+
+
+def _say(said: Entry, by: Membership, pair: InstructionPair) -> Said:
+    on = On(pair, said.narrative, said.candidate)
+    if isinstance(said, SaidGrade):
+        return say_grade(
+            on=on,
+            relevance=said.relevance,
+            note=said.note,
+            evidence=said.evidence,
+            clauses=said.clauses,
+            verdicts=said.verdicts,
+            active_ms=said.active_ms,
+            pressed=said.pressed,
+            made_at=said.made_at,
+            uuid=said.uuid,
+            instead_of=said.instead_of,
+            late=True,
+            by=by,
+        )
+    if isinstance(said, SaidFlag):
+        return say_flag(
+            on=on,
+            kind=said.flag,
+            words=said.words,
+            made_at=said.made_at,
+            uuid=said.uuid,
+            instead_of=said.instead_of,
+            late=True,
+            by=by,
+        )
+    return withdraw(uuid=said.undoes, pair=pair, by=by)

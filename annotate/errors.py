@@ -11,3 +11,7 @@ class Refused(Exception):
 
 class Stale(Refused):
     """What the person acted on has changed in the meantime; they should look again."""
+
+
+class NotHere(Refused):
+    """What the person named is not there, or not for them: the two are never told apart."""

@@ -48,6 +48,9 @@ urlpatterns = [
     path("projects/<slug:slug>/loads/<int:pk>/leaving/", loads.leaving, name="load_leaving"),
     path("pairs/<int:pk>/seats/", home.pair_seat, name="pair_seat"),
     path("pairs/<int:pk>/narrative/", rewriting.rewrite, name="rewrite"),
+    path("pairs/<int:pk>/draft/", rewriting.draft, name="draft"),
+    path("pairs/<int:pk>/advice/", rewriting.advice, name="advice"),
+    path("pairs/<int:pk>/narratives/<int:narrative>/", rewriting.narrative, name="narrative"),
     path("pairs/<int:pk>/judging/", judging.judging, name="judging"),
     path("pairs/<int:pk>/list/", listing.listing, name="listing"),
     path("pairs/<int:pk>/documents/", judging.documents, name="documents"),
@@ -59,5 +62,6 @@ urlpatterns = [
         "pairs/<int:pk>/candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"
     ),
     path("pairs/<int:pk>/candidates/<int:candidate_pk>/flag/", judging.flag, name="flag"),
+    path("api/v1/journal/", api.Journal.as_view(), name="api_journal"),
     path("api/v1/pairs/<int:pk>/judgments/", api.Judgments.as_view(), name="api_judgments"),
 ]

@@ -29,6 +29,7 @@ class Right(Enum):
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
     API = "programs of members: told no, never sent to a page"
+    JOURNAL = "the same, of whoever is signed in: what it may is said for each entry"
 
 
 RIGHTS = {
@@ -56,7 +57,11 @@ RIGHTS = {
     "annotate:load_leaving": Right.LEAD,
     "annotate:pair_seat": Right.MEMBER,
     "annotate:rewrite": Right.MEMBER,
+    "annotate:draft": Right.MEMBER,
+    "annotate:advice": Right.MEMBER,
+    "annotate:narrative": Right.MEMBER,
     "annotate:judging": Right.MEMBER,
+    "annotate:documents": Right.MEMBER,
     "annotate:listing": Right.MEMBER,
     "annotate:undo": Right.MEMBER,
     "annotate:document": Right.MEMBER,
@@ -65,6 +70,7 @@ RIGHTS = {
     "annotate:judgment": Right.MEMBER,
     "annotate:flag": Right.MEMBER,
     "annotate:api_judgments": Right.API,
+    "annotate:api_journal": Right.JOURNAL,
     "audit:reviews": Right.MEMBER,
     "audit:review_seat": Right.MEMBER,
     "audit:review": Right.MEMBER,
@@ -180,7 +186,8 @@ def test_every_route_says_who_may_use_it():
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.API}]
+    "name",
+    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.API, Right.JOURNAL}],
 )
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     before = rows()
@@ -193,7 +200,9 @@ def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     assert rows() == before
 
 
-@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.API])
+@pytest.mark.parametrize(
+    "name", [name for name in RIGHTS if RIGHTS[name] in {Right.API, Right.JOURNAL}]
+)
 def test_a_program_that_is_not_signed_in_is_told_so(tides, client, name):
     before = rows()
 
@@ -243,7 +252,8 @@ def test_an_annotator_reads_what_leads_write(tides, client, name):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in RIGHTS if RIGHTS[name] not in {Right.LEAD, Right.READ}]
+    "name",
+    [name for name in RIGHTS if RIGHTS[name] not in {Right.LEAD, Right.READ, Right.JOURNAL}],
 )
 def test_an_annotator_is_let_in_where_members_work(tides, client, name):
     client.force_login(factories.user("ada"))

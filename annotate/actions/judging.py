@@ -1,30 +1,104 @@
-"""Judging: a grade, a flag, and taking either back."""
+"""Judging: a grade, a flag, and taking either back.
+
+What someone says of a document under one narrative version is a chain. A new statement ends the one
+that stands at its own moment (`superseded_at` or `cleared_at` is the `at` of what came after);
+taking one back links its neighbours. So any statement can be taken back at any time, and what it
+had replaced stands again, unless something newer stands.
+"""
 
 from __future__ import annotations
 
 import uuid as uuids
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, TypedDict, Unpack
 
-from django.db import transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.actions.pool import pool, sitting
-from annotate.errors import Refused, Stale
-from annotate.evidence import is_wanted
+from annotate.actions.pool import others_unsettled
+from annotate.conditions import derived
+from annotate.errors import NotHere, Refused, Stale
+from annotate.evidence import Span, checked, is_wanted, lacking
 from annotate.models import (
     Assignment,
     Candidate,
+    Document,
     Flag,
     Grade,
+    InstructionPair,
     Judgment,
     Membership,
     Narrative,
     Project,
+    Verdict,
 )
+from annotate.typed import complaint
 
 MAX_NOTE = 10_000
+# A day in milliseconds: longer nobody has one document before their eyes.
+MAX_ACTIVE_MS = 86_400_000
+# For `instead_of`: the sender does not say what they saw to stand, so nothing is compared with it.
+UNSAID = uuids.UUID(int=0)
+
+_KEYS = range(1, 2**63)
+_INSTANT = timedelta(microseconds=1)
+_ENDED = {Judgment: "superseded_at", Flag: "cleared_at"}
+
+
+class On(NamedTuple):
+    """What something is said of: a document of a pair's pool under a narrative version, by their
+    keys.
+    """
+
+    pair: InstructionPair
+    narrative: int
+    candidate: int
+
+
+class Said(NamedTuple):
+    """What was recorded, and a sentence that the person must be told although it was; "" for
+    none.
+    """
+
+    row: Judgment | Flag
+    told: str = ""
+
+
+class Saying(TypedDict, total=False):
+    """What may go with a grade or a flag.
+
+    `made_at`: when it was pressed, by the sender's clock. `instead_of`: the UUID of what the sender
+    saw to stand there, None for nothing. `late`: it comes from a journal, later than it was said;
+    then it is kept also under a narrative that has a newer version, and a seat that was given back
+    meanwhile is taken again.
+    """
+
+    uuid: uuids.UUID | None
+    made_at: datetime | None
+    instead_of: uuids.UUID | None
+    late: bool
+    now: datetime | None
+
+
+class Grading(Saying, total=False):
+    """What may go with a grade.
+
+    `evidence` and `clauses`: spans of the document's and of the narrative's text. `verdicts`: a
+    `Verdict.Answer` by the key of the condition. `pressed`: a `Judgment.Pressed`.
+    """
+
+    note: str
+    evidence: Iterable[Span]
+    clauses: Iterable[Span]
+    verdicts: Mapping[int, str] | None
+    active_ms: int | None
+    pressed: str
 
 
 def judge(
@@ -33,48 +107,15 @@ def judge(
     candidate: Candidate,
     relevance: int,
     by: Membership,
-    note: str = "",
-    evidence: Sequence[dict[str, int]] = (),
-    active_ms: int | None = None,
-    uuid: uuids.UUID | None = None,
-    now: datetime | None = None,
+    **how: Unpack[Grading],
 ) -> Judgment:
     """Record what `by` says of a candidate under the narrative version they read, and return the
-    row.
-
-    An earlier judgment of theirs is superseded, a flag cleared. The same UUID with the same
-    content again changes nothing. Refused: a grade the project does not have, a document that is
-    not to be judged, a seat that is not theirs. Stale: the narrative has a newer version.
+    row: `say_grade` for who has the rows.
     """
-    now = now or timezone.now()
-    with transaction.atomic():
-        seat = _seat(narrative, candidate, by)
-        if uuid is not None and (sent := Judgment.objects.filter(uuid=uuid).first()):
-            return _same(sent, narrative, candidate, by, relevance, note)
-        check_grade(by, relevance)
-        _check_note(note)
-        earlier = (
-            Judgment.objects.current()
-            .filter(narrative=narrative, candidate=candidate, annotator=by)
-            .first()
-        )
-        if earlier is not None:
-            Judgment.objects.filter(pk=earlier.pk).update(superseded_at=now)
-        judgment = Judgment.objects.create(
-            uuid=uuid or uuids.uuid4(),
-            narrative=narrative,
-            candidate=candidate,
-            annotator=by,
-            relevance=relevance,
-            note=note,
-            evidence=list(evidence),
-            active_ms=active_ms,
-            at=now,
-            replaces=earlier,
-        )
-        _clear_flag(narrative, candidate, by, now)
-        seats.touch(seat, done=sitting(narrative=narrative, by=by).done, now=now)
-    return judgment
+    on = On(narrative.pair, narrative.pk, candidate.pk)
+    row = say_grade(on=on, relevance=relevance, by=by, **how).row
+    assert isinstance(row, Judgment)
+    return row
 
 
 def flag(
@@ -84,133 +125,181 @@ def flag(
     kind: str,
     by: Membership,
     words: str = "",
-    now: datetime | None = None,
+    **how: Unpack[Saying],
 ) -> Flag:
-    """Put a flag (a `Flag.Kind`) on a candidate instead of a grade, and return it.
-
-    "Cannot judge" and "problem" need words. A judgment of theirs, and an earlier flag, give way to
-    it.
+    """Put a flag on a candidate instead of a grade, and return it: `say_flag` for who has the
+    rows.
     """
-    now = now or timezone.now()
-    words = words.strip()
-    if kind not in Flag.Kind.values:
-        raise Refused(f"“{kind}” is no kind of flag.")
-    if kind != Flag.Kind.LATER and not words:
-        raise Refused("Say in a few words why, so that the lead can act on it.")
-    _check_note(words)
-    with transaction.atomic():
-        seat = _seat(narrative, candidate, by)
-        Judgment.objects.current().filter(
-            narrative=narrative, candidate=candidate, annotator=by
-        ).update(superseded_at=now)
-        _clear_flag(narrative, candidate, by, now)
-        made = Flag.objects.create(
-            narrative=narrative, candidate=candidate, annotator=by, kind=kind, words=words, at=now
+    on = On(narrative.pair, narrative.pk, candidate.pk)
+    row = say_flag(on=on, kind=kind, words=words, by=by, **how).row
+    assert isinstance(row, Flag)
+    return row
+
+
+def say_grade(
+    *,
+    on: On,
+    relevance: int,
+    by: Membership,
+    note: str = "",
+    evidence: Iterable[Span] = (),
+    clauses: Iterable[Span] = (),
+    verdicts: Mapping[int, str] | None = None,
+    active_ms: int | None = None,
+    pressed: str = "",
+    made_at: datetime | None = None,
+    uuid: uuids.UUID | None = None,
+    instead_of: uuids.UUID | None = UNSAID,
+    late: bool = False,
+    now: datetime | None = None,
+) -> Said:
+    """Record a grade.
+
+    What they said before gives way, and is kept. The same UUID with the same content again changes
+    nothing. Refused: a grade the project does not have, a span outside the text, evidence that the
+    project wants and that is missing, conditions that are not answered, or contradicted without a
+    note, a UUID used for something else, a seat that is not theirs, a document that is not to be
+    judged (NotHere: not even of this pair). Stale, unless `late`: the narrative has a newer
+    version.
+    """
+    given = _Given(
+        relevance,
+        _words(note, _("The note")),
+        sorted(evidence),
+        sorted(clauses),
+        dict(verdicts or {}),
+    )
+    if pressed and pressed not in Judgment.Pressed.values:
+        raise Refused(_("A grade is given with a key or a click."))
+    if active_ms is not None and not 0 <= active_ms <= MAX_ACTIVE_MS:
+        raise Refused(_("The time spent with a document is at most a day."))
+    uuid = uuid or uuids.uuid4()
+    with _speaking(on, by, uuid, late=late, now=now) as place:
+        if place.sent:
+            return _sent_before(on, by, uuid, instead_of, place, given)
+        place.refuse_if_closed(by, late=late)
+        given = _checked(given, by.project, place)
+        row = Judgment(
+            uuid=uuid,
+            narrative_id=on.narrative,
+            candidate_id=on.candidate,
+            annotator=by,
+            relevance=relevance,
+            note=given.note,
+            evidence=[span._asdict() for span in given.evidence],
+            clauses=[span._asdict() for span in given.clauses],
+            active_ms=active_ms,
+            pressed=pressed,
+            made_at=made_at,
+            at=place.now,
+            replaces_id=place.judgment.pk if place.judgment else None,
         )
-        seats.touch(seat, done=sitting(narrative=narrative, by=by).done, now=now)
-    return made
+        place.end_what_stands()
+        row.save(force_insert=True)
+        if given.verdicts:
+            Verdict.objects.bulk_create(
+                Verdict(judgment=row, condition_id=condition, answer=answer)
+                for condition, answer in sorted(given.verdicts.items())
+            )
+        place.settle_seat(on, by, settled=True)
+    return Said(row, place.told(instead_of, relevance))
+
+
+def say_flag(
+    *,
+    on: On,
+    kind: str,
+    by: Membership,
+    words: str = "",
+    made_at: datetime | None = None,
+    uuid: uuids.UUID | None = None,
+    instead_of: uuids.UUID | None = UNSAID,
+    late: bool = False,
+    now: datetime | None = None,
+) -> Said:
+    """Put a flag (a `Flag.Kind`) on a candidate instead of a grade.
+
+    "Cannot judge" and "problem" need words. What they said before gives way, and is kept. Sending
+    it twice, and what is refused: as with `say_grade`.
+    """
+    words = _words(words, _("What you wrote")).strip()
+    if kind not in Flag.Kind.values:
+        raise Refused(_("“%(kind)s” is no kind of flag.") % {"kind": kind[:40]})
+    if kind != Flag.Kind.LATER and not words:
+        raise Refused(_("Say in a few words why, so that the lead can act on it."))
+    uuid = uuid or uuids.uuid4()
+    with _speaking(on, by, uuid, late=late, now=now) as place:
+        if place.sent:
+            return _sent_before(on, by, uuid, instead_of, place, (kind, words))
+        place.refuse_if_closed(by, late=late)
+        row = Flag(
+            uuid=uuid,
+            narrative_id=on.narrative,
+            candidate_id=on.candidate,
+            annotator=by,
+            kind=kind,
+            words=words,
+            made_at=made_at,
+            at=place.now,
+        )
+        place.end_what_stands()
+        row.save(force_insert=True)
+        place.settle_seat(on, by, settled=kind != Flag.Kind.LATER)
+    return Said(row, place.told(instead_of, kind))
+
+
+def withdraw(
+    *, uuid: uuids.UUID, pair: InstructionPair, by: Membership, now: datetime | None = None
+) -> Said:
+    """Take back the judgment or flag of `by` that has this UUID.
+
+    Doing it twice changes nothing. Refused: what is not here, or not theirs; what came from a file.
+    """
+    seats.refuse_if_archived(by.project)
+    with transaction.atomic():
+        seats.hold(pair=pair, task=Assignment.Task.JUDGE, by=by)
+        mine = {"uuid": uuid, "annotator": by, "narrative__pair": pair}
+        row: Judgment | Flag | None = (
+            Judgment.objects.filter(**mine).first() or Flag.objects.filter(**mine).first()
+        )
+        if row is None:
+            raise Refused(_("What was to be taken back is not here: it was not saved."))
+        return _withdraw(row, pair, by, now or timezone.now())
 
 
 def undo(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Candidate:
-    """Take back the latest judgment or flag of `by` under `narrative`; return the document it was
-    on.
+    """Take back the latest judgment or flag of `by` that stands under `narrative`; return the
+    document it was on.
 
-    What it had replaced stands again. Refused when there is nothing to take back.
-    """
-    now = now or timezone.now()
-    with transaction.atomic():
-        seat = seats.hold(pair=narrative.pair, task=Assignment.Task.JUDGE, by=by)
-        judgment = (
-            Judgment.objects.current()
-            .filter(narrative=narrative, annotator=by, source=Judgment.Source.PAGE)
-            .order_by("-at", "-pk")
-            .first()
-        )
-        last_flag = (
-            Flag.objects.current()
-            .filter(narrative=narrative, annotator=by)
-            .order_by("-at", "-pk")
-            .first()
-        )
-        if last_flag is not None and (judgment is None or last_flag.at > judgment.at):
-            Flag.objects.filter(pk=last_flag.pk).update(cleared_at=now)
-            # The judgment that gave way to the flag, at the very moment it was put, stands again.
-            Judgment.objects.filter(
-                narrative=narrative,
-                candidate=last_flag.candidate_id,
-                annotator=by,
-                superseded_at=last_flag.at,
-                withdrawn_at__isnull=True,
-            ).update(superseded_at=None)
-            taken_back: Flag | Judgment = last_flag
-        elif judgment is not None:
-            # It gives its place up: another one may take it.
-            Judgment.objects.filter(pk=judgment.pk).update(
-                superseded_at=now, withdrawn_at=now, replaces=None
-            )
-            if judgment.replaces_id is not None:
-                Judgment.objects.filter(pk=judgment.replaces_id).update(superseded_at=None)
-            taken_back = judgment
-        else:
-            raise Refused("There is nothing to take back here.")
-        seats.touch(seat, done=False, now=now)
-    return Candidate.objects.select_related("document").get(pk=taken_back.candidate_id)
-
-
-def _seat(narrative: Narrative, candidate: Candidate, by: Membership) -> Assignment:
-    """Return the seat, locked: it keeps one person's two tabs apart. Checks all that must hold
-    to speak.
+    Again and again, this goes back as far as there is anything. Refused when there is nothing.
     """
     seats.refuse_if_archived(by.project)
-    seat = seats.hold(pair=narrative.pair, task=Assignment.Task.JUDGE, by=by)
-    newer = Narrative.objects.filter(
-        pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
-    )
-    if newer.exists():
-        raise Stale("The narrative changed while you were reading. Read it again, then judge.")
-    if not pool(narrative.pair).filter(pk=candidate.pk).exists():
-        raise Refused("This document is not among those to be judged for this query.")
-    return seat
-
-
-def _same(
-    sent: Judgment,
-    narrative: Narrative,
-    candidate: Candidate,
-    by: Membership,
-    relevance: int,
-    note: str,
-) -> Judgment:
-    """Return the judgment that was sent before, if it says the same; refuse a UUID used for
-    something else.
-    """
-    before = (sent.narrative_id, sent.candidate_id, sent.annotator_id, sent.relevance, sent.note)
-    if before != (narrative.pk, candidate.pk, by.pk, relevance, note):
-        raise Refused(
-            "This judgment was already sent with other content. Reload the page and judge again."
-        )
-    return sent
-
-
-def _clear_flag(narrative: Narrative, candidate: Candidate, by: Membership, now: datetime) -> None:
-    Flag.objects.current().filter(narrative=narrative, candidate=candidate, annotator=by).update(
-        cleared_at=now
-    )
+    with transaction.atomic():
+        seats.hold(pair=narrative.pair, task=Assignment.Task.JUDGE, by=by)
+        mine = {"narrative": narrative, "annotator": by}
+        judgments = Judgment.objects.current().filter(**mine, source=Judgment.Source.PAGE)
+        standing = [
+            judgments.order_by("-at", "-pk").first(),
+            Flag.objects.current().filter(**mine).order_by("-at", "-pk").first(),
+        ]
+        last = max((row for row in standing if row), key=lambda row: row.at, default=None)
+        if last is None:
+            raise Refused(_("There is nothing to take back here."))
+        _withdraw(last, narrative.pair, by, now or timezone.now())
+    return Candidate.objects.select_related("document").get(pk=last.candidate_id)
 
 
 def check_grade(by: Membership, relevance: int) -> None:
     """Refuse a relevance that is not one of the grades of the project of `by`."""
-    grades = sorted(Grade.objects.filter(project=by.project_id).values_list("value", flat=True))
-    if relevance not in grades:
-        known = ", ".join(map(str, grades))
-        raise Refused(f"{relevance} is not a grade of this project. Its grades are {known}.")
+    grades = Grade.objects.filter(project=by.project_id).values_list("value", flat=True)
+    _refuse_unless_among(relevance, sorted(grades))
 
 
 def grades_that_need_evidence(
     project: Project, prior: int | None, grades: Sequence[int]
 ) -> list[int]:
     """The grades of a document, which came with the relevance `prior`, that the project takes only
-    with a marked passage.
+    with a marked passage or clause.
     """
     if project.evidence_rule == Project.EvidenceRule.NONE:
         return []
@@ -226,6 +315,463 @@ def grades_that_need_evidence(
     ]
 
 
-def _check_note(note: str) -> None:
-    if len(note) > MAX_NOTE:
-        raise Refused(f"The note has {len(note):,} characters; at most {MAX_NOTE:,} are kept.")
+# --- what is said, and whether it may be ----------------------------------------------------------
+
+
+class _Given(NamedTuple):
+    """The content of a judgment: what makes one the same as another."""
+
+    relevance: int
+    note: str
+    evidence: list[Span]
+    clauses: list[Span]
+    verdicts: dict[int, str]
+
+
+def _checked(given: _Given, project: Project, place: _Place) -> _Given:
+    """Return a judgment as it is kept, its spans in order, or refuse it."""
+    _refuse_unless_among(given.relevance, place.grades)
+    if given.evidence and place.document_length is None:
+        raise Refused(
+            _("The text of this document is not here, so no passage of it can be marked.")
+        )
+    try:
+        given = given._replace(
+            evidence=checked(given.evidence, place.document_length or 0),
+            clauses=checked(given.clauses, place.narrative_length),
+        )
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    _check_conditions(given, project, place)
+    of_document = project.evidence_rule == Project.EvidenceRule.DOCUMENT
+    lacks = lacking(
+        rule=project.evidence_rule,
+        wanted=bool(grades_that_need_evidence(project, place.prior, [given.relevance])),
+        passages=len(given.evidence),
+        clauses=len(given.clauses),
+        markable=place.markable if of_document else bool(place.narrative_length),
+        note=given.note,
+    )
+    if lacks:
+        raise Refused(lacks)
+    return given
+
+
+def _check_conditions(given: _Given, project: Project, place: _Place) -> None:
+    if not place.conditions.issuperset(given.verdicts):
+        raise Refused(
+            _("A verdict is on a condition that this narrative does not have. Load the page anew.")
+        )
+    if not set(Verdict.Answer.values).issuperset(given.verdicts.values()):
+        raise Refused(_("A condition is met, not met, or one can't tell."))
+    if project.condition_rule == Project.ConditionRule.BY_HAND or not place.conditions:
+        return
+    if len(given.verdicts) < len(place.conditions):
+        raise Refused(_("Answer every condition: what is relevant here follows from them."))
+    follows = derived(project.condition_rule, list(given.verdicts.values()), place.grades)
+    if follows not in {None, given.relevance} and not given.note.strip():
+        raise Refused(
+            _(
+                "By its conditions this document is a %(follows)s. Say in the note why it is a "
+                "%(given)s all the same, then give the grade again."
+            )
+            % {"follows": follows, "given": given.relevance}
+        )
+
+
+def _refuse_unless_among(relevance: int, grades: Sequence[int]) -> None:
+    if relevance not in grades:
+        known = ", ".join(map(str, grades))
+        shown = str(relevance) if abs(relevance) < 10**9 else _("This number")
+        raise Refused(f"{shown} is not a grade of this project. Its grades are {known}.")
+
+
+def _words(text: str, what: str) -> str:
+    """Return what someone typed with line ends of one kind, or refuse what cannot be kept."""
+    if len(text) > MAX_NOTE:
+        raise Refused(
+            _("%(what)s has %(length)s characters; at most %(most)s are kept.")
+            % {"what": what, "length": f"{len(text):,}", "most": f"{MAX_NOTE:,}"}
+        )
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if wrong := complaint(text, what):
+        raise Refused(wrong)
+    return text
+
+
+# --- where it is said -----------------------------------------------------------------------------
+
+
+class _Standing(NamedTuple):
+    """A judgment or flag that stands."""
+
+    pk: int
+    uuid: uuids.UUID
+    at: datetime
+    says: int | str
+
+
+@dataclass
+class _Place:
+    """What the database knows of a document, a narrative version and a person, read under the lock
+    on their seat.
+    """
+
+    now: datetime
+    version: int
+    narrative_length: int
+    stale: bool
+    to_judge: bool
+    prior: int | None
+    document_length: int | None
+    markable: bool
+    grades: list[int]
+    conditions: set[int]
+    judgment: _Standing | None
+    flag: _Standing | None
+    # Whether the UUID was used before.
+    sent: bool
+    done: bool
+    others_left: bool
+
+    def refuse_if_closed(self, by: Membership, *, late: bool) -> None:
+        """Refuse where nothing can be said now."""
+        seats.refuse_if_archived(by.project)
+        if self.stale and not late:
+            raise Stale(
+                _("The narrative changed while you were reading. Read it again, then judge.")
+            )
+        if not self.to_judge:
+            raise Refused(_("This document is not among those to be judged for this query."))
+
+    def end_what_stands(self) -> None:
+        """Let what was said before give way."""
+        if self.judgment:
+            Judgment.objects.filter(pk=self.judgment.pk).update(superseded_at=self.now)
+        if self.flag:
+            Flag.objects.filter(pk=self.flag.pk).update(cleared_at=self.now)
+
+    def settle_seat(self, on: On, by: Membership, *, settled: bool) -> None:
+        """Record whether anything is left to do in the seat. What is said under an older version
+        does not change that.
+        """
+        done = settled and not self.others_left
+        if not self.stale and done != self.done:
+            seats.end(
+                pair=on.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
+            )
+
+    def told(self, instead_of: uuids.UUID | None, says: int | str) -> str:
+        """What the person must be told although what they said was recorded."""
+        return _told(
+            self.version if self.stale else None, self.judgment or self.flag, instead_of, says
+        )
+
+
+def _told(
+    stale: int | None,
+    before: _Standing | None,
+    instead_of: uuids.UUID | None,
+    says: int | str,
+) -> str:
+    """`stale`: the version it was said under, if there is a newer one; `before`: what gave way."""
+    sentences = []
+    if stale is not None:
+        sentences.append(
+            _(
+                "The narrative has changed since. This is kept under version %(version)d, which "
+                "you read; read the new one and judge again."
+            )
+            % {"version": stale}
+        )
+    known = instead_of == UNSAID or before is None or before.uuid == instead_of
+    if before is not None and not known and before.says != says:
+        sentences.append(
+            _(
+                "In another tab or place you had said something else of this document meanwhile. "
+                "Both are kept; this one counts."
+            )
+        )
+    return " ".join(sentences)
+
+
+@contextmanager
+def _speaking(
+    on: On, by: Membership, uuid: uuids.UUID, *, late: bool, now: datetime | None
+) -> Iterator[_Place]:
+    """One transaction in which `by` says something, under the lock on their seat: it keeps one
+    person's tabs apart.
+    """
+    if on.narrative not in _KEYS or on.candidate not in _KEYS:
+        raise NotHere(_not_here())
+    now = now or timezone.now()
+    try:
+        with transaction.atomic():
+            if not seats.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now):
+                if not late:
+                    raise Refused(seats.NOT_YOURS)
+                seats.take(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)
+                seats.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)
+            yield _place(on, by, uuid, now)
+    except IntegrityError as error:
+        # Under another lock somebody else used the UUID a moment ago.
+        used = Judgment.objects.filter(uuid=uuid), Flag.objects.filter(uuid=uuid)
+        if any(rows.exists() for rows in used):
+            raise Refused(_used_before()) from error
+        raise
+
+
+def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
+    """Look everything up that decides whether something may be said: one query, not many, for this
+    is what every key press waits for.
+    """
+    project = by.project
+    listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
+    # The names in here are our own tables, and what `pool` and this function write.
+    sql = f"""
+        SELECT v.version, LENGTH(v.text),
+            EXISTS (
+                SELECT 1 FROM annotate_narrative w
+                WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
+            ),
+            c.prior_relevance, d.length, d.markup,
+            (
+                SELECT {listed % "g.value"} FROM annotate_grade g
+                WHERE g.project_id = %(project)s
+            ),
+            (
+                SELECT {listed % "k.id"} FROM annotate_condition k WHERE k.narrative_id = v.id
+            ),
+            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.kind,
+            EXISTS (SELECT 1 FROM annotate_judgment u WHERE u.uuid = %(uuid)s)
+                OR EXISTS (SELECT 1 FROM annotate_flag u WHERE u.uuid = %(uuid)s),
+            (
+                SELECT s.done_at IS NOT NULL FROM annotate_assignment s
+                WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
+            ),
+            {others_unsettled(project)}
+        FROM annotate_narrative v
+        JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
+        JOIN annotate_document d ON d.id = c.document_id
+        LEFT JOIN annotate_judgment j ON j.narrative_id = v.id AND j.candidate_id = c.id
+            AND j.annotator_id = %(member)s AND j.superseded_at IS NULL
+        LEFT JOIN annotate_flag f ON f.narrative_id = v.id AND f.candidate_id = c.id
+            AND f.annotator_id = %(member)s AND f.cleared_at IS NULL
+        WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
+    """  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(
+            sql,
+            {
+                "project": project.pk,
+                "relevant_from": project.relevant_from,
+                "query": on.pair.query_id,
+                "pair": on.pair.pk,
+                "narrative": on.narrative,
+                "candidate": on.candidate,
+                "member": by.pk,
+                "uuid": uuid if _is_postgresql() else uuid.hex,
+            },
+        )
+        row = cursor.fetchone()
+    if row is None:
+        raise NotHere(_not_here())
+    version, length, stale, prior, document_length, markup, grades, conditions, *rest = row
+    judgment, flagged = _standing(rest[0:4]), _standing(rest[4:8])
+    for standing in (judgment, flagged):
+        if standing:
+            # Whatever the clocks say: what comes after is later.
+            now = max(now, standing.at + _INSTANT)
+    return _Place(
+        now=now,
+        version=version,
+        narrative_length=length,
+        stale=bool(stale),
+        to_judge=project.judge_scope != Project.Scope.RELEVANT
+        or (prior is not None and prior >= project.relevant_from),
+        prior=prior,
+        document_length=document_length,
+        markable=markup == Document.Markup.PLAIN and bool(document_length),
+        grades=sorted(map(int, (grades or "").split(",") if grades else ())),
+        conditions=set(map(int, conditions.split(","))) if conditions else set(),
+        judgment=judgment,
+        flag=flagged,
+        sent=bool(rest[8]),
+        done=bool(rest[9]),
+        others_left=bool(rest[10]),
+    )
+
+
+def _standing(columns: Sequence[Any]) -> _Standing | None:
+    pk, uuid, at, says = columns
+    if pk is None:
+        return None
+    # SQLite keeps a UUID as its digits, and a moment without its zone.
+    uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
+    at = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return _Standing(pk, uuid, at if at.tzinfo else at.replace(tzinfo=UTC), says)
+
+
+def _not_here() -> str:
+    return _(
+        "This document is not among those to be judged for this query, or the narrative is not "
+        "one of its own."
+    )
+
+
+def _is_postgresql() -> bool:
+    return connection.vendor == "postgresql"
+
+
+# --- what was said before -------------------------------------------------------------------------
+
+
+def _sent_before(
+    on: On,
+    by: Membership,
+    uuid: uuids.UUID,
+    instead_of: uuids.UUID | None,
+    place: _Place,
+    content: _Given | tuple[str, str],
+) -> Said:
+    """Return the statement that was sent before with this UUID, if it says the same; refuse a UUID
+    used for something else.
+    """
+    where = {
+        "uuid": uuid,
+        "narrative": on.narrative,
+        "candidate": on.candidate,
+        "annotator": by,
+    }
+    row: Judgment | Flag | None
+    says: int | str
+    if isinstance(content, _Given):
+        row = Judgment.objects.filter(**where).first()
+        same = row is not None and _content(row) == _kept(content)
+        says = content.relevance
+    else:
+        row = Flag.objects.filter(**where).first()
+        same = row is not None and (row.kind, row.words) == content
+        says = content[0]
+    if row is None or not same:
+        raise Refused(_used_before())
+    before = _before(row)
+    return Said(
+        row,
+        _told(
+            place.version if place.stale else None,
+            _Standing(before.pk, before.uuid, before.at, _says(before)) if before else None,
+            instead_of,
+            says,
+        ),
+    )
+
+
+def _content(row: Judgment) -> _Given:
+    return _Given(
+        row.relevance,
+        row.note,
+        [Span(span["start"], span["end"]) for span in row.evidence],
+        [Span(span["start"], span["end"]) for span in row.clauses],
+        dict(row.verdicts.values_list("condition", "answer")),
+    )
+
+
+def _kept(given: _Given) -> _Given:
+    """A judgment with its spans as they would have been kept, if they would."""
+    try:
+        return given._replace(
+            evidence=checked(given.evidence, _KEYS.stop), clauses=checked(given.clauses, _KEYS.stop)
+        )
+    except ValueError:
+        return given
+
+
+def _used_before() -> str:
+    return _("This was already sent with other content. Load the page anew and judge again.")
+
+
+def _says(row: Judgment | Flag) -> int | str:
+    return row.relevance if isinstance(row, Judgment) else row.kind
+
+
+def _ended(row: Judgment | Flag) -> datetime | None:
+    return row.superseded_at if isinstance(row, Judgment) else row.cleared_at
+
+
+def _end(row: Judgment | Flag, at: datetime | None) -> None:
+    type(row)._default_manager.filter(pk=row.pk).update(**{_ENDED[type(row)]: at})
+
+
+def _chain(row: Judgment | Flag) -> dict[str, int]:
+    """What all that one person said of one document under one narrative version has in common."""
+    return {
+        "narrative": row.narrative_id,
+        "candidate": row.candidate_id,
+        "annotator": row.annotator_id,
+    }
+
+
+def _before(row: Judgment | Flag) -> Judgment | Flag | None:
+    """What gave way to a statement."""
+    judged = Q(superseded_at=row.at)
+    if isinstance(row, Judgment) and row.replaces_id is not None:
+        judged |= Q(pk=row.replaces_id)
+    found: list[Judgment | Flag] = [
+        *Judgment.objects.filter(judged, **_chain(row), withdrawn_at=None),
+        *Flag.objects.filter(**_chain(row), cleared_at=row.at),
+    ]
+    return max((one for one in found if one != row), key=lambda one: one.at, default=None)
+
+
+def _behind(row: Judgment | Flag) -> Judgment | Flag | None:
+    """What a statement gave way to; None for one that stands, or was taken back."""
+    ended = _ended(row)
+    if ended is None:
+        return None
+    of_it = {**_chain(row), "at": ended}
+    return Judgment.objects.filter(**of_it).first() or Flag.objects.filter(**of_it).first()
+
+
+def _withdraw(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: datetime) -> Said:
+    """Take a statement out of its chain, under the lock on the seat."""
+    ended, behind = _ended(row), _behind(row)
+    if isinstance(row, Judgment):
+        if row.withdrawn_at is not None:
+            return Said(row)
+        if row.source != Judgment.Source.PAGE:
+            raise Refused(_("This came from a file, and cannot be taken back here."))
+    elif ended is not None and behind is None:
+        return Said(row)
+    before = _before(row)
+    moment = max(now, row.at + _INSTANT, *([ended + _INSTANT] if ended else []))
+    if isinstance(row, Judgment):
+        # It gives up the place it took as well: another one may take it.
+        replaced = row.replaces_id
+        Judgment.objects.filter(pk=row.pk).update(
+            superseded_at=moment, withdrawn_at=moment, replaces=None
+        )
+        Judgment.objects.filter(replaces=row.pk).update(replaces=replaced)
+    else:
+        _end(row, moment)
+    if ended is not None:
+        if before is not None:
+            _end(before, ended)
+        return Said(row, _("You had said something newer of this document meanwhile. It stands."))
+    stands = (
+        Judgment.objects.current().filter(**_chain(row)).exists()
+        or Flag.objects.current().filter(**_chain(row)).exists()
+    )
+    if before is not None and not stands:
+        _end(before, None)
+    _settle(row, pair, by, moment)
+    return Said(row)
+
+
+def _settle(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: datetime) -> None:
+    """Record anew whether anything is left to do in the seat, after a statement was taken back."""
+    place = _place(On(pair, row.narrative_id, row.candidate_id), by, row.uuid, now)
+    settled = place.judgment is not None or (
+        place.flag is not None and place.flag.says != Flag.Kind.LATER
+    )
+    place.settle_seat(On(pair, row.narrative_id, row.candidate_id), by, settled=settled)

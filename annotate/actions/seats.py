@@ -17,6 +17,7 @@ from annotate.models import Assignment, InstructionPair, Membership, Narrative, 
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
+NOT_YOURS = "This is not your seat. Take one from your list, then go on."
 
 Task = Assignment.Task
 
@@ -87,8 +88,21 @@ def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
     """Return the seat `by` holds, locked for this transaction, or refuse."""
     seat = Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()
     if seat is None:
-        raise Refused("This is not your seat. Take one from your list, then go on.")
+        raise Refused(NOT_YOURS)
     return seat
+
+
+def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
+    """Lock the seat of `by` for this transaction and record that work is done in it: one
+    statement. False where they hold none.
+    """
+    mine = by.assignments.filter(pair=pair, task=task)
+    return bool(mine.update(touched_at=Coalesce("touched_at", Value(now))))
+
+
+def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:
+    """Record when the work in the seat of `by` was done; None: it is not."""
+    by.assignments.filter(pair=pair, task=task).update(done_at=at)
 
 
 def touch(seat: Assignment, *, done: bool, now: datetime) -> None:

@@ -1,11 +1,17 @@
-"""The judge page's forms: a grade, or a flag."""
+"""The judge page's forms: a grade, or a flag. They work without a script."""
 
 from __future__ import annotations
 
-from django import forms
+from typing import Any
 
-from annotate.actions.judging import MAX_NOTE
-from annotate.models import Flag
+from django import forms
+from django.utils.translation import gettext as _
+
+from annotate.actions.judging import MAX_ACTIVE_MS, MAX_NOTE
+from annotate.evidence import Span
+from annotate.models import Flag, Judgment
+
+VERDICT = "verdict-"
 
 
 class BackForm(forms.Form):
@@ -16,14 +22,50 @@ class BackForm(forms.Form):
     back = forms.ChoiceField(required=False, choices=[(LIST, LIST)], widget=forms.HiddenInput)
 
 
+class SpansField(forms.Field):
+    """Spans of a text, each a value "start-end"."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: list[str] | None) -> list[Span]:
+        """Read them; what is no span is refused."""
+        spans = []
+        for one in value or ():
+            start, _dash, end = one.partition("-")
+            if not all(
+                part.isascii() and part.isdecimal() and len(part) < 12 for part in (start, end)
+            ):
+                raise forms.ValidationError(_("A marked passage could not be read. Mark it again."))
+            spans.append(Span(int(start), int(end)))
+        return spans
+
+
 class JudgmentForm(BackForm):
-    """One grade for one document, under the narrative version that was on the screen."""
+    """One grade for one document, under the narrative version that was on the screen.
+
+    A verdict on a condition is the field `verdict-` and the condition's key.
+    """
 
     narrative = forms.IntegerField(widget=forms.HiddenInput)
     relevance = forms.IntegerField()
     uuid = forms.UUIDField(required=False, widget=forms.HiddenInput)
-    active_ms = forms.IntegerField(required=False, min_value=0, max_value=86_400_000)
-    note = forms.CharField(required=False, max_length=MAX_NOTE, strip=False)
+    active_ms = forms.IntegerField(required=False, min_value=0, max_value=MAX_ACTIVE_MS)
+    pressed = forms.ChoiceField(required=False, choices=Judgment.Pressed.choices)
+    # How long it may be, and of what, is for the action to say.
+    note = forms.CharField(required=False, strip=False)
+    evidence = SpansField(required=False)
+    clauses = SpansField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Add `verdicts`: the answers by the key of the condition."""
+        verdicts = {}
+        for name, answer in self.data.items():
+            key = name.removeprefix(VERDICT)
+            if name.startswith(VERDICT) and answer:
+                if not (key.isascii() and key.isdecimal() and len(key) < 19):
+                    raise forms.ValidationError(_("A verdict is on no condition."))
+                verdicts[int(key)] = str(answer)
+        return {**self.cleaned_data, "verdicts": verdicts}
 
 
 class FlagForm(BackForm):

@@ -143,6 +143,9 @@ class Grade(models.Model):
     name = models.CharField(max_length=60)
     sentence = models.CharField(max_length=300, blank=True)
 
+    # Set by pages: the key that gives this grade.
+    key = ""
+
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(name="grade_once_per_project", fields=["project", "value"]),

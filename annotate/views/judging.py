@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -21,7 +21,7 @@ from annotate import access, keymap
 from annotate.actions import judging as actions
 from annotate.actions import pool, seats
 from annotate.actions.pool import Sitting, judged_narrative, sitting
-from annotate.errors import Refused
+from annotate.errors import NotHere, Refused
 from annotate.forms.judging import BackForm, FlagForm, JudgmentForm
 from annotate.models import (
     Assignment,
@@ -50,8 +50,7 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     at = sitting(narrative=narrative, by=member)
-    after = request.GET.get("after", "")
-    following = at.next(after=_number(after))
+    following = at.next(after=_number(request.GET.get("after", "")))
     if following is None:
         return _show(request, member, pair, narrative, None, at=at)
     return redirect("annotate:judge", pair.pk, following)
@@ -95,44 +94,50 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
 def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Save one grade and go to the next document."""
     member, pair = access.pair(request.user, pk)
-    candidate = access.candidate(pair, candidate_pk)
     form = JudgmentForm(request.POST)
     try:
         if not form.is_valid():
             raise Refused(_first_error(form))
-        actions.judge(
-            narrative=access.narrative(pair, form.cleaned_data["narrative"]),
-            candidate=candidate,
-            relevance=form.cleaned_data["relevance"],
-            note=form.cleaned_data["note"],
-            active_ms=form.cleaned_data["active_ms"],
-            uuid=form.cleaned_data["uuid"],
+        said = form.cleaned_data
+        actions.say_grade(
+            on=actions.On(pair, said["narrative"], candidate_pk),
+            relevance=said["relevance"],
+            note=said["note"],
+            evidence=said["evidence"],
+            clauses=said["clauses"],
+            verdicts=said["verdicts"],
+            active_ms=said["active_ms"],
+            pressed=said["pressed"],
+            uuid=said["uuid"],
             by=member,
         )
+    except NotHere as not_here:
+        raise Http404(str(not_here)) from not_here
     except Refused as refused:
-        return _refusal(request, member, pair, candidate, str(refused))
-    return _onward(pair, candidate_pk, form.cleaned_data["back"])
+        return _refusal(request, member, pair, candidate_pk, str(refused))
+    return _onward(pair, candidate_pk, said["back"])
 
 
 @require_POST
 def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Put a flag on a document instead of a grade and go to the next one."""
     member, pair = access.pair(request.user, pk)
-    candidate = access.candidate(pair, candidate_pk)
     form = FlagForm(request.POST)
     try:
         if not form.is_valid():
             raise Refused(_first_error(form))
-        actions.flag(
-            narrative=access.narrative(pair, form.cleaned_data["narrative"]),
-            candidate=candidate,
-            kind=form.cleaned_data["kind"],
-            words=form.cleaned_data["words"],
+        said = form.cleaned_data
+        actions.say_flag(
+            on=actions.On(pair, said["narrative"], candidate_pk),
+            kind=said["kind"],
+            words=said["words"],
             by=member,
         )
+    except NotHere as not_here:
+        raise Http404(str(not_here)) from not_here
     except Refused as refused:
-        return _refusal(request, member, pair, candidate, str(refused))
-    return _onward(pair, candidate_pk, form.cleaned_data["back"])
+        return _refusal(request, member, pair, candidate_pk, str(refused))
+    return _onward(pair, candidate_pk, said["back"])
 
 
 @require_POST
@@ -241,7 +246,7 @@ def _document(
         "given": sheet.given,
         "flag": sheet.flag,
         "note": sheet.given.note if sheet.given else "",
-        "saved_at": (sheet.given or sheet.flag).at if sheet.given or sheet.flag else None,
+        "saved_at": said.at if (said := sheet.given or sheet.flag) else None,
         "previous_url": _judge_url(pair, at.before(candidate.pk)),
         "next_url": _judge_url(pair, at.behind(candidate.pk)),
     }
@@ -276,11 +281,17 @@ def _refusal(
     request: PageRequest,
     member: Membership,
     pair: InstructionPair,
-    candidate: Candidate,
+    candidate_pk: int,
     sentence: str,
 ) -> HttpResponse:
     """Show the document again with why it was refused; what was typed is still there."""
-    said = {"error": sentence, "note": request.POST.get("note", "")}
+    candidate = access.candidate(pair, candidate_pk)
+    said = {
+        "error": sentence,
+        "note": _shown(request.POST.get("note", "")),
+        "typed_kind": request.POST.get("kind", ""),
+        "typed_words": _shown(request.POST.get("words", "")),
+    }
     try:
         narrative = narrative_for(member, pair)
         return _show(request, member, pair, narrative, candidate, said, status=422)
@@ -302,6 +313,11 @@ def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
 def _first_error(form: JudgmentForm | FlagForm) -> str:
     field, errors = next(iter(form.errors.items()))
     return f"{form.fields[field].label or field}: {errors[0]}"
+
+
+def _shown(text: str) -> str:
+    """What was typed, as a page can hold it: half of a character is no character."""
+    return text.encode(errors="replace").decode()
 
 
 def _number(value: str) -> int | None:
