@@ -12,6 +12,7 @@ from django.core.management import call_command
 
 from annotate.models import (
     Candidate,
+    Condition,
     Document,
     Flag,
     InstructionPair,
@@ -19,6 +20,7 @@ from annotate.models import (
     Membership,
     Narrative,
     Query,
+    Verdict,
 )
 from formats.followtable import CATEGORIES
 
@@ -132,3 +134,45 @@ def test_every_file_loads_whole_and_brings_nothing_the_second_time(shared_data, 
 
     assert count is None or first[0] == count
     assert second == [first[0], 0, first[0]]
+
+
+def test_multiconir_gives_conditions_and_verdicts_that_count_to_the_relevance(shared_data):
+    file = shared_data / "multiconir" / "Sample_Task2_&_3.csv"
+    grades = ("--grades", ",".join(map(str, range(11))))
+
+    first = load("multiconir", file, options=grades)
+    second = load("multiconir", file, options=grades)
+
+    assert (first, second) == ([789, 789, 0], [789, 0, 789])
+    # 3 queries x 2 styles x (1 + ... + 10) conditions, on each of them 11 verdicts.
+    assert (Condition.objects.count(), Verdict.objects.count()) == (330, 3_630)
+    claims = Judgment.objects.filter(narrative__pair__pair_id="2_10n").order_by("relevance")
+    assert list(claims.values_list("relevance", flat=True)) == list(range(11))
+    assert all(claim.verdicts.filter(answer="met").count() == claim.relevance for claim in claims)
+    assert set(Membership.objects.values_list("name", "is_machine")) == {
+        ("multiconir-claims", True)
+    }
+
+
+def test_multi_infosearch_gives_documents_times_attributes(shared_data):
+    file = shared_data / "multi_infosearch" / "final_sorted.jsonl"
+
+    assert load("multi-infosearch", file) == [44, 44, 0]
+    assert load("multi-infosearch", file) == [44, 0, 44]
+    violated = Verdict.objects.filter(
+        judgment__candidate__document__doc_id="2654_2_negative"
+    ).values_list("condition__name", "condition__text", "answer")
+    assert sorted(violated) == [
+        ("format", "Guide", "not_met"),
+        ("language", "English", "not_met"),
+    ]
+    assert Candidate.objects.filter(query__query_id="2654", prior_relevance=1).count() == 5
+
+
+def test_infosearch_gives_the_claims_of_both_instructions(shared_data):
+    assert load("infosearch", shared_data / "infosearch") == [56, 56, 0]
+    assert load("infosearch", shared_data / "infosearch") == [56, 0, 56]
+    sides = Counter(Judgment.objects.values_list("narrative__side", flat=True))
+    assert sides == {"altered": 13, "reversed": 13}
+    # Of its query, of its pair: one each.
+    assert InstructionPair.objects.count() == 5
