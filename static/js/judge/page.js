@@ -137,6 +137,7 @@ function show(candidate, step = "push") {
 function arrive(sheet, long) {
   scrollTo(0, 0);
   clock.turn(current);
+  document.getElementById("list").search = `?at=${current}`;
   root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, sheet, said: long } }));
   spoken.textContent = words("document", { position: number.format(sitting.position(current)), total: number.format(sitting.total), title: sheet.dataset.label });
   visited.unshift(current);
