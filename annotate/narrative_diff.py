@@ -6,6 +6,7 @@ PURE: no Django. `static/js/diff.js` shows the same while one types.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import NamedTuple
@@ -52,6 +53,18 @@ def diff(before: str, after: str) -> list[Piece]:
 def before_pieces(pieces: list[Piece]) -> list[Piece]:
     """The pieces that make up the older text."""
     return [piece for piece in pieces if piece.op is not Op.ADDED]
+
+
+def is_anew(pieces: Iterable[tuple[str, str]]) -> bool:
+    """Whether little of the older text is left in the newer one.
+
+    Between two texts that only share their small words, marks would show a jumble and no change.
+    """
+    kept = whole = 0
+    for op, text in pieces:
+        kept += len(text) * (op == Op.KEPT)
+        whole += len(text) * (op != Op.REMOVED)
+    return kept * 3 < whole
 
 
 def _by_sentences(before: str, after: str) -> list[Piece]:

@@ -1,15 +1,21 @@
-"""The judge page: one document, one key, the next document; with and without htmx."""
+"""The judge page as the server draws it, the documents it keeps ready, and its forms without a
+script.
+"""
 
 from __future__ import annotations
 
+import html
+import json
+import re
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.actions import pool, seats
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
-
-HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -26,12 +32,25 @@ def scene(db, client):
         ada = factories.member(project, "ada")
 
         def post(self, name, candidate, **data):
-            htmx = data.pop("htmx", False)
             return client.post(
                 reverse(f"annotate:{name}", args=[self.pair.pk, candidate.pk]),
                 {"narrative": self.narrative.pk, **data},
-                headers=HTMX if htmx else {},
             )
+
+        def next_after(self, response):
+            """Where one comes to after a form was taken."""
+            return client.get(response.url).url
+
+        def sitting(self, candidate):
+            page = client.get(self.url(candidate)).content.decode()
+            (found,) = re.findall(
+                r'<script id="sitting" type="application/json">(.*?)</script>', page
+            )
+            return json.loads(found)
+
+        def documents(self, *candidates):
+            url = reverse("annotate:documents", args=[self.pair.pk])
+            return client.get(url, {"candidate": [str(one) for one in candidates]})
 
         def order(self):
             found = pool.sitting(narrative=self.narrative, by=self.ada).order
@@ -56,7 +75,9 @@ def test_the_page_shows_query_narrative_and_document(scene, client):
     page = client.get(scene.url(scene.candidates[0])).content.decode()
 
     assert "tidal power" in page
-    assert "Any plant counts<ins>, but only at sea</ins>." in page
+    # The change is marked within the clauses that it is in.
+    assert '>Any plant counts<ins>,</ins></span><ins> </ins><span class="clause"' in page
+    assert "><ins>but only at sea</ins>.</span>" in page
     assert "Turbines in the Severn." in page
 
 
@@ -72,18 +93,8 @@ def test_a_grade_is_saved_and_the_next_document_comes(scene):
 
     response = scene.post("judgment", first, relevance=2)
 
-    assert response.url == scene.url(second)
+    assert scene.next_after(response) == scene.url(second)
     assert Judgment.objects.current().get().relevance == 2
-
-
-def test_with_htmx_the_next_document_takes_this_ones_place(scene):
-    first, second = scene.order()
-
-    response = scene.post("judgment", first, relevance=2, htmx=True)
-
-    assert response.headers["HX-Push-Url"] == scene.url(second)
-    assert response.content.decode().lstrip().startswith('<div class="judge__candidate"')
-    assert "Saved" in response.content.decode()
 
 
 def test_after_the_last_document_the_page_says_so(scene, client):
@@ -130,15 +141,12 @@ def test_a_flag_with_words_brings_the_next_document(scene):
 
     response = scene.post("flag", first, kind="problem", words="Cut off.")
 
-    assert response.url == scene.url(second)
+    assert scene.next_after(response) == scene.url(second)
     assert Flag.objects.get().words == "Cut off."
 
 
-@pytest.mark.parametrize("htmx", [False, True])
-def test_a_grade_that_does_not_exist_is_refused_and_the_note_kept(scene, htmx):
-    response = scene.post(
-        "judgment", scene.candidates[0], relevance=7, note="see line 3", htmx=htmx
-    )
+def test_a_grade_that_does_not_exist_is_refused_and_the_note_kept(scene):
+    response = scene.post("judgment", scene.candidates[0], relevance=7, note="see line 3")
 
     assert response.status_code == 422
     assert "7 is not a grade of this project" in response.content.decode()
@@ -154,15 +162,6 @@ def test_a_judgment_under_an_old_narrative_is_refused_and_the_new_one_shown(scen
     assert response.status_code == 422
     assert "The narrative changed while you were reading" in response.content.decode()
     assert "estuaries" in response.content.decode()
-    assert not Judgment.objects.exists()
-
-
-def test_with_htmx_a_changed_narrative_brings_the_whole_page_anew(scene):
-    factories.narrative(scene.pair, text="Only plants in estuaries count.", version=2)
-
-    response = scene.post("judgment", scene.candidates[0], relevance=1, htmx=True)
-
-    assert response.headers["HX-Redirect"] == scene.url(scene.candidates[0])
     assert not Judgment.objects.exists()
 
 
@@ -212,11 +211,146 @@ def test_a_document_of_another_query_is_not_found(scene):
     assert scene.post("judgment", stranger, relevance=1).status_code == 404
 
 
-def test_saving_and_bringing_the_next_takes_few_queries(scene, django_assert_max_num_queries):
+def test_a_grade_takes_few_queries_up_to_its_redirect(scene, django_assert_max_num_queries):
     first, _ = scene.order()
 
-    with django_assert_max_num_queries(25) as queries:
-        scene.post("judgment", first, relevance=2, htmx=True)
+    with django_assert_max_num_queries(8):
+        scene.post("judgment", first, relevance=2)
 
-    texts = [query for query in queries.captured_queries if "documenttext" in query["sql"]]
-    assert len(texts) == 1
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"note": "half of one: \N{REPLACEMENT CHARACTER}"},
+        {"note": "a\x00b"},
+        {"note": "bell \x07"},
+        {"note": "x" * 1_000_000},
+        {"evidence": ["0-400"]},
+        {"evidence": ["one-two"]},
+        {"clauses": ["5-5"]},
+        {"verdict-1": "met"},
+        {"verdict-x": "met"},
+        {"active_ms": "-1"},
+        {"pressed": "foot"},
+        {"narrative": "x"},
+    ],
+)
+def test_what_cannot_be_kept_is_refused_with_a_sentence(scene, wrong):
+    response = scene.post("judgment", scene.candidates[0], **{"relevance": 1, **wrong})
+
+    assert response.status_code == 422
+    assert 'role="alert"' in response.content.decode()
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize("narrative", ["0", str(10**30), "-3"])
+def test_a_narrative_that_is_none_of_the_pairs_is_not_found(scene, narrative):
+    response = scene.post("judgment", scene.candidates[0], relevance=1, narrative=narrative)
+
+    assert response.status_code == 404
+    assert not Judgment.objects.exists()
+
+
+def test_marked_passages_and_verdicts_come_with_a_form(scene):
+    condition = scene.narrative.conditions.create(number=1, text="At sea.")
+    fields = {"evidence": ["0-8", "5-12"], "clauses": ["0-3"], f"verdict-{condition.pk}": "met"}
+
+    scene.post("judgment", scene.candidates[0], relevance=1, pressed="click", **fields)
+
+    judgment = Judgment.objects.get()
+    assert judgment.evidence == [{"start": 0, "end": 12}]
+    assert judgment.clauses == [{"start": 0, "end": 3}]
+    assert judgment.pressed == "click"
+    assert [verdict.answer for verdict in judgment.verdicts.all()] == ["met"]
+
+
+def test_the_page_tells_its_script_where_the_judge_stands(scene):
+    first, second = scene.order()
+    scene.post("judgment", first, relevance=2)
+    scene.post("flag", second, kind="later")
+
+    found = scene.sitting(first)
+
+    assert found["order"] == [first.pk, second.pk]
+    assert found["said"] == {
+        str(first.pk): ["judgment", 2, str(Judgment.objects.get().uuid)],
+        str(second.pk): ["flag", "later", str(Flag.objects.get().uuid)],
+    }
+    assert found["grades"][0] == {"value": 0, "name": "Not relevant", "key": "0"}
+    assert (found["narrative"], found["candidate"]) == (scene.narrative.pk, first.pk)
+    assert found["user"] == scene.ada.user_id
+    assert found["urls"]["candidate"] == f"/pairs/{scene.pair.pk}/candidates/0/"
+
+
+def test_documents_are_drawn_to_be_kept_ready_in_the_order_asked_for(scene):
+    first, second = scene.order()
+    scene.post("judgment", first, relevance=2, note="see “line 3”")
+
+    drawn = scene.documents(second.pk, first.pk).content.decode()
+
+    assert re.findall(r'data-candidate="(\d+)" data-position="(\d+)"', drawn) == [
+        (str(second.pk), "2"),
+        (str(first.pk), "1"),
+    ]
+    said = [json.loads(html.unescape(one)) for one in re.findall(r'data-said="([^"]*)"', drawn)]
+    assert said[0] == {}
+    assert (said[1]["relevance"], said[1]["note"]) == (2, "see “line 3”")
+    assert "Turbines in the Severn." in drawn
+    assert "<script>alert(1)" not in drawn
+
+
+def test_documents_of_other_pools_are_left_out(scene):
+    stranger = factories.candidate(factories.query(scene.project, "302"))
+
+    drawn = scene.documents(stranger.pk, 10**18, "x").content.decode()
+
+    assert "judge__sheet" not in drawn
+
+
+def test_someone_without_the_seat_gets_no_documents(scene, client):
+    client.force_login(factories.member(scene.project, "ben").user)
+
+    response = scene.documents(scene.candidates[0].pk)
+
+    assert response.status_code == 409
+    assert "Turbines" not in response.content.decode()
+
+
+def test_many_documents_take_as_many_queries_as_one(scene, django_assert_num_queries):
+    more = [factories.candidate(scene.query, text="More.").pk for _ in range(20)]
+    scene.documents(more[0])
+    with CaptureQueriesContext(connection) as one:
+        scene.documents(more[0])
+
+    with django_assert_num_queries(len(one)):
+        response = scene.documents(*more)
+
+    assert response.content.decode().count("judge__sheet") == 20
+
+
+def test_at_most_fifty_documents_come_at_once(scene):
+    more = [factories.candidate(scene.query, text="More.").pk for _ in range(51)]
+
+    assert scene.documents(*more).content.decode().count("judge__sheet") == 50
+
+
+def test_a_sheet_names_the_grades_that_need_evidence(scene):
+    scene.project.evidence_rule = "document"
+    scene.project.save()
+
+    drawn = scene.documents(scene.candidates[0].pk).content.decode()
+
+    assert 'data-evidence-wanted="0"' in drawn
+
+
+def test_ranks_are_hidden_unless_the_lead_shows_them(scene):
+    run = scene.project.runs.create(name="bm25.run", sha256="0" * 64)
+    document = scene.candidates[0].document
+    run.lines.create(query=scene.query, document=document, rank=7, score=1.5)
+    hidden = scene.documents(scene.candidates[0].pk).content.decode()
+    scene.project.show_rank = True
+    scene.project.save()
+    shown = scene.documents(scene.candidates[0].pk).content.decode()
+
+    assert "bm25.run" not in hidden
+    assert "bm25.run" in shown

@@ -1,0 +1,56 @@
+// Choosing a clause of the narrative: by its number, by a click, or with the arrows. A number or a click chooses one and
+// ends; Space chooses and goes on, Enter chooses and ends, Escape ends. Choosing a clause again takes it away.
+// chooseClause(narrative, { chosen(clause), toggle(clause), left(), say(kind, clause) }) -> a function that leaves.
+export const clausesOf = (narrative) => [...(narrative?.querySelectorAll("[data-clause]") ?? [])];
+
+export function chooseClause(narrative, { chosen, toggle, left, say }) {
+  const clauses = clausesOf(narrative);
+  const controller = new AbortController();
+  let current = -1;
+
+  function leave() {
+    controller.abort();
+    delete narrative.dataset.choosing;
+    for (const clause of clauses) delete clause.dataset.current;
+    left();
+  }
+
+  function take(clause) {
+    leave();
+    toggle(clause);
+  }
+
+  function go(index) {
+    if (current >= 0) delete clauses[current].dataset.current;
+    current = Math.max(0, Math.min(index, clauses.length - 1));
+    clauses[current].dataset.current = "";
+    clauses[current].scrollIntoView({ block: "nearest" });
+    say("clause", clauses[current]);
+  }
+
+  function keydown(event) {
+    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey || event.target.matches?.("textarea, input, select") || document.querySelector("dialog[open]")) return;
+    const { key } = event;
+    if (/^[1-9]$/.test(key) && clauses[key - 1]) take(clauses[key - 1]);
+    else if (key === "ArrowDown" || key === "ArrowRight") go(current + 1);
+    else if (key === "ArrowUp" || key === "ArrowLeft") go(current - 1);
+    else if (key === " ") toggle(clauses[current]);
+    else if (key === "Enter" && chosen(clauses[current])) leave();
+    else if (key === "Enter") take(clauses[current]);
+    else if (key === "Escape") leave();
+    // A number that no clause has is a grade that was not meant.
+    else if (!/^[0-9]$/.test(key)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  const { signal } = controller;
+  window.addEventListener("keydown", keydown, { capture: true, signal });
+  narrative.addEventListener("click", (event) => {
+    const clause = event.target.closest("[data-clause]");
+    if (clause) take(clause);
+  }, { signal });
+  narrative.dataset.choosing = "";
+  go(Math.max(0, clauses.findIndex(chosen)));
+  return leave;
+}

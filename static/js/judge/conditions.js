@@ -1,0 +1,126 @@
+// The conditions of the judge page. One row is current: its keys answer it and go on to the next open one. The grade that
+// follows by the project's rule says so on its button, and Enter is its key; another grade asks for a word in the note
+// first, and so does a grade while conditions are open. Answers go with the judgment and come back with its document.
+import { derived } from "./derived.js";
+import { openNote } from "./note.js";
+
+const root = document.querySelector(".judge");
+const strip = root?.querySelector("[data-conditions]");
+const words = (name, values = {}) => strip.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+
+function listen({ condition_rule: rule, grades }) {
+  const rows = [...strip.querySelectorAll("[data-condition]")];
+  const values = grades.map((grade) => grade.value);
+  const buttons = [...root.querySelectorAll("button[name=relevance]")];
+  const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
+  const sum = strip.querySelector("[data-conditions-sum]");
+  const spoken = strip.querySelector("[data-conditions-spoken]");
+  // Candidate -> answers that were given and not sent.
+  const unsent = new Map();
+  let candidate = null;
+  let overruling = null;
+
+  const answer = (row) => row.querySelector("input:checked")?.value ?? null;
+  const open = (row) => answer(row) === null;
+  const current = () => rows.findIndex((row) => "current" in row.dataset);
+  const follows = () => derived(rule, rows.map(answer), values);
+  const verdicts = () => Object.fromEntries(rows.filter((row) => !open(row)).map((row) => [row.dataset.condition, answer(row)]));
+  const nameOf = (value) => `${value} ${grades.find((grade) => grade.value === value)?.name ?? ""}`.trim();
+
+  function go(index, speak = true) {
+    const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
+    for (const other of rows) delete other.dataset.current;
+    row.dataset.current = "";
+    row.scrollIntoView({ block: "nearest" });
+    if (speak) spoken.textContent = words("openSpoken", { number: rows.indexOf(row) + 1, text: row.querySelector("bdi").textContent });
+  }
+
+  function draw() {
+    const value = follows();
+    sum.textContent = words("sum", { met: rows.filter((row) => answer(row) === "met").length, total: rows.length });
+    for (const button of buttons) {
+      const chosen = value !== null && Number(button.value) === value;
+      button.dataset.key = chosen ? `${keys.get(button)} Enter` : keys.get(button);
+      button.querySelector(".follows")?.remove();
+      if (!chosen) continue;
+      const badge = Object.assign(document.createElement("span"), { className: "follows", textContent: `${words("follows")} ` });
+      badge.append(Object.assign(document.createElement("kbd"), { textContent: "↵", ariaHidden: "true" }));
+      button.append(badge);
+    }
+  }
+
+  strip.addEventListener("change", (event) => {
+    const row = event.target.closest("[data-condition]");
+    if (!row) return;
+    unsent.set(candidate, verdicts());
+    draw();
+    const here = rows.indexOf(row);
+    const next = rows.findIndex((other, index) => index > here && open(other));
+    const value = follows();
+    // With the arrow keys inside a row of radios the focus stays where it is.
+    if (!row.contains(document.activeElement)) go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here, value === null);
+    if (value !== null) spoken.textContent = words("followsSpoken", { grade: nameOf(value) });
+  });
+
+  strip.addEventListener("focusin", (event) => {
+    const row = event.target.closest("[data-condition]");
+    if (row && !("current" in row.dataset)) go(rows.indexOf(row), false);
+  });
+
+  strip.addEventListener("click", (event) => {
+    const row = event.target.closest("[data-condition]");
+    const step = event.target.closest("[data-conditions-step]");
+    if (step) go(current() + Number(step.dataset.conditionsStep));
+    else if (row) go(rows.indexOf(row), false);
+  });
+
+  // On a radio the browser takes these keys for itself.
+  strip.addEventListener("keydown", (event) => {
+    if (!event.target.matches("input") || event.isComposing) return;
+    if (event.key === "Enter") buttons.find((button) => Number(button.value) === follows())?.click();
+    else if (event.key === "ArrowUp") go(current() - 1);
+    else if (event.key === "ArrowDown") go(current() + 1);
+    else return;
+    event.preventDefault();
+    if (event.key !== "Enter") event.target.blur();
+  });
+
+  document.getElementById("note").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || overruling === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    buttons.find((button) => Number(button.value) === overruling).click();
+  });
+
+  root.addEventListener("judge:document", ({ detail }) => {
+    candidate = detail.candidate;
+    overruling = null;
+    const given = unsent.get(candidate) ?? detail.said.verdicts ?? {};
+    for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = given[row.dataset.condition] === input.value;
+    // Enter belongs to the grade that follows, not to the one that was clicked last.
+    if (document.activeElement?.matches("button[name=relevance]")) document.activeElement.blur();
+    draw();
+    go(Math.max(0, rows.findIndex(open)), false);
+  });
+
+  root.addEventListener("judge:collect", (event) => {
+    const { entry, refuse } = event.detail;
+    if (entry.kind !== "judgment") return;
+    const value = follows();
+    const unanswered = rule !== "by_hand" && rows.some(open);
+    if (!entry.note.trim() && (unanswered || (value !== null && entry.relevance !== value))) {
+      overruling = entry.relevance;
+      refuse(words(unanswered ? "unanswered" : "overrule", { grade: value === null ? "" : nameOf(value) }));
+      openNote();
+      event.stopImmediatePropagation();
+      return;
+    }
+    entry.verdicts = verdicts();
+  });
+
+  root.addEventListener("judge:saved", ({ detail: { entry } }) => unsent.delete(entry.candidate));
+
+  for (const step of strip.querySelectorAll("[data-conditions-step]")) step.hidden = false;
+}
+
+if (strip) listen(JSON.parse(document.getElementById("sitting").textContent));

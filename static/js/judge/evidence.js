@@ -1,0 +1,241 @@
+// Evidence of the judge page: passages of the document and clauses of the narrative that decided. They are listed in the
+// bar, painted where they stand, go with the judgment, and come back with its document. What was marked and not sent yet is
+// kept while one looks at other documents. Where the project asks for evidence and this grade needs it, the grade is
+// refused and one is put into marking. Offsets are code points of the stored text.
+import { chooseClause, clausesOf } from "./clause.js";
+import { unfold } from "./asked.js";
+import { openNote } from "./note.js";
+import { bringIntoSight, choosePassage } from "./passage.js";
+import { Text, merged } from "./spans.js";
+
+const MOST = 50;
+const SHOWN = 44;
+
+const root = document.querySelector(".judge");
+const strip = root?.querySelector("[data-evidence]");
+const narrative = root?.querySelector("[data-narrative]");
+const part = (name) => strip.querySelector(`[data-evidence-${name}]`);
+const words = (name, values = {}) => strip.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+const short = (text) => {
+  const signs = [...text.replace(/\s+/g, " ").trim()];
+  return signs.length > SHOWN ? `${signs.slice(0, SHOWN).join("").trimEnd()}…` : signs.join("");
+};
+const spanOf = (clause) => ({ start: Number(clause.dataset.start), end: Number(clause.dataset.end) });
+const wordsOf = (clause) => [...clause.childNodes].filter((node) => node.nodeName !== "DEL").map((node) => node.textContent).join("");
+const within = (span, { start, end }) => start < span.end && span.start < end;
+
+// Candidate -> what was marked and not sent.
+const unsent = new Map();
+let now = null;
+let leave = null;
+
+function say(sentence) {
+  part("spoken").textContent = sentence;
+}
+
+// --- what is marked -------------------------------------------------------------------------------
+
+// The text is walked when something has to be found in it, not for every document that goes by.
+function text() {
+  const element = now.sheet.querySelector(".document__text");
+  if (element) now.text ??= new Text(element);
+  return now.text;
+}
+
+function change(kind, spans) {
+  if (spans.length > MOST) return say(words("tooMany"));
+  now.before.push({ evidence: now.evidence, clauses: now.clauses });
+  now[kind] = spans;
+  unsent.set(now.candidate, now);
+  draw();
+}
+
+function addPassage([start, end]) {
+  const span = { start: text().points(start), end: text().points(end) };
+  say(words("marked", { text: text().string.slice(start, end) }));
+  change("evidence", merged([...now.evidence, span]));
+}
+
+const isChosen = (clause) => now.clauses.some((span) => within(span, spanOf(clause)));
+
+function toggleClause(clause) {
+  const chosen = isChosen(clause);
+  // Spans of neighbours without a blank between them are one: what is left of it stays.
+  const spans = clausesOf(narrative).filter((other) => (other === clause ? !chosen : isChosen(other))).map(spanOf);
+  say(words(chosen ? "unmarked" : "marked", { text: wordsOf(clause) }));
+  change("clauses", spans);
+}
+
+function takeBack() {
+  if (!now.before.length) return;
+  Object.assign(now, now.before.pop());
+  draw();
+}
+
+// --- what is seen ---------------------------------------------------------------------------------
+
+function draw() {
+  const passages = now.evidence.map((span) => {
+    const place = [text().units(span.start), text().units(span.end)];
+    const quoted = text().string.slice(...place);
+    return chip(`“${short(quoted)}”`, quoted, () => bringIntoSight(text().range(place)), () => change("evidence", now.evidence.filter((other) => other !== span)));
+  });
+  const clauses = clausesOf(narrative).filter(isChosen).map((clause) => {
+    const name = words("clauseName", { number: clause.dataset.clause });
+    const go = () => {
+      unfold();
+      clause.scrollIntoView({ block: "nearest" });
+    };
+    return chip(`${name}: “${short(wordsOf(clause))}”`, wordsOf(clause), go, () => toggleClause(clause));
+  });
+  part("marks").replaceChildren(...passages, ...clauses);
+  part("marks").hidden = !passages.length && !clauses.length;
+  part("back").hidden = !now.before.length;
+  for (const clause of clausesOf(narrative)) clause.toggleAttribute("data-chosen", isChosen(clause));
+  paint();
+}
+
+function chip(label, whole, go, away) {
+  const item = document.createElement("li");
+  item.className = "mark-chip";
+  const button = (className, content, name, action) => {
+    const made = Object.assign(document.createElement("button"), { type: "button", className, textContent: content, title: name, ariaLabel: name });
+    made.addEventListener("click", action);
+    return made;
+  };
+  const remove = () => {
+    const place = [...part("marks").children].indexOf(item);
+    const focused = item.contains(document.activeElement);
+    away();
+    const left = part("marks").children;
+    if (focused) (left[Math.min(place, left.length - 1)]?.lastElementChild ?? part("passage")).focus();
+  };
+  const quoted = button("mark-chip__go", label, words("goTo", { text: short(whole) }), go);
+  quoted.dir = "auto";
+  item.append(quoted, button("mark-chip__away", "×", words("takeAway", { text: short(whole) }), remove));
+  return item;
+}
+
+// Without this part of CSS the passages are listed, and not painted.
+function paint() {
+  if (!("highlights" in CSS)) return;
+  const ranges = now.evidence.map(({ start, end }) => text().range([text().units(start), text().units(end)]));
+  CSS.highlights.set("evidence", new Highlight(...ranges));
+}
+
+// --- marking --------------------------------------------------------------------------------------
+
+function begin(kind, help, start) {
+  leave?.();
+  part(kind).ariaPressed = "true";
+  part("help").textContent = words(help);
+  part("help").hidden = false;
+  root.dataset.marking = kind;
+  leave = start(() => {
+    leave = null;
+    part(kind).ariaPressed = "false";
+    part("help").hidden = true;
+    delete root.dataset.marking;
+    say(words("left"));
+  });
+}
+
+function markPassage() {
+  if (!text()) {
+    say(words("noText"));
+    part("help").textContent = words("noText");
+    part("help").hidden = false;
+    return;
+  }
+  begin("passage", "helpPassage", (left) =>
+    choosePassage(text(), {
+      taken: addPassage,
+      left,
+      say: (kind, chosen) => say(kind === "begun" ? words("begun", { text: chosen }) : chosen),
+    }),
+  );
+}
+
+function markClause() {
+  if (!clausesOf(narrative).length) return say(words("noClause"));
+  unfold();
+  begin("clause", "helpClause", (left) =>
+    chooseClause(narrative, {
+      chosen: isChosen,
+      toggle: toggleClause,
+      left,
+      say: (_, clause) => say(`${words("clauseName", { number: clause.dataset.clause })}: ${wordsOf(clause)}`),
+    }),
+  );
+}
+
+function selected() {
+  const selection = getSelection();
+  return !selection.isCollapsed && selection.rangeCount && text() ? text().span(selection.getRangeAt(0)) : null;
+}
+
+// --- the page -------------------------------------------------------------------------------------
+
+// The rule of annotate.evidence.lacking; "" where nothing lacks, else the name of its sentence.
+function lacking(rule, entry) {
+  const wanted = (now.sheet.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
+  if (!wanted || rule === "none") return "";
+  const markable = rule === "document" ? now.sheet.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
+  if (rule === "document" && markable && !now.evidence.length) return "wantPassage";
+  if (rule === "narrative" && markable && !now.clauses.length) return "wantClause";
+  if (!markable && !now.evidence.length && !now.clauses.length && !entry.note.trim()) return "wantNote";
+  return "";
+}
+
+function listen(rule) {
+  for (const kind of ["passage", "clause"]) {
+    part(kind).hidden = false;
+    // A click on the button leaves the selection as it is.
+    part(kind).addEventListener("mousedown", (event) => event.preventDefault());
+  }
+  part("back").addEventListener("click", takeBack);
+  part("passage").addEventListener("click", () => {
+    if (!now) return;
+    if (root.dataset.marking === "passage") return leave();
+    const span = selected();
+    if (!span) return markPassage();
+    getSelection().removeAllRanges();
+    addPassage(span);
+  });
+  part("clause").addEventListener("click", () => {
+    if (!now) return;
+    if (root.dataset.marking === "clause") leave();
+    else markClause();
+  });
+
+  root.addEventListener("judge:document", ({ detail: { candidate, sheet, said } }) => {
+    leave?.();
+    part("help").hidden = true;
+    say("");
+    const kept = unsent.get(candidate);
+    now = { candidate, sheet, text: null, evidence: kept?.evidence ?? said.evidence ?? [], clauses: kept?.clauses ?? said.clauses ?? [], before: kept?.before ?? [] };
+    if (!sheet.querySelector(".document__text")) now.evidence = [];
+    draw();
+  });
+
+  root.addEventListener("judge:collect", ({ detail: { entry, refuse } }) => {
+    if (entry.kind !== "judgment" || !now) return;
+    const sentence = lacking(rule, entry);
+    if (sentence) {
+      refuse(words(sentence));
+      if (sentence === "wantPassage") markPassage();
+      else if (sentence === "wantClause") markClause();
+      else openNote();
+      return;
+    }
+    entry.evidence = now.evidence.map(({ start, end }) => ({ start, end }));
+    entry.clauses = now.clauses.map(({ start, end }) => ({ start, end }));
+  });
+
+  root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+    leave?.();
+    unsent.delete(entry.candidate);
+  });
+}
+
+if (strip) listen(JSON.parse(document.getElementById("sitting").textContent).evidence_rule);
