@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from annotate.models import Judgment, Project
 from audit.models import Review
-from exporters import notes, selection
+from exporters import conditions, notes, selection
 from exporters.files import Writer
 from exporters.manifest import Manifest, compose, facts_of
 from exporters.progress import Report, reported
 from formats.jsonl import Said, write_judgments, write_pairs
+from formats.judgments_csv import write_judgments as write_table
 
 FORMAT = "jsonl"
 
@@ -44,6 +45,11 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     for name, holds, records in said:
         with into.file(f"{name}.jsonl", holds) as f:
             counts[name] = write_judgments(records, f)
+
+    with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
+        counts["verdicts"] = conditions.write(conditions.documents(project, pairs), f)
+    with into.file("judgments.csv", "Judgments that stand, as a table, with active time.") as f:
+        write_table(selection.judgments(queries, standing=True), f)
 
     standing = sum(tally.people.values()) + tally.stale + tally.set_aside + tally.machines
     counts["judgments_counted"] = sum(tally.people.values())

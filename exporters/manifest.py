@@ -42,6 +42,7 @@ GROUPS = {
     },
     "Records": {
         "judgments": "judgments",
+        "verdicts": "documents with verdicts on conditions",
         "flags": "flags",
         "adjudications": "settling decisions",
         "reviews": "reviews",

@@ -125,6 +125,13 @@ def jsonl_rules() -> list[Rule]:
             "words.",
         ),
         Rule(
+            about="Conditions",
+            says="verdicts.jsonl has a line for each document that somebody judged condition by "
+            "condition under a narrative in force. What people's answers to a condition come to "
+            "(agreed) follows the project's rule for several grades; met counts the conditions "
+            "agreed to be met, and is null while one is not agreed on.",
+        ),
+        Rule(
             about="Machines",
             says="machine marks the judgments of machines; they never count among people.",
         ),

@@ -115,8 +115,8 @@ class Standing(NamedTuple):
 
 def queries(project: Project) -> list[QueryRow]:
     """Return the project's queries in byte order of query_id."""
-    rows = Query.objects.filter(project=project).order_by(_bytewise("query_id"))
-    return [QueryRow(*row) for row in _walk(rows, "pk", "query_id", "title", "description")]
+    rows = Query.objects.filter(project=project).order_by(bytewise("query_id"))
+    return [QueryRow(*row) for row in walk(rows, "pk", "query_id", "title", "description")]
 
 
 def pairs(project: Project) -> list[Pair]:
@@ -125,14 +125,14 @@ def pairs(project: Project) -> list[Pair]:
     in_force: dict[int, dict[str, Version]] = {}
     written_at: dict[int, datetime] = {}
     narratives = Narrative.objects.filter(pair__project=project).current()
-    for pair, side, pk, version, at in _walk(
+    for pair, side, pk, version, at in walk(
         narratives, "pair", "side", "pk", "version", "created_at"
     ):
         in_force.setdefault(pair, {})[side] = Version(pk, version)
         if side == Narrative.Side.ALTERED:
             written_at[pair] = at
     judged = _judged(project)
-    rows = InstructionPair.objects.filter(project=project).order_by(_bytewise("pair_id"))
+    rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
     return [
         Pair(
             pk,
@@ -143,7 +143,7 @@ def pairs(project: Project) -> list[Pair]:
             in_force.get(pk, {}),
             _left_out(removed_at, sent_back_at, written_at.get(pk), pk in judged),
         )
-        for pk, pair_id, query, category, origin, removed_at, sent_back_at in _walk(
+        for pk, pair_id, query, category, origin, removed_at, sent_back_at in walk(
             rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
         )
     ]
@@ -158,7 +158,7 @@ def _judged(project: Project) -> set[int]:
     return {
         pair
         for rows in (said, settled)
-        for (pair,) in _walk(rows.order_by().distinct(), "narrative__pair")
+        for (pair,) in walk(rows.order_by().distinct(), "narrative__pair")
     }
 
 
@@ -179,12 +179,12 @@ def _left_out(
 
 def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
     """Yield the relevance every candidate came with, as it stood, by query_id and doc_id."""
-    for batch in _batches(of, BATCH):
+    for batch in batches(of, BATCH):
         rows = Candidate.objects.filter(
             query__in=[query.pk for query in batch], prior_relevance__isnull=False
-        ).order_by(_bytewise("query__query_id"), _bytewise("document__doc_id"))
+        ).order_by(bytewise("query__query_id"), bytewise("document__doc_id"))
         yield from starmap(
-            Qrel, _walk(rows, "query__query_id", "document__doc_id", "prior_relevance")
+            Qrel, walk(rows, "query__query_id", "document__doc_id", "prior_relevance")
         )
 
 
@@ -206,7 +206,7 @@ def standings(
     machines = list(
         Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
     )
-    for batch in _batches(of, BATCH):
+    for batch in batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
         for narrative, pool in groupby(_said_of_pools(list(under), machines), key=itemgetter(0)):
             yield under[narrative], _standings(project, pool)
@@ -270,7 +270,7 @@ def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[T
     for pair in pairs:
         if Narrative.Side.ORIGINAL in pair.versions:
             first.setdefault(pair.query.pk, pair.versions[Narrative.Side.ORIGINAL].pk)
-    for batch in _batches(of, TEXTS):
+    for batch in batches(of, TEXTS):
         texts = _texts([first[query.pk] for query in batch if query.pk in first])
         for query in batch:
             narrative = texts[first[query.pk]] if query.pk in first else None
@@ -279,7 +279,7 @@ def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[T
 
 def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
     """Yield one topic for each pair, under the pair's id, with the narrative in force on `side`."""
-    for batch in _batches(of, TEXTS):
+    for batch in batches(of, TEXTS):
         texts = _texts([pair.versions[side].pk for pair in batch])
         for pair in batch:
             yield Topic(
@@ -295,7 +295,7 @@ def differing_originals(of: Iterable[Pair]) -> list[str]:
     first: dict[str, int] = {}
     differing: set[str] = set()
     side = Narrative.Side.ORIGINAL
-    for batch in _batches((pair for pair in of if side in pair.versions), TEXTS):
+    for batch in batches((pair for pair in of if side in pair.versions), TEXTS):
         texts = _texts([pair.versions[side].pk for pair in batch])
         for pair in batch:
             text = hash(texts[pair.versions[side].pk])
@@ -308,9 +308,9 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
     """Yield the documents with these keys in byte order of doc_id, with the text where known."""
     if not wanted:
         return
-    rows = Document.objects.filter(project=project).order_by(_bytewise("doc_id"))
-    found = (row for row in _walk(rows, "pk", "doc_id", "title", "markup") if row[0] in wanted)
-    for batch in _batches(found, TEXTS):
+    rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
+    found = (row for row in walk(rows, "pk", "doc_id", "title", "markup") if row[0] in wanted)
+    for batch in batches(found, TEXTS):
         texts = dict(
             DocumentText.objects.filter(document__in=[row[0] for row in batch]).values_list(
                 "document", "text"
@@ -322,13 +322,13 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
 
 def runs(project: Project) -> list[Run]:
     """Return the project's runs in byte order of their names."""
-    return list(Run.objects.filter(project=project).order_by(_bytewise("name")))
+    return list(Run.objects.filter(project=project).order_by(bytewise("name")))
 
 
 def pair_records(project: Project) -> Iterator[PairRecord]:
     """Yield every pair with every version of its narratives, in byte order of pair_id."""
-    rows = InstructionPair.objects.filter(project=project).order_by(_bytewise("pair_id"))
-    of_pair = _walk(
+    rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
+    of_pair = walk(
         rows,
         "pk",
         "pair_id",
@@ -339,16 +339,16 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         "origin",
         "model",
     )
-    for batch in _batches(of_pair, TEXTS):
+    for batch in batches(of_pair, TEXTS):
         narratives: dict[int, list[NarrativeRecord]] = {}
         versions = Narrative.objects.filter(pair__in=[row[0] for row in batch])
         conditions: dict[int, list[ConditionRecord]] = {}
-        for narrative, name, text in _walk(
+        for narrative, name, text in walk(
             Condition.objects.filter(narrative__in=versions).order_by("number"),
             *("narrative", "name", "text"),
         ):
             conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
-        for pair, pk, *fields in _walk(
+        for pair, pk, *fields in walk(
             versions, "pair", "pk", "side", "version", "text", "author__name", "created_at", "note"
         ):
             record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ()))])
@@ -365,18 +365,20 @@ _UNDER = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
 _OF = ("candidate__query__query_id", "candidate__document__doc_id")
 
 
-def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
-    """Yield every judgment ever made, of people and machines, also those that no longer stand."""
-    for batch in _batches(of, BATCH):
+def judgments(of: Sequence[QueryRow], *, standing: bool = False) -> Iterator[JudgmentRecord]:
+    """Yield every judgment ever made, of people and machines; or only those that still stand."""
+    for batch in batches(of, BATCH):
         among = [query.pk for query in batch]
         rows = Judgment.objects.filter(candidate__query__in=among)
+        if standing:
+            rows = rows.current()
         # As text: an empty list of evidence need not be parsed, nor a UUID made and unmade.
         with_text = rows.annotate(
             spans=Cast("evidence", TextField()),
             said_of=Cast("clauses", TextField()),
             hexadecimal=Cast("uuid", TextField()),
         )
-        walked = _walk(
+        walked = walk(
             with_text.order_by(*_said_order("annotator__name"), "uuid"),
             "pk",
             *_OF,
@@ -421,10 +423,10 @@ def _with_verdicts(
     if not Verdict.objects.filter(judgment__candidate__query__in=of).exists():
         yield from ((row, ()) for row in rows)
         return
-    for chunk in _batches(rows, VERDICTS):
+    for chunk in batches(rows, VERDICTS):
         verdicts: dict[int, list[VerdictRecord]] = {}
         given = Verdict.objects.filter(judgment__in=[row[0] for row in chunk])
-        for judgment, number, answer in _walk(
+        for judgment, number, answer in walk(
             given.order_by("condition__number"), "judgment", "condition__number", "answer"
         ):
             verdicts.setdefault(judgment, []).append(VerdictRecord(number, answer))
@@ -446,10 +448,10 @@ def _evidence(spans: str) -> tuple[Evidence, ...]:
 
 def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     """Yield every flag ever put, also those cleared since."""
-    for batch in _batches(of, BATCH):
+    for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for *said, uuid, made_at in _walk(
-            rows.order_by(*_said_order("annotator__name"), _bytewise("kind"), "uuid"),
+        for *said, uuid, made_at in walk(
+            rows.order_by(*_said_order("annotator__name"), bytewise("kind"), "uuid"),
             *_OF,
             "annotator__name",
             "kind",
@@ -465,9 +467,9 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
 
 def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
     """Yield every settling decision ever taken, also those withdrawn since."""
-    for batch in _batches(of, BATCH):
+    for batch in batches(of, BATCH):
         rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for row in _walk(
+        for row in walk(
             rows.order_by(*_said_order("by__name"), "relevance"),
             *_OF,
             "by__name",
@@ -484,9 +486,9 @@ def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
 
 def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
     """Yield every submitted review with its ratings in the order of the criteria."""
-    for batch in _batches(of, BATCH):
+    for batch in batches(of, BATCH):
         rows = Review.objects.submitted().filter(narrative__pair__in=[pair.pk for pair in batch])
-        submitted = _walk(
+        submitted = walk(
             rows.order_by(*_reviewed_order("auditor__name")),
             "pk",
             "narrative__pair__pair_id",
@@ -498,10 +500,10 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
             "started_at",
             "submitted_at",
         )
-        for chunk in _batches(submitted, BATCH):
+        for chunk in batches(submitted, BATCH):
             ratings: dict[int, list[RatingRecord]] = {}
             answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
-            for review, *answer in _walk(answers, "review", "criterion", "level", "words"):
+            for review, *answer in walk(answers, "review", "criterion", "level", "words"):
                 ratings.setdefault(review, []).append(RatingRecord._make(answer))
             for pk, *fields in chunk:
                 in_order = sorted(ratings.get(pk, []), key=lambda r: _CRITERIA[r.criterion])
@@ -513,10 +515,10 @@ _CRITERIA = {key: place for place, (key, _) in enumerate(Rating.CRITERIA)}
 
 def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:
     """Yield every decision on an instruction, also those withdrawn since."""
-    for batch in _batches(of, BATCH):
+    for batch in batches(of, BATCH):
         rows = Decision.objects.filter(narrative__pair__in=[pair.pk for pair in batch])
-        for row in _walk(
-            rows.order_by(*_reviewed_order("by__name"), "at", _bytewise("outcome")),
+        for row in walk(
+            rows.order_by(*_reviewed_order("by__name"), "at", bytewise("outcome")),
             "narrative__pair__pair_id",
             "narrative__pair__query__query_id",
             "by__name",
@@ -573,7 +575,7 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
             by_machines=Count("pk", filter=Q(annotator__is_machine=True)),
         )
     )
-    for narrative, by_people, by_machines in _walk(rows, "narrative", "by_people", "by_machines"):
+    for narrative, by_people, by_machines in walk(rows, "narrative", "by_people", "by_machines"):
         machines += by_machines
         if narrative in counting:
             people[counting[narrative]] += by_people
@@ -587,18 +589,18 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
 def pool_sizes(project: Project) -> dict[int, int]:
     """Return how many candidates each query has, by its key; queries without any left out."""
     rows = Candidate.objects.filter(query__project=project).order_by().values("query")
-    return dict(_walk(rows.annotate(size=Count("pk")), "query", "size"))
+    return dict(walk(rows.annotate(size=Count("pk")), "query", "size"))
 
 
 def _said_order(who: str) -> list[Any]:
     """The order of what was said of candidates: by document, then the words it was read under."""
     return [
-        _bytewise("candidate__query__query_id"),
-        _bytewise("candidate__document__doc_id"),
-        _bytewise("narrative__pair__pair_id"),
-        _bytewise("narrative__side"),
+        bytewise("candidate__query__query_id"),
+        bytewise("candidate__document__doc_id"),
+        bytewise("narrative__pair__pair_id"),
+        bytewise("narrative__side"),
         "narrative__version",
-        _bytewise(who),
+        bytewise(who),
         "at",
     ]
 
@@ -606,14 +608,14 @@ def _said_order(who: str) -> list[Any]:
 def _reviewed_order(who: str) -> list[Any]:
     """The order of what was said of instructions."""
     return [
-        _bytewise("narrative__pair__pair_id"),
-        _bytewise("narrative__side"),
+        bytewise("narrative__pair__pair_id"),
+        bytewise("narrative__side"),
         "narrative__version",
-        _bytewise(who),
+        bytewise(who),
     ]
 
 
-def _bytewise(field: str) -> Collate:
+def bytewise(field: str) -> Collate:
     """Order by the bytes of a text, whatever language the database sorts in."""
     return Collate(field, _bytes())
 
@@ -626,17 +628,18 @@ def _marks(values: Sequence[object]) -> str:
     return ", ".join(["%s"] * len(values))
 
 
-def _walk(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:
+def walk(rows: QuerySet[Any, Any], *fields: str) -> Iterator[tuple[Any, ...]]:
     """Yield the fields of each row through a cursor, CHUNK rows at a time."""
     return rows.values_list(*fields).iterator(CHUNK)
 
 
 def _texts(narratives: Sequence[int]) -> dict[int, str]:
     rows = Narrative.objects.filter(pk__in=narratives)
-    return dict(_walk(rows, "pk", "text"))
+    return dict(walk(rows, "pk", "text"))
 
 
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the items in lists of at most `size`, in their order."""
     batch: list[T] = []
     for item in items:
         batch.append(item)

@@ -117,6 +117,106 @@ def test_pairs_read_back_with_every_version(tides, write):
     ]
 
 
+def test_documents_come_out_with_the_conditions_they_meet(tides, write):
+    files = write(tides.project, "jsonl")
+
+    assert files.records("verdicts.jsonl") == [
+        {
+            "pair_id": "301",
+            "query_id": "301",
+            "doc_id": "FT-10",
+            "side": "altered",
+            "version": 2,
+            "met": None,
+            "violated_attributes": [],
+            "conditions": [
+                {
+                    "condition": 1,
+                    "name": "",
+                    "text": "At sea.",
+                    "agreed": "met",
+                    "state": "judged",
+                    "answers": [
+                        {"annotator": "ada", "machine": False, "answer": "met"},
+                        {"annotator": "ben", "machine": False, "answer": "met"},
+                    ],
+                },
+                {
+                    "condition": 2,
+                    "name": "use",
+                    "text": "In use.",
+                    "agreed": None,
+                    "state": "disputed",
+                    "answers": [
+                        {"annotator": "ada", "machine": False, "answer": "met"},
+                        {"annotator": "ben", "machine": False, "answer": "cant_tell"},
+                    ],
+                },
+            ],
+        },
+        {
+            "pair_id": "301",
+            "query_id": "301",
+            "doc_id": "é",
+            "side": "altered",
+            "version": 2,
+            "met": None,
+            "violated_attributes": ["At sea."],
+            "conditions": [
+                {
+                    "condition": 1,
+                    "name": "",
+                    "text": "At sea.",
+                    "agreed": "not_met",
+                    "state": "judged",
+                    "answers": [{"annotator": "ada", "machine": False, "answer": "not_met"}],
+                },
+                {
+                    "condition": 2,
+                    "name": "use",
+                    "text": "In use.",
+                    "agreed": None,
+                    "state": "unjudged",
+                    "answers": [],
+                },
+            ],
+        },
+    ]
+
+
+def test_what_a_machine_says_of_a_condition_is_shown_and_never_counted(tides, write):
+    asked = list(tides.narrative.conditions.order_by("number"))
+    tides.answer(tides.say(tides.narrative, tides.pool["B"], tides.model, 1), asked, "met", "met")
+    judged = tides.narrative.judgments.current().filter(
+        candidate=tides.pool["B"], annotator__is_machine=False
+    )
+    for judgment in judged:
+        tides.answer(judgment, asked, "not_met", "met")
+
+    line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
+
+    assert (line["doc_id"], line["met"], line["violated_attributes"]) == ("B", 1, ["At sea."])
+    assert [(one["annotator"], one["machine"]) for one in line["conditions"][0]["answers"]] == [
+        ("ada", False),
+        ("ben", False),
+        ("model", True),
+    ]
+
+
+def test_judgments_that_stand_are_a_table_with_active_time_too(tides, write):
+    lines = write(tides.project, "jsonl")["judgments.csv"].splitlines()
+
+    assert len(lines) == 1 + 12
+    assert lines[0] == (
+        "query_id,doc_id,annotator,relevance,side,at,note,pair_id,version,uuid,machine,active_ms,"
+        "pressed,made_at"
+    )
+    assert lines[8] == (
+        "301,é,ada,0,altered,2026-03-02T09:30:00+00:00,,301,2,"
+        "00000000-0000-0000-0000-000000000009,,900,key,2026-03-02T09:30:00+00:00"
+    )
+
+
 def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
     files = write(tides.project, "jsonl")
 
@@ -124,6 +224,7 @@ def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
         "queries": 5,
         "pairs": 4,
         "judgments": 13,
+        "verdicts": 2,
         "judgments_counted": 9,
         "judgments_stale": 1,
         "judgments_set_aside": 1,
