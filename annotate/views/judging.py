@@ -311,8 +311,9 @@ def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
 
 
 def _first_error(form: JudgmentForm | FlagForm) -> str:
-    field, errors = next(iter(form.errors.items()))
-    return f"{form.fields[field].label or field}: {errors[0]}"
+    name, errors = next(iter(form.errors.items()))
+    field = form.fields.get(name)
+    return f"{field.label or name}: {errors[0]}" if field else str(errors[0])
 
 
 def _shown(text: str) -> str:

@@ -284,11 +284,6 @@ def test_a_new_version_gives_the_judges_work_again(scene):
     assert (fresh.settled, fresh.total) == (0, 2)
 
 
-def test_a_judgment_takes_few_queries(scene, django_assert_max_num_queries):
-    with django_assert_max_num_queries(18):
-        scene.judge(1)
-
-
 def test_an_archived_project_takes_no_judgment(scene):
     scene.project.archived_at, scene.project.archived_by = NOON, factories.user("carla")
     scene.project.save()
