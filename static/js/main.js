@@ -10,5 +10,6 @@ import "./autosubmit.js";
 import "./clipboard.js";
 import "./draft.js";
 import "./scroll.js";
+import "./judge/table.js";
 import "./journal.js";
 import "./waiting.js";

@@ -1,0 +1,183 @@
+// The find box. Its words stay from document to document, as long as the tab is open; any of them is found, wherever it
+// stands and however it is written (the same rule as annotate.windows.searched). Enter goes to the next match, with Shift
+// to the one before; Escape leaves the box and the words stay. In a table that is shown in windows the server says how many
+// there are, and in which window the next one is.
+import { canMark, paint, textOf, texts } from "./marked.js";
+import { reveal } from "./reveal.js";
+import { address, fetched, put, sayFailed } from "./table.js";
+
+const KEPT = "rejudge.find";
+const PAINTED = 5_000;
+const PAUSE = 250;
+const form = document.querySelector("[data-find]");
+const root = document.querySelector(".judge");
+
+if (form && root && canMark) {
+  const field = form.querySelector("input");
+  const status = form.querySelector("[data-find-status]");
+  const clear = form.querySelector("[data-find-clear]");
+  const steps = form.querySelectorAll("[data-find-step]");
+  const number = new Intl.NumberFormat(document.documentElement.lang);
+  const words = (name, values) => form.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
+  let sheet = null;
+  let matches = []; // those that count, in the order of the document: {element, start, end}, in units
+  let at = -1;
+  let whole = null; // of a table shown in windows: {before, total}; null while it is not known, or all is shown
+  let asked = 0;
+  let timer = 0;
+
+  const place = () => sheet?.querySelector("[data-window]") ?? null;
+  const say = (sentence, aloud) => {
+    status.ariaLive = aloud ? "polite" : "off";
+    status.textContent = sentence;
+  };
+
+  function pattern() {
+    const terms = [...new Set(field.value.split(/\s+/).filter(Boolean))].sort((one, other) => other.length - one.length);
+    return terms.length ? new RegExp(terms.map((term) => term.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "giu") : null;
+  }
+
+  const range = ({ element, start, end }) => textOf(element).range([start, end]);
+
+  function search() {
+    const sought = pattern();
+    const painted = [];
+    matches = [];
+    at = -1;
+    for (const element of sought && sheet ? texts(sheet) : []) {
+      for (const match of element.textContent.matchAll(sought)) {
+        const found = { element, start: match.index, end: match.index + match[0].length };
+        // A cell that another window has as its own is painted here and counted there.
+        if (!("again" in element.dataset)) matches.push(found);
+        if (painted.length < PAINTED) painted.push(range(found));
+      }
+    }
+    paint("find", painted, 1);
+    paint("find-here", []);
+    clear.hidden = !field.value;
+    for (const button of steps) button.disabled = !sought;
+  }
+
+  // Matches outside the table (title, notes) come before those of all windows.
+  const outside = () => matches.filter(({ element }) => !element.closest("tbody, thead")).length;
+
+  function count(aloud) {
+    if (!pattern()) return say("", false);
+    const all = whole ? whole.total + outside() : matches.length;
+    if (!all) return say(place() && !whole ? "" : words("none", {}), aloud);
+    if (at < 0) return say(words("count", { all }), aloud);
+    say(words("place", { at: at + 1 + (whole && at >= outside() ? whole.before : 0), all }), aloud);
+  }
+
+  function show(of) {
+    sheet = of;
+    whole = null;
+    search();
+    count(false);
+    if (place() && pattern()) ask();
+  }
+
+  // Of a table in windows only the server knows the count; it is asked once one stops typing.
+  function ask() {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const here = place();
+      const turn = ++asked;
+      try {
+        const found = await fetched(address(here, { find: field.value, go: "here" }));
+        if (turn !== asked || here !== place()) return;
+        whole = known(found, here);
+        count(true);
+      } catch {
+        if (turn === asked) say(words("failed", {}), true);
+      }
+    }, PAUSE);
+  }
+
+  // What an answer says of the window `here`: it may be that of a later one, where this one has no match.
+  function known(answer, here) {
+    const total = Number(answer.dataset.foundTotal ?? 0);
+    const before = Number(answer.dataset.foundBefore ?? 0);
+    const same = answer.dataset.row === here.dataset.row && answer.dataset.column === here.dataset.column;
+    return { total, before: same ? before : 0 };
+  }
+
+  async function step(way) {
+    if (!pattern()) return;
+    const next = at < 0 && way < 0 ? matches.length - 1 : at + way;
+    const turning = place() && (next < 0 || next >= matches.length);
+    if (turning && (await turned(way))) return;
+    if (!matches.length) return count(true);
+    go((next + matches.length) % matches.length);
+  }
+
+  // Goes to the next window that has a match; false where there is no other, or none can be had.
+  async function turned(way) {
+    const here = place();
+    const turn = ++asked;
+    clearTimeout(timer);
+    try {
+      const fresh = await fetched(address(here, { find: field.value, go: way > 0 ? "next" : "previous" }));
+      if (turn !== asked || here !== place()) return true;
+      whole = known(fresh, fresh);
+      const same = fresh.dataset.row === here.dataset.row && fresh.dataset.column === here.dataset.column;
+      if (!whole.total || same) return false;
+      put(here, fresh);
+      const first = Math.min(outside(), matches.length - 1);
+      go(way > 0 ? first : matches.length - 1);
+      return true;
+    } catch {
+      if (turn === asked) sayFailed(here);
+      return false;
+    }
+  }
+
+  function go(to) {
+    at = to;
+    const here = range(matches[at]);
+    paint("find-here", [here], 3);
+    reveal(here);
+    count(true);
+  }
+
+  function typed() {
+    sessionStorage.setItem(KEPT, field.value);
+    whole = null;
+    search();
+    count(!place());
+    if (place() && pattern()) ask();
+  }
+
+  root.addEventListener("judge:document", ({ detail }) => show(detail.sheet));
+  document.addEventListener("document:window", (event) => {
+    if (!sheet?.contains(event.target)) return;
+    search();
+    count(false);
+    // Turned by its own links, not by this box.
+    if (pattern() && event.target.dataset.foundTotal === undefined) ask();
+  });
+  field.addEventListener("input", typed);
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    event.preventDefault();
+    step(event.shiftKey ? -1 : 1);
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if ("findFocus" in button.dataset) {
+      field.focus();
+      field.select();
+    } else if (button.dataset.findStep) {
+      step(Number(button.dataset.findStep));
+    } else {
+      field.value = "";
+      typed();
+      field.focus();
+    }
+  });
+  field.value = sessionStorage.getItem(KEPT) ?? "";
+  form.hidden = false;
+  show(document.querySelector(".judge__sheet"));
+}

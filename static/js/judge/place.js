@@ -1,0 +1,82 @@
+// Remembers where in each document one stopped reading, and goes there when one returns; a new document begins at its
+// start. Of a long text the part in sight is remembered, for the height of parts that were never laid out is a guess; of a
+// big table also its window. Kept as long as the tab is open, for the last 200 documents.
+import { address, turn } from "./table.js";
+
+const KEPT = "rejudge.places";
+const MOST = 200;
+const root = document.querySelector(".judge");
+
+if (root) {
+  const places = new Map(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]"));
+  let candidate = null;
+  let sheet = null;
+  let waiting = false;
+
+  history.scrollRestoration = "manual";
+
+  // The part at the upper edge of the window, and how far above it it begins.
+  function part() {
+    const parts = sheet.querySelectorAll(".document__part");
+    let low = 0;
+    let high = parts.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (parts[middle].getBoundingClientRect().bottom <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return parts.length ? { part: low, above: parts[low].getBoundingClientRect().top } : {};
+  }
+
+  function note() {
+    waiting = false;
+    // The document may have gone meanwhile; then the page stands at the start of another.
+    if (!sheet?.isConnected) return;
+    const table = sheet.querySelector(".document__table");
+    const { row, column } = sheet.querySelector("[data-window]")?.dataset ?? {};
+    const here = { y: scrollY, ...(scrollY ? part() : {}), ...(table && { top: table.scrollTop, left: table.scrollLeft, row, column }) };
+    places.delete(candidate);
+    if (here.y || here.top || here.left || Number(row) > 1 || Number(column) > 1) places.set(candidate, here);
+    if (places.size > MOST) places.delete(places.keys().next().value);
+  }
+
+  function soon() {
+    if (!waiting) requestAnimationFrame(note);
+    waiting = true;
+  }
+
+  async function restore() {
+    const here = places.get(candidate);
+    if (!here) return;
+    const [of, place] = [sheet, sheet.querySelector("[data-window]")];
+    if (place && here.row && (here.row !== place.dataset.row || here.column !== place.dataset.column)) {
+      try {
+        await turn(place, address(place, { row: here.row, column: here.column }));
+      } catch {
+        // The network is away: the first window is there, and its links say the same.
+        return;
+      }
+      if (sheet !== of || !of.isConnected) return;
+    }
+    scroll(here);
+    // What was only guessed is laid out then.
+    if (here.part !== undefined) requestAnimationFrame(() => sheet === of && scroll(here));
+  }
+
+  function scroll(here) {
+    const table = sheet.querySelector(".document__table");
+    if (table) Object.assign(table, { scrollTop: here.top, scrollLeft: here.left });
+    const anchor = sheet.querySelectorAll(".document__part")[here.part];
+    if (!anchor) return scrollTo(0, here.y);
+    scrollBy(0, anchor.getBoundingClientRect().top - here.above);
+  }
+
+  root.addEventListener("judge:document", ({ detail }) => {
+    ({ candidate, sheet } = detail);
+    restore();
+  });
+  // Also what scrolls within the document.
+  document.addEventListener("scroll", soon, { capture: true, passive: true });
+  document.addEventListener("document:window", soon);
+  addEventListener("pagehide", () => sessionStorage.setItem(KEPT, JSON.stringify([...places])));
+}
