@@ -9,11 +9,14 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Substr
 from django.http import QueryDict
 
-from annotate.advice import Source
-from annotate.models import Candidate, DocumentText, InstructionPair
+from annotate import advice
+from annotate.advice import Advice, Check, Source
+from annotate.models import Candidate, DocumentText, InstructionPair, Narrative
 from annotate.pages import Page, page_by_key
 
 SIZE = 50
+# A longer narrative is not looked at: it will be refused.
+MOST_OF_NARRATIVE = 100_000
 # Words that are looked for at once, and their length.
 MOST_WORDS = 10
 MOST_FIND = 200
@@ -93,3 +96,26 @@ def texts_at_stake(pair: InstructionPair) -> Iterator[Source]:
         if len(part) < TEXTS:
             return
         last = part[-1][0]
+
+
+def advise(
+    pair: InstructionPair, *, side: str, before: str, after: str, conditions: str, in_texts: bool
+) -> list[Advice]:
+    """Look at what is typed, as annotate.advice does; nothing where it is too long to be saved.
+
+    `before` is what the narrative is written from, `conditions` as they are typed. Without
+    `in_texts` no text is read, and whether something was copied stays open where it would have to
+    be. Two queries, and one for each few texts that are looked at.
+    """
+    if len(after) > MOST_OF_NARRATIVE or not after.strip():
+        return []
+    ids = pool_ids(pair)
+    if side == Narrative.Side.REVERSED:
+        found = advice.turning(before, after, ids=ids)
+    else:
+        lines = sum(1 for line in conditions.splitlines() if line.strip())
+        found = advice.narrowing(before, after, conditions=lines, ids=ids)
+    if in_texts or not advice.new_runs(before, after)[1]:
+        total = at_stake(pair).filter(document__length__isnull=False).count()
+        return [*found, advice.copied(before, after, texts_at_stake(pair), total=total)]
+    return [*found, Advice(Check.COPIED, None)]

@@ -144,22 +144,22 @@ def drop_overtaken(*, pair: InstructionPair, side: str, which: str, by: Membersh
 
 
 def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
-    """Throw the draft away: the page shows the version in force again. Twice is harmless."""
-    Draft.objects.filter(pair=pair, side=side, member=by).delete()
+    """Throw the draft away: the page shows the version in force again. Twice is harmless.
+
+    Words that it overtook, and nobody has read, stay.
+    """
+    with transaction.atomic():
+        locked = Draft.objects.select_for_update()
+        found = locked.filter(pair=pair, side=side, member=by).first()
+        if found is not None:
+            _let_go(found, pair.current(side) or pair.current(Narrative.Side.ORIGINAL))
 
 
 def finish(*, narrative: Narrative, by: Membership) -> None:
     """The draft has become a version. Words that it overtook, and nobody has read, stay."""
     found = Draft.objects.filter(pair=narrative.pair_id, side=narrative.side, member=by).first()
-    if found is None:
-        return
-    if not found.overtaken:
-        found.delete()
-        return
-    conditions = narrative.conditions.order_by("number").values_list("name", "text")
-    found.text, found.note, found.drops = narrative.text, "", []
-    found.conditions, found.based_on = write_conditions(conditions), narrative.version
-    found.save()
+    if found is not None:
+        _let_go(found, narrative)
 
 
 def may_write(*, pair: InstructionPair, by: Membership) -> None:
@@ -239,6 +239,23 @@ def _fill(found: Draft, words: Words, page: Page, now: datetime) -> None:
     found.text, found.note, found.conditions = words.text, words.note, words.conditions
     found.based_on, found.drops = words.based_on, list(words.drops)
     found.place, found.turn, found.saved_at = page.place, page.turn, now
+
+
+def _let_go(found: Draft, standing: Narrative | None) -> None:
+    """Delete a draft; one that others hang on goes on with the words that stand."""
+    if not found.overtaken:
+        found.delete()
+        return
+    same_side = standing is not None and standing.side == found.side
+    conditions = (
+        standing.conditions.order_by("number").values_list("name", "text")
+        if standing is not None and same_side
+        else ()
+    )
+    found.text, found.note, found.drops = standing.text if standing else "", "", []
+    found.conditions = write_conditions(conditions)
+    found.based_on = standing.version if standing is not None and same_side else 0
+    found.save()
 
 
 def _as_stored(found: Draft) -> dict[str, Any]:

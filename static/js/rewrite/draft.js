@@ -1,0 +1,180 @@
+// Nothing typed on the rewrite page is lost. What is written is kept in this browser with every key, and on the server a
+// moment after typing stops and when the page is left. While the server cannot be reached it is tried again, with growing
+// pauses. The server decides between pages that write at the same time: see annotate/actions/drafting.py. It knows this page
+// by its `place`, its last writing by `turn` (milliseconds of this clock), and what it goes on from by `seen`.
+import { clock } from "../time.js";
+import { tick, ticked } from "./ticks.js";
+
+const PAUSE = 800;
+const LONGEST_PAUSE = 60_000;
+const PATIENCE = 20_000;
+// What a browser sends for a page that is already gone.
+const MOST_ON_LEAVING = 60_000;
+
+const form = document.querySelector("[data-rewriting]");
+const line = form.querySelector("[data-draft-line]");
+const told = form.querySelector("[data-draft-told]");
+const discard = form.querySelector("[data-draft-discard]");
+const fields = ["text", "conditions", "note"].map((name) => form.elements[name]);
+const name = `rewriting:${form.dataset.draftName}`;
+const place = form.dataset.place;
+const version = Number(form.dataset.version);
+
+let seen = JSON.parse(form.dataset.seen);
+let turn = 0;
+let sent = 0;
+let waiting = 0;
+let pause = PAUSE;
+let going = null;
+let leaving = false;
+let keeps = true;
+
+const words = () => ({ text: form.elements.text.value, conditions: form.elements.conditions.value, note: form.elements.note.value, drops: ticked() });
+const plain = (value) => value.replaceAll("\r\n", "\n").trim();
+const same = (one, other) => plain(one.text) === plain(other.text) && plain(one.conditions) === plain(other.conditions);
+const alike = (one, other) => same(one, other) && plain(one.note) === plain(other.note) && String(one.drops) === String(other.drops);
+
+function fill(values) {
+  for (const field of fields) field.value = values[field.name];
+  tick(values.drops);
+  form.elements.text.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// What changes is read out; that it was saved again is not.
+function say(state, more = "", rest = []) {
+  line.dataset.state = state;
+  line.replaceChildren(line.dataset[state], ...(more ? [` ${more}`] : []), ...rest);
+  const spoken = state === "saved" || state === "unsaved" ? "" : line.textContent;
+  if (told.textContent !== spoken) told.textContent = spoken;
+}
+
+function read() {
+  try {
+    return JSON.parse(localStorage.getItem(name));
+  } catch (error) {
+    keeps = false; // no storage here, or not ours
+    console.warn(error);
+    return null;
+  }
+}
+
+function keep(entry) {
+  try {
+    localStorage.setItem(name, JSON.stringify(entry));
+    keeps = true;
+  } catch (error) {
+    keeps = false; // full: the line says so once the server fails too
+    console.warn(error);
+  }
+}
+
+const entry = () => ({ place, turn, seen, basedOn: Number(form.elements.based_on.value), pending: turn > sent, words: words() });
+
+function changed() {
+  turn = Math.max(turn + 1, Date.now());
+  keep(entry());
+  if (line.dataset.state !== "offline") say("unsaved");
+  discard.hidden = false;
+  pause = PAUSE;
+  later(PAUSE);
+}
+
+function later(after) {
+  clearTimeout(waiting);
+  waiting = setTimeout(send, after);
+}
+
+function failed() {
+  say(keeps ? "offline" : "nowhere");
+  pause = Math.min(pause * 2, LONGEST_PAUSE);
+  later(pause);
+}
+
+async function put(writing) {
+  const body = JSON.stringify({ ...writing.words, based_on: writing.basedOn, place: writing.place, turn: writing.turn, seen: writing.seen });
+  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? form.elements.csrfmiddlewaretoken.value;
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
+  // Redirected: to the sign-in page, where no draft is kept.
+  return fetch(form.dataset.draftUrl, { method: "PUT", headers, body, redirect: "manual", keepalive: leaving && body.length < MOST_ON_LEAVING, signal: leaving ? null : AbortSignal.timeout(PATIENCE) });
+}
+
+async function send() {
+  clearTimeout(waiting);
+  if (turn <= sent || (going && !leaving)) return;
+  const writing = entry();
+  let response;
+  going = writing;
+  try {
+    response = await put(writing);
+  } catch {
+    return failed(); // no network, or no answer
+  } finally {
+    going = null;
+  }
+  if (response.status >= 500) return failed();
+  if (response.type === "opaqueredirect" || response.status === 401 || response.status === 403) {
+    pause = Math.min(pause * 2, LONGEST_PAUSE);
+    later(pause);
+    return say("signedOut", "", [" ", Object.assign(document.createElement("a"), { href: document.body.dataset.signIn, target: "_blank", textContent: line.dataset.signIn })]);
+  }
+  const answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
+  // Refused, with a reason: sending the same again would change nothing.
+  if (!response.ok) return say("alone", answer.sentence ?? response.statusText);
+  sent = Math.max(sent, writing.turn);
+  pause = PAUSE;
+  seen = { ...seen, ...answer.seen };
+  keep(entry());
+  form.querySelector("[data-draft-behind]").hidden = !answer.overtaken;
+  if (turn > sent) later(PAUSE);
+  else say("saved", clock(new Date(answer.saved_at)));
+}
+
+// What this browser kept and the server has not heard of: on the page again, unless other words are newer; in any case
+// it is sent, and the server puts by what does not count.
+async function restore() {
+  const kept = read();
+  if (!kept?.pending) return;
+  const now = words();
+  // It became a version, or a draft: there is nothing to bring back.
+  if (alike(kept.words, now) || (kept.basedOn < version && same(kept.words, now) && Number(form.elements.based_on.value) === version)) return keep({ ...kept, pending: false });
+  const [other, theirs] = Object.entries(seen)[0] ?? ["", 0];
+  const knew = !other || (kept.seen[other] ?? -1) >= theirs || kept.place === other;
+  // These words went to the server with a button of the page, and stand among those that are put by.
+  if (form.querySelector(`button[name=take][value^="${CSS.escape(kept.place)}:"]`)) return keep({ ...kept, pending: false });
+  if (!knew && kept.turn < Number(form.dataset.turn)) {
+    const response = await put(kept);
+    if (response.ok) {
+      keep({ ...kept, pending: false });
+      form.querySelector("[data-draft-behind]").hidden = false;
+    }
+    return;
+  }
+  seen = { ...(knew ? seen : {}), ...kept.seen, [kept.place]: kept.turn };
+  form.elements.based_on.value = kept.basedOn;
+  fill(kept.words);
+  form.querySelector("[data-draft-back]").hidden = false;
+}
+
+form.addEventListener("input", (event) => fields.includes(event.target) && changed());
+document.addEventListener("rewrite:ticked", changed);
+form.addEventListener("submit", (event) => {
+  form.elements.drops.value = JSON.stringify(ticked());
+  // The server has the words now, or will show them again with what is wrong.
+  clearTimeout(waiting);
+  leaving = true;
+  if (event.submitter === discard) localStorage.removeItem(name);
+  sent = turn;
+});
+addEventListener("online", send);
+addEventListener("pagehide", () => {
+  leaving = true;
+  send();
+});
+addEventListener("pageshow", () => (leaving = false));
+document.addEventListener("visibilitychange", () => document.hidden && send());
+for (const button of document.querySelectorAll("[data-without-script]")) button.hidden = true;
+// Advice waits for the network like everything else; the line says that it is away.
+for (const event of ["htmx:sendError", "htmx:timeout"]) document.getElementById("advice").addEventListener(event, (failure) => failure.stopPropagation());
+// A page that was refused holds what was typed: no version, and no draft yet.
+if ("typed" in form.dataset) changed();
+else restore();

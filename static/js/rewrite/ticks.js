@@ -1,0 +1,42 @@
+// The documents that would drop out. What is ticked is known for the whole list (`<script id="drops">`), of which the page
+// holds a part (`input[name=drop]`); the share of them all is drawn in `[data-tally]` as one ticks.
+// `ticked()` are the keys; `tick(keys)` sets them; `rewrite:ticked` is said on the document when a person ticks.
+const root = document.querySelector("[data-tally]");
+const total = Number(root?.dataset.tally ?? 0);
+const held = document.getElementById("drops");
+const drops = new Set(held ? JSON.parse(held.textContent) : []);
+
+export const ticked = () => [...drops].sort((one, other) => one - other);
+
+export function tick(keys) {
+  drops.clear();
+  keys.forEach((key) => drops.add(key));
+  show();
+}
+
+// As the server says it: never all or nothing for what is not quite so.
+function percent(share) {
+  const whole = Math.round(share * 100);
+  return `${share > 0 && share < 1 ? Math.min(Math.max(whole, 1), 99) : whole}\u00a0%`;
+}
+
+function show() {
+  for (const box of document.querySelectorAll("input[name=drop]")) box.checked = drops.has(Number(box.value));
+  if (!total) return;
+  const share = drops.size / total;
+  root.querySelector("[data-tally-count]").textContent = drops.size;
+  const words = root.querySelector("[data-tally-share]");
+  if (words) words.textContent = percent(share);
+  root.querySelector("[data-tally-bar]")?.setAttribute("width", (100 * share).toFixed(2));
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches("input[name=drop]")) return;
+  if (target.checked) drops.add(Number(target.value));
+  else drops.delete(Number(target.value));
+  show();
+  document.dispatchEvent(new Event("rewrite:ticked"));
+});
+// Another part of the list has come: the server may not know of the last ticks yet.
+document.addEventListener("htmx:afterSwap", show);
+show();
