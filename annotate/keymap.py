@@ -23,12 +23,18 @@ from annotate.personal import preferences
 
 
 class Action(NamedTuple):
-    """Something a key does, on one of PAGES."""
+    """Something a key does: on one of PAGES, and on those where it stands beside that one's own."""
 
     name: str
     key: str
     label: str | Promise
     page: str = "judge"
+    beside: tuple[str, ...] = ()
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """Every page on which no other action may have its key."""
+        return (self.page, *self.beside)
 
 
 PAGES: Mapping[str, str | Promise] = {
@@ -51,6 +57,8 @@ ACTIONS = (
     Action("met", "a", _("The condition is met")),
     Action("not_met", "s", _("The condition is not met")),
     Action("cant_tell", "d", _("Can't tell")),
+    Action("condition_previous", "ArrowUp", _("The condition before")),
+    Action("condition_next", "ArrowDown", _("The next condition")),
     Action("find", "/", _("Find in the document")),
     Action("marks", "m", _("Marked words on or off")),
     Action("next_mark", "j", _("Next marked word")),
@@ -77,8 +85,8 @@ ACTIONS = (
     Action("settle_next", "ArrowRight", _("Next disagreement, without a decision"), "settle"),
     Action("settle_narrative", "o", _("Show the narrative"), "settle"),
     Action("settle_leave", "q", _("Leave: back to the list"), "settle"),
-    Action("list_previous", "[", _("The page of the list before"), "lists"),
-    Action("list_next", "]", _("The next page of the list"), "lists"),
+    Action("list_previous", "[", _("The part of the list before"), "lists", beside=("judge",)),
+    Action("list_next", "]", _("The next part of the list"), "lists", beside=("judge",)),
     Action("list_write", "e", _("Write a new version of the guidelines"), "lists"),
 )
 
@@ -119,7 +127,7 @@ def keys_for(user: User) -> dict[str, str]:
     """
     stored = preferences(user).keys
     chosen = {name: key for name, key in stored.items() if name in DEFAULTS}
-    while wrong := [name for name in problems(DEFAULTS | chosen) if name in chosen]:
+    while chosen and (wrong := [name for name in problems(DEFAULTS | chosen) if name in chosen]):
         for name in wrong:
             del chosen[name]
     return DEFAULTS | chosen
@@ -127,7 +135,7 @@ def keys_for(user: User) -> dict[str, str]:
 
 def on_page(page: str, keys: Mapping[str, str]) -> list[str]:
     """The keys that the actions of one page have: what is free there for anything else is not."""
-    return [keys[action.name] for action in ACTIONS if action.page == page]
+    return [keys[action.name] for action in ACTIONS if page in action.pages]
 
 
 def grade_keys(grades: Iterable[GradeLike], taken: Collection[str]) -> dict[int, str]:
@@ -182,7 +190,7 @@ def problems(keys: Mapping[Any, Any]) -> dict[str, str]:
     }
     for page in PAGES:
         held: dict[object, Action] = {}
-        for action in (one for one in ACTIONS if one.page == page and one.name not in wrong):
+        for action in (one for one in ACTIONS if page in one.pages and one.name not in wrong):
             key = keys[action.name]
             other = held.setdefault(key, action)
             if other is not action:

@@ -301,7 +301,7 @@ def stacked_bar(total: int, **parts: int | None) -> SafeString:
 
 @register.simple_tag
 def share_bar(part: int, whole: int, goal: float = 0.5) -> SafeString:
-    """A share as a bar with a tick at its goal; `static/js/tally.js` moves it while one ticks."""
+    """A share as a bar with a tick at its goal; `static/js/rewrite/ticks.js` moves it."""
     width = 100 * part / whole if whole else 0
     return format_html(
         '<svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
@@ -432,6 +432,16 @@ def theme(context: RequestContext) -> str:
 def time_zone() -> str:
     """The name of the time zone that the reader chose; empty: as their browser has it."""
     return str(personal.zone_of_reader() or "")
+
+
+@register.simple_tag(takes_context=True)
+def keys(context: RequestContext) -> dict[str, str]:
+    """Each action's key as the reader has it; where nobody is signed in, as the house has it.
+
+    After `{% keys as keys %}` an element says `data-key="{{ keys.undo }}"`.
+    """
+    user = getattr(context.get("request"), "user", None)
+    return keymap.keys_for(user) if user is not None and user.is_authenticated else keymap.DEFAULTS
 
 
 @register.filter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access as annotate_access
+from annotate import keymap
 from annotate.actions import settling
 from annotate.errors import Refused
 from annotate.models import Adjudication, Assignment, Flag, Judgment, Membership, Narrative
@@ -37,9 +39,6 @@ from audit.forms import AdjudicationForm, DecisionForm, WantedForm
 from audit.models import Decision
 from audit.reviews import contrasts, passes_of, verdict_of
 from audit.views.reviews import decide
-
-# The keys that adopt an answer, by its place; no other key of the page is one of them.
-ADOPTING = "abcdefghi"
 
 # For how long the pages offer to take a decision back with one key; later its own page does.
 UNDO_OFFERED = timedelta(hours=1)
@@ -101,7 +100,7 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
         "audit/disagreement.html",
         {
             **_frame(request, differing.member, differing.narrative, key),
-            **_answers(differing),
+            **_answers(differing, keymap.keys_for(request.user)),
             "candidate": differing.candidate,
             "form": form,
         },
@@ -200,7 +199,7 @@ def _frame(
     }
 
 
-def _answers(differing: access.Differing) -> dict[str, Any]:
+def _answers(differing: access.Differing, keys: Mapping[str, str]) -> dict[str, Any]:
     """What people and machines said of the document, and the document."""
     about = {"narrative": differing.narrative, "candidate": differing.candidate}
     judgments = list(
@@ -211,6 +210,11 @@ def _answers(differing: access.Differing) -> dict[str, Any]:
     )
     people = [one for one in judgments if not one.annotator.is_machine]
     shown = show(differing.candidate.document)
+    grades = list(differing.member.project.grades.order_by("value"))
+    taken = keymap.on_page("settle", keys)
+    grade_keys = keymap.grade_keys(grades, taken)
+    # An answer is adopted with a letter that nothing else on the page has, by its place.
+    adopting = dict(enumerate(keymap.free([*taken, *grade_keys.values()])))
     decisions = list(
         Adjudication.objects.filter(**about)
         .select_related("by", "withdrawn_by")
@@ -221,11 +225,12 @@ def _answers(differing: access.Differing) -> dict[str, Any]:
         "text": shown.text,
         "table": shown.table,
         "prior": differing.candidate.prior_relevance,
-        "grades": list(differing.member.project.grades.order_by("value")),
+        "grades": grades,
+        "grade_keys": grade_keys,
         "answers": [
             {
                 "judgment": one,
-                "key": ADOPTING[place] if place < len(ADOPTING) else "",
+                "key": adopting.get(place, ""),
                 "evidence": _evidence(one, shown.text),
                 "mine": one.annotator_id == differing.member.pk,
             }
@@ -240,7 +245,10 @@ def _answers(differing: access.Differing) -> dict[str, Any]:
         ),
         "adjudication": next((one for one in decisions if one.withdrawn_at is None), None),
         "withdrawn": [one for one in decisions if one.withdrawn_at is not None],
-        "causes": Adjudication.Cause.choices,
+        "causes": [
+            {"value": cause.value, "name": cause.label, "key": keys[f"settle_{cause.value}"]}
+            for cause in Adjudication.Cause
+        ],
     }
 
 

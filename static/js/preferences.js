@@ -12,12 +12,15 @@ const fields = [...form.querySelectorAll("input[data-default]")];
 const said = form.querySelector("[data-keymap-said]");
 const label = (field) => document.getElementById(field.getAttribute("aria-labelledby")).textContent;
 
+const pages = (field) => field.dataset.pages.split(" ");
+const meets = (field, other) => pages(field).some((page) => pages(other).includes(page));
+
 function wrongWith(field) {
   const key = field.value.trim();
   if (!key) return form.dataset.noKey;
   if (/^[0-9]$/.test(key)) return form.dataset.digit;
   if (key === "?") return form.dataset.help;
-  const rivals = [...field.closest("[data-keymap-page]").querySelectorAll("input[data-default]")].filter((other) => other.value.trim() === key);
+  const rivals = fields.filter((other) => other.value.trim() === key && meets(field, other));
   if (rivals.length < 2) return "";
   const [one, other] = rivals;
   return form.dataset.collision.replace("%key%", key).replace("%one%", label(one)).replace("%other%", label(other));

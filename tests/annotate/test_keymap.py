@@ -80,7 +80,8 @@ def test_no_grade_has_the_key_of_an_action_of_the_page():
     taken = keymap.on_page("judge", keymap.DEFAULTS)
 
     assert "z" in taken
-    assert "[" not in taken
+    assert "]" in taken
+    assert "t" not in taken
     assert set(keymap.grade_keys(grades(*range(14)), taken).values()).isdisjoint(taken)
 
 
@@ -106,7 +107,7 @@ def test_what_is_typed_is_read_as_a_key(typed, key):
     assert keymap.canonical(typed) == key
 
 
-@pytest.mark.parametrize("key", ["u", "é", "文", "ArrowUp", "Space", ";", "PageDown"])
+@pytest.mark.parametrize("key", ["u", "é", "文", "Insert", "Space", ";", "PageDown"])
 def test_a_key_may_be(key):
     assert keymap.problems({**keymap.DEFAULTS, "undo": key}) == {}
 
@@ -137,7 +138,13 @@ def test_a_key_twice_on_a_page_is_said_with_both_actions():
 
 
 def test_a_key_may_mean_something_else_on_another_page():
-    assert keymap.problems({**keymap.DEFAULTS, "undo": "]"}) == {}
+    assert keymap.problems({**keymap.DEFAULTS, "review_submit": "z"}) == {}
+
+
+def test_what_stands_beside_the_rows_of_a_list_has_no_key_of_theirs():
+    wrong = keymap.problems({**keymap.DEFAULTS, "undo": "]"})
+
+    assert set(wrong) == {"undo", "list_next"}
 
 
 @pytest.mark.parametrize("name", ["nosuch", 7, "\ud800", "x" * 1_000_000])
