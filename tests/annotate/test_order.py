@@ -1,0 +1,90 @@
+"""The order in which a judge meets the documents of a pool."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from annotate.actions import pool
+from annotate.models import Project
+from tests import factories
+
+
+@pytest.fixture
+def tides(db):
+    return factories.project(judge_scope=Project.Scope.POOL, order_seed=7)
+
+
+def met(by, pair) -> list[str]:
+    """The document ids in the order in which `by` meets them."""
+    candidates = pair.query.candidates.select_related("document").in_bulk()
+    return [candidates[pk].document.doc_id for pk in pool.order(pair=pair, by=by)]
+
+
+def fill(project, doc_ids, query_id="301"):
+    query = factories.query(project, query_id)
+    for doc_id in doc_ids:
+        factories.candidate(query, doc_id)
+    return factories.pair(query)
+
+
+def test_the_shuffle_can_be_made_again_elsewhere(tides):
+    doc_ids = [f"D{number}" for number in range(20)]
+    pair = fill(tides, doc_ids)
+
+    order = met(factories.member(tides, "ada"), pair)
+
+    assert order == sorted(
+        doc_ids,
+        key=lambda doc_id: hashlib.blake2b(
+            f"7:ada:301:{doc_id}".encode(), digest_size=16
+        ).hexdigest(),
+    )
+    assert order != doc_ids
+
+
+def test_each_person_has_an_order_of_their_own(tides):
+    pair = fill(tides, [f"D{number}" for number in range(20)])
+    ada, ben = factories.member(tides, "ada"), factories.member(tides, "ben")
+
+    assert met(ada, pair) == met(ada, pair)
+    assert met(ada, pair) != met(ben, pair)
+    assert sorted(met(ada, pair)) == sorted(met(ben, pair))
+
+
+def test_another_seed_is_another_order(tides):
+    pair = fill(tides, [f"D{number}" for number in range(20)])
+    ada = factories.member(tides, "ada")
+    before = met(ada, pair)
+
+    pair.project.order_seed = 8
+
+    assert met(ada, pair) != before
+
+
+def test_the_order_is_the_same_wherever_the_rows_lie(tides):
+    doc_ids = [f"D{number}" for number in range(20)]
+    pair = fill(tides, doc_ids)
+    other = factories.project("other", judge_scope=Project.Scope.POOL, order_seed=7)
+    moved = fill(other, reversed(doc_ids))
+
+    assert met(factories.member(tides, "ada"), pair) == met(factories.member(other, "ada"), moved)
+
+
+def test_by_document_id_is_by_its_bytes_and_the_same_for_all(tides):
+    tides.judge_order = Project.Order.DOC_ID
+    pair = fill(tides, ["b", "B", "a10", "a9", "é", "\U0001f30a", "｡"])
+
+    order = met(factories.member(tides, "ada"), pair)
+
+    assert order == ["B", "a10", "a9", "b", "é", "｡", "\U0001f30a"]
+    assert order == met(factories.member(tides, "ben"), pair)
+
+
+def test_the_order_takes_one_query(tides, django_assert_num_queries):
+    pair = fill(tides, ["A", "B"])
+    ada = factories.member(tides, "ada")
+
+    with django_assert_num_queries(1):
+        pool.order(pair=pair, by=ada)
