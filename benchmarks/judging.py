@@ -1,0 +1,500 @@
+"""How fast people judge: a real server before many annotators at once, and before a real Chromium.
+
+    python -m benchmarks.judging [--sqlite] [--postgresql] [--seconds 10] [--only load|browser]
+
+Fills a new database with 10,000 documents of 400 words in 100 pools, starts the server as people do
+(`manage.py serve`: web server and worker) on a free port, and prints JSON:
+
+- `annotators`: 1, 8 and 32 of them without a browser (benchmarks/annotators.py), who fetch twenty
+  documents at a time and judge each. `one_by_one` sends every judgment by itself, as soon as the
+  one before is saved. `as_it_piles_up` presses keys at one and a half times the goal's rate and
+  sends what has piled up meanwhile, as the page does; there a judgment's time is that from its key
+  to the answer that it is saved.
+- `browser`: key press to next document painted, over 200 presses; the first load of the page.
+- `memory_mb`: PSS and RSS of all processes of the server, before anybody came and after the load.
+- `bounds`: what no server of this kind gets past on this machine, measured in the same run: the
+  same rows written by the bare driver, a transaction each; and the sign-in page, which reads
+  nothing.
+
+The annotators and the server share the machine: `load_before` says what else it had to do. SQLite
+is set as the server sets it; PostgreSQL waits for the disk at each commit (fsync on).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.annotators import Seen, measure
+from config.lifeline import die_with
+
+DOCUMENTS, WORDS, POOL = 10_000, 400, 100
+PRESSES = 200
+# How many annotators at once -> the judgments per second that are the goal.
+GOALS = {1: 250, 8: 420, 32: 470}
+PATIENCE = 60.0
+
+
+def main() -> None:
+    """Measure on each database in turn."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sqlite", action="store_true", help="only this database")
+    parser.add_argument("--postgresql", action="store_true", help="only this database")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each crowd (%(default)s)")
+    parser.add_argument("--only", choices=["load", "browser"], help="leave the other half out")
+    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        print(json.dumps(STEPS[options.step](options.seconds)))
+        return
+    chosen = [name for name in ("sqlite", "postgresql") if getattr(options, name)]
+    figures: dict[str, Any] = {
+        "documents": DOCUMENTS,
+        "words": WORDS,
+        "pools": DOCUMENTS // POOL,
+        "cores": os.cpu_count(),
+        "goals": {
+            "judgments_per_second": GOALS,
+            "painted_p95_ms": 50,
+            "first_load_kb": 150,
+            "memory_mb": 200,
+        },
+    }
+    for database in chosen or ["sqlite", "postgresql"]:
+        figures[database] = _measure(database, options.seconds, options.only)
+    print(json.dumps(figures, indent=2))
+
+
+def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
+    with tempfile.TemporaryDirectory() as folder, _database(database) as address:
+        env = {**os.environ, "REJUDGE_DATA": folder, **address}
+        env["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        plan = _step("fill", seconds, env)
+        with _server(env, Path(folder)) as (process, port):
+            # Let every web process have answered once what will be asked.
+            warmed = measure("one_by_one", port, plan["warm"], seconds=2)
+            memory = {"idle": _memory(process.pid)}
+            if only != "browser":
+                found["annotators"] = _annotators(port, plan, seconds)
+                memory["after_the_load"] = _memory(process.pid)
+                found["bounds"] = {
+                    "sign_in_pages_per_second": {
+                        n: _summary(measure("sign_in_page", port, [{}] * n, seconds=seconds / 2))
+                        for n in GOALS
+                    },
+                    "bare_driver": _step("bare", seconds, env),
+                }
+            if only != "load":
+                found["browser"] = _step("browser", seconds, {**env, "BENCH_PORT": str(port)})
+                memory["after_the_browser"] = _memory(process.pid)
+            found["memory_mb"] = memory
+        if only != "browser":
+            said = [
+                crowd["count"] for way in found["annotators"].values() for crowd in way.values()
+            ]
+            answered = sum(said) + len(warmed.saving)
+            kept = _step("count", seconds, env)
+            if kept != answered:
+                raise RuntimeError(f"{answered} judgments were said to be saved, {kept} are there")
+    return found
+
+
+def _annotators(port: int, plan: dict[str, Any], seconds: float) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for way in ("one_by_one", "as_it_piles_up"):
+        found[way] = {}
+        for many, goal in GOALS.items():
+            crowd = plan[f"{way} {many}"]
+            rate = 1.5 * goal / many
+            found[way][many] = _summary(measure(way, port, crowd, seconds=seconds, rate=rate))
+    return found
+
+
+def _summary(seen: Seen) -> dict[str, Any]:
+    summary: dict[str, Any] = {
+        "count": len(seen.saving),
+        "per_second": round(len(seen.saving) / (seen.ended - seen.begun), 1),
+        "ms": _quantiles([1000 * one for one in seen.saving]),
+    }
+    if seen.batches:
+        summary["entries_per_request"] = round(statistics.mean(seen.batches), 2)
+    if seen.fetching:
+        summary["twenty_documents_ms"] = _quantiles([1000 * one for one in seen.fetching])
+    return summary
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
+    ordered = sorted(values)
+
+    def at(share: float) -> float:
+        return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 1)
+
+    return {"p50": at(0.5), "p95": at(0.95), "p99": at(0.99), "max": round(ordered[-1], 1)}
+
+
+# --- the server -----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _database(database: str) -> Iterator[dict[str, str]]:
+    if database == "sqlite":
+        yield {"DATABASE_URL": ""}
+        return
+    from tests.services.postgres import postgres
+
+    # As a server that keeps what it acknowledged is set.
+    durable = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
+    with postgres(**durable, autovacuum="on") as url:
+        yield {"DATABASE_URL": url}
+
+
+@contextlib.contextmanager
+def _server(env: dict[str, str], folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The server as people start it; its process and its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    parent = os.getpid()
+    log = folder / "serve.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--port", str(port)],
+            cwd=Path(__file__).resolve().parent.parent,
+            env=env,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=lambda: die_with(parent),
+        )
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while b"Rejudge is at" not in log.read_bytes() or b"ready." not in log.read_bytes():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the server did not start:\n{log.read_text()[-4000:]}")
+            time.sleep(0.1)
+        yield process, port
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _memory(root: int) -> dict[str, Any]:
+    """PSS and RSS in MB of a process and all below it, by what they are."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):
+                stat = (folder / "stat").read_text()
+                children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(
+                    int(folder.name)
+                )
+    found: dict[str, Any] = {"pss": 0.0, "rss": 0.0, "processes": {}}
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop()
+        waiting += children.get(pid, [])
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        kind = next((name for name in ("granian", "celery", "serve") if name in command), "other")
+        amounts = {
+            line.split()[0].rstrip(":").lower(): int(line.split()[1]) / 1024
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+        }
+        found["pss"] += amounts["pss"]
+        found["rss"] += amounts["rss"]
+        found["processes"].setdefault(kind, []).append(round(amounts["pss"]))
+    return {**found, "pss": round(found["pss"]), "rss": round(found["rss"])}
+
+
+# --- steps, each in a process of its own ----------------------------------------------------------
+
+
+def _step(step: str, seconds: float, env: dict[str, str]) -> Any:
+    command = [sys.executable, "-m", "benchmarks.judging", "--step", step]
+    command += ["--seconds", str(seconds)]
+    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def _django() -> None:
+    import django
+
+    django.setup()
+
+
+def _fill(seconds: float) -> dict[str, Any]:
+    """Make the project, and return who judges what: crowd -> annotators with their work."""
+    _django()
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.core.management import call_command
+    from django.db import connection, transaction
+
+    from annotate.models import (
+        Assignment,
+        Candidate,
+        Document,
+        DocumentText,
+        Grade,
+        InstructionPair,
+        Membership,
+        Narrative,
+        Project,
+        Query,
+        User,
+    )
+
+    call_command("migrate", verbosity=0)
+    rng = random.Random(7)
+    words = [
+        "".join(rng.choices("etaoinshrdlucmfwypvbgk", k=rng.randint(2, 9))) for _ in range(20_000)
+    ]
+    with transaction.atomic():
+        project = Project.objects.create(slug="bench", name="Bench", overlap_judge=50)
+        Grade.objects.bulk_create(
+            Grade(project=project, value=value, name=name, sentence="Under this narrative.")
+            for value, name in enumerate(("Not relevant", "Relevant", "Highly relevant"))
+        )
+        documents = Document.objects.bulk_create(
+            Document(project=project, doc_id=f"FBIS{n % 7}-{n}", title=" ".join(words[n : n + 6]))
+            for n in range(DOCUMENTS)
+        )
+        texts = [" ".join(rng.choices(words, k=WORDS)) for _ in documents]
+        DocumentText.objects.bulk_create(
+            (
+                DocumentText(document=one, text=text)
+                for one, text in zip(documents, texts, strict=True)
+            ),
+            batch_size=1000,
+        )
+        queries = Query.objects.bulk_create(
+            Query(project=project, query_id=str(300 + n), title=" ".join(words[n : n + 3]))
+            for n in range(DOCUMENTS // POOL)
+        )
+        pairs = InstructionPair.objects.bulk_create(
+            InstructionPair(project=project, query=query, pair_id=query.query_id)
+            for query in queries
+        )
+        narratives: list[Narrative] = []
+        for pair in pairs:
+            original = rng.choices(words, k=60)
+            for side, text in (("original", original), ("altered", [*original, *words[:12]])):
+                narratives.append(Narrative(pair=pair, side=side, version=1, text=" ".join(text)))
+        Narrative.objects.bulk_create(narratives)
+        candidates = Candidate.objects.bulk_create(
+            Candidate(
+                query=queries[n // POOL], document=document, prior_relevance=1, origin="prior"
+            )
+            for n, document in enumerate(documents)
+        )
+    work = [
+        {
+            "pair": pair.pk,
+            "narrative": narratives[2 * n + 1].pk,
+            "candidates": [one.pk for one in candidates[n * POOL : (n + 1) * POOL]],
+        }
+        for n, pair in enumerate(pairs)
+    ]
+    # Enough for each to keep going, whatever the server is able to.
+    sizes = {"warm": (8, 2), "browser": (1, 4)}
+    for way in ("one_by_one", "as_it_piles_up"):
+        for many, goal in GOALS.items():
+            sizes[f"{way} {many}"] = (many, int(3 * goal * seconds / many / POOL) + 2)
+    plan: dict[str, list[dict[str, Any]]] = {}
+    seat = 0
+    for crowd, (many, pools) in sizes.items():
+        plan[crowd] = []
+        for n in range(many):
+            user = User.objects.create(username=f"{crowd} {n}".replace(" ", "-"))
+            user.set_unusable_password()
+            user.save()
+            member = Membership.objects.create(project=project, user=user, name=user.username)
+            mine = [(seat + step) % len(work) for step in range(min(pools, len(work)))]
+            for place in mine:
+                taken = Assignment.objects.filter(pair=pairs[place], task="judge").count()
+                Assignment.objects.create(
+                    pair=pairs[place], task="judge", seat=taken + 1, member=member
+                )
+            seat += len(mine)
+            session = SessionStore()
+            session[SESSION_KEY] = str(user.pk)
+            session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+            session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+            session.save()
+            plan[crowd].append(
+                {
+                    "user": user.pk,
+                    "member": member.pk,
+                    "session": session.session_key,
+                    "work": [work[place] for place in mine],
+                }
+            )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    (Path(settings.DATA) / "plan.json").write_text(json.dumps(plan))
+    return plan
+
+
+def _bare(seconds: float) -> dict[str, Any]:
+    """Write the rows of judgments with the bare driver on one connection, a transaction each."""
+    _django()
+    from uuid import uuid4
+
+    from django.db import connection
+
+    from annotate.models import Membership
+
+    plan = json.loads((Path(os.environ["REJUDGE_DATA"]) / "plan.json").read_text())
+    member = Membership.objects.create(project_id=1, name="bare")
+    work = plan["browser"][0]["work"][0]
+    columns = (
+        *("uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
+        *("evidence", "clauses", "pressed", "source", "at", "superseded_at"),
+    )
+    postgresql = connection.vendor == "postgresql"
+    marks = ", ".join(["%s" if postgresql else "?"] * len(columns))
+    statement = f"INSERT INTO annotate_judgment ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    connection.ensure_connection()
+    driver = connection.connection
+    times: list[float] = []
+    at = "2026-01-01 00:00:00+00:00"
+    begun = time.monotonic()
+    while time.monotonic() - begun < seconds / 2:
+        uuid = str(uuid4()) if postgresql else uuid4().hex
+        row = (uuid, work["narrative"], work["candidates"][0], member.pk, 1, "", "[]", "[]")
+        start = time.perf_counter()
+        driver.execute("BEGIN IMMEDIATE" if not postgresql else "BEGIN")
+        driver.execute(statement, (*row, "key", "page", at, at))
+        driver.execute("COMMIT")
+        times.append(time.perf_counter() - start)
+    ended = time.monotonic()
+    return {
+        "rows_per_second": round(len(times) / (ended - begun)),
+        "ms": _quantiles([1000 * one for one in times]),
+    }
+
+
+def _count(_seconds: float) -> int:
+    """How many judgments of the annotators without a browser are there."""
+    _django()
+    from annotate.models import Judgment
+
+    said = Judgment.objects.current().filter(annotator__user__isnull=False)
+    return said.exclude(annotator__name__startswith="browser").count()
+
+
+# From the key to the frame after the next document is in. The event comes once it is.
+WATCH = """
+(() => {
+  let pressed = 0;
+  window.painted = [];
+  addEventListener("keydown", () => (pressed = performance.now()), true);
+  addEventListener("judge:document", () => {
+    if (!pressed) return;
+    const since = pressed;
+    pressed = 0;
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => window.painted.push(performance.now() - since);
+      port2.postMessage(null);
+    });
+  }, true);
+})();
+"""
+
+
+def _browser(_seconds: float) -> dict[str, Any]:
+    """Press keys in a real Chromium; weigh the first load."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.services.chromium import FLAGS, chromium
+
+    plan = json.loads((Path(os.environ["REJUDGE_DATA"]) / "plan.json").read_text())
+    (annotator,) = plan["browser"]
+    url = f"http://127.0.0.1:{os.environ['BENCH_PORT']}"
+    found = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found.executable, args=FLAGS, env={**os.environ, **found.env}
+        )
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.add_cookies([{"name": "sessionid", "value": annotator["session"], "url": url}])
+        page = context.new_page()
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.add_init_script(WATCH)
+        requests: dict[str, dict[str, Any]] = {}
+        network = context.new_cdp_session(page)
+        network.send("Network.enable")
+        network.on(
+            "Network.requestWillBeSent",
+            lambda event: requests.setdefault(
+                event["requestId"], {"url": event["request"]["url"], "bytes": 0}
+            ),
+        )
+        network.on(
+            "Network.loadingFinished",
+            lambda event: requests[event["requestId"]].update(bytes=event["encodedDataLength"]),
+        )
+        presses: list[float] = []
+        first: dict[str, Any] = {}
+        for work in annotator["work"]:
+            page.goto(f"{url}/pairs/{work['pair']}/judging/")
+            page.wait_for_load_state("networkidle")
+            first = first or _weighed(list(requests.values()), url)
+            # The last one leads to the end, not to a document.
+            for _ in range(min(POOL - 1, PRESSES - len(presses))):
+                count = page.evaluate("window.painted.length")
+                page.keyboard.press(random.choice("012"))
+                page.wait_for_function("count => window.painted.length > count", arg=count)
+            presses += page.evaluate("window.painted.splice(0)")
+            if len(presses) >= PRESSES:
+                break
+        page.wait_for_function("document.querySelector('.save-line').dataset.state === 'saved'")
+        outside = sorted(
+            {one["url"] for one in requests.values() if not one["url"].startswith(url)}
+        )
+        browser.close()
+    if complaints or len(presses) < PRESSES:
+        raise RuntimeError(f"{len(presses)} presses; the page complained: {complaints[:3]}")
+    return {
+        "key_to_next_document_painted_ms": {"presses": len(presses), **_quantiles(presses)},
+        "first_load": first,
+        "from_outside": outside,
+    }
+
+
+def _weighed(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
+    """What came over the wire, with its headers: the page itself, and the documents ahead."""
+    ahead = [one for one in requests if "/documents/" in one["url"]]
+    page = [one for one in requests if one not in ahead]
+
+    def kb(some: list[dict[str, Any]]) -> float:
+        return round(sum(one["bytes"] for one in some) / 1000, 1)
+
+    heaviest = sorted(page, key=lambda one: -one["bytes"])[:5]
+    return {
+        "requests": len(page),
+        "kb": kb(page),
+        "documents_fetched_ahead": {"requests": len(ahead), "kb": kb(ahead)},
+        "heaviest_kb": {one["url"].removeprefix(url): kb([one]) for one in heaviest},
+    }
+
+
+STEPS = {"fill": _fill, "bare": _bare, "count": _count, "browser": _browser}
+
+
+if __name__ == "__main__":
+    main()
