@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import Count
 from django.utils import timezone
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.errors import Refused
-from annotate.models import Adjudication, Grade, Judgment, Membership, Project
+from annotate.models import Adjudication, Grade, Judgment, Membership, Narrative, Project
 
 
 class GradeRule(NamedTuple):
@@ -22,6 +23,8 @@ class GradeRule(NamedTuple):
     sentence: str = ""
 
 
+_COUNT = Project.ConditionRule.COUNT_MET
+
 FIELDS = (
     "name",
     "description",
@@ -29,6 +32,11 @@ FIELDS = (
     "judge_scope",
     "consensus",
     "show_prior",
+    "show_rank",
+    "judge_order",
+    "order_seed",
+    "evidence_rule",
+    "condition_rule",
     "overlap_rewrite",
     "overlap_judge",
     "overlap_review",
@@ -41,7 +49,8 @@ def change_rules(
     """Set the project's fields named in `changes` and its grades, all or nothing.
 
     A grade that was given stays; at least two grades are needed to tell documents apart, and
-    what counts as relevant begins at one of them above the lowest.
+    what counts as relevant begins at one of them above the lowest. Where relevance is the number
+    of conditions met, every number there can be is a grade.
     """
     refuse_if_archived(by.project)
     if not by.leads:
@@ -57,6 +66,8 @@ def change_rules(
     if threshold not in values or threshold == min(values):
         reach = ", ".join(map(str, sorted(values)[1:]))
         raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
+    if changes.get("condition_rule", by.project.condition_rule) == _COUNT:
+        _check_counted(by.project, values)
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
         given = Judgment.objects.filter(annotator__project=project).values_list("relevance")
@@ -77,6 +88,24 @@ def change_rules(
                 defaults={"name": grade.name, "sentence": grade.sentence},
             )
     return project
+
+
+def _check_counted(project: Project, values: Sequence[int]) -> None:
+    """Refuse grades among which a number of conditions that are met can be missing."""
+    if sorted(values) != list(range(len(values))):
+        raise Refused(
+            "Where relevance is the number of conditions that are met, the grades are 0, 1, 2 and "
+            "so on, without a gap."
+        )
+    in_force = Narrative.objects.filter(pair__project=project, pair__removed_at=None).current()
+    counted = in_force.annotate(conditions_set=Count("conditions")).order_by("-conditions_set")
+    longest = counted.values_list("conditions_set", "pair__pair_id").first()
+    if longest is not None and longest[0] > max(values):
+        conditions, pair_id = longest
+        raise Refused(
+            f"The narrative of {pair_id} has {conditions} conditions, so their number needs the "
+            f"grades 0 to {conditions}."
+        )
 
 
 def archive(*, by: Membership, now: datetime | None = None) -> Project:

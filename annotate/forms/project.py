@@ -60,12 +60,29 @@ class RulesForm(forms.ModelForm[Project]):
             "judge_scope": "What is judged",
             "consensus": "When several people judged",
             "show_prior": "Show judges the relevance a document came with",
+            "show_rank": "Show judges at which rank which run had a document",
+            "judge_order": "Order of the documents",
+            "order_seed": "Number that the shuffle begins with",
+            "evidence_rule": "What judges must mark where relevance changes",
+            "condition_rule": "Where a narrative has conditions, relevance is",
             "overlap_rewrite": "People who rewrite each narrative",
             "overlap_judge": "People who judge each document",
             "overlap_review": "Auditors who review each instruction",
         }
         help_texts = {
             "show_prior": "Off: judges are blind to what was said before.",
+            "show_rank": "Off: judges do not see what systems thought of it.",
+            "judge_order": (
+                "If people are judging already, a change keeps what they said; what is left comes "
+                "to them in the new order."
+            ),
+            "order_seed": (
+                "The same number gives everybody the same order again, so a paper can name it."
+            ),
+            "evidence_rule": (
+                "Judges who may not know what was relevant before mark it for every grade."
+            ),
+            "condition_rule": "A judge may still give another grade, with a word on why.",
             "relevant_from": "The lowest grade that counts as relevant.",
         }
 

@@ -309,6 +309,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
     grades = member.project.grades.order_by("value").values("value", "name", "sentence")
     form = RulesForm(request.POST or None, instance=member.project)
     formset = GradeFormSet(request.POST or None, initial=list(grades), prefix="grades")
+    judged = Judgment.objects.filter(annotator__project=member.project_id).exists()
     if request.method == "POST" and form.is_valid() and formset.is_valid():
         try:
             rules.change_rules(changes=form.cleaned_data, grades=grade_rules(formset), by=member)
@@ -316,6 +317,12 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             messages.success(request, "Saved. The rules hold from now on.")
+            if judged and {"judge_order", "order_seed"} & set(form.changed_data):
+                messages.info(
+                    request,
+                    "The documents that are left come to judges in the new order. What they said "
+                    "stays.",
+                )
             return redirect("annotate:settings", slug)
     bad = request.method == "POST"
     member.project.refresh_from_db()
@@ -328,7 +335,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
             "section": "settings",
             "form": form,
             "grades": formset,
-            "judged": Judgment.objects.filter(annotator__project=member.project_id).exists(),
+            "judged": judged,
         },
         status=422 if bad else 200,
     )

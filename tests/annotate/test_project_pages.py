@@ -193,29 +193,37 @@ def test_a_new_project_with_grades_that_make_no_sense_is_not_made(db, client, gr
     assert not Project.objects.exists()
 
 
+SETTINGS = {
+    "name": "Tides",
+    "description": "",
+    "relevant_from": 1,
+    "judge_scope": "pool",
+    "consensus": "majority",
+    "show_rank": "on",
+    "judge_order": "doc_id",
+    "order_seed": 7,
+    "evidence_rule": "document",
+    "condition_rule": "all_met",
+    "overlap_rewrite": 1,
+    "overlap_judge": 3,
+    "overlap_review": 2,
+    "grades-TOTAL_FORMS": 4,
+    "grades-INITIAL_FORMS": 3,
+    "grades-0-value": 0,
+    "grades-0-name": "No",
+    "grades-1-value": 1,
+    "grades-1-name": "Yes",
+    "grades-1-sentence": "Says so.",
+    "grades-2-value": 2,
+    "grades-2-name": "Very",
+    "grades-2-DELETE": "on",
+}
+
+
 def test_settings_are_saved_whole(tides, client):
     client.force_login(factories.lead(tides).user)
     url = reverse("annotate:settings", args=["tides"])
-    form = {
-        "name": "Tides",
-        "description": "",
-        "relevant_from": 1,
-        "judge_scope": "pool",
-        "consensus": "majority",
-        "overlap_rewrite": 1,
-        "overlap_judge": 3,
-        "overlap_review": 2,
-        "grades-TOTAL_FORMS": 4,
-        "grades-INITIAL_FORMS": 3,
-        "grades-0-value": 0,
-        "grades-0-name": "No",
-        "grades-1-value": 1,
-        "grades-1-name": "Yes",
-        "grades-1-sentence": "Says so.",
-        "grades-2-value": 2,
-        "grades-2-name": "Very",
-        "grades-2-DELETE": "on",
-    }
+    form = SETTINGS
 
     response = client.post(url, form)
     refused = client.post(url, {**form, "overlap_judge": 0})
@@ -224,7 +232,36 @@ def test_settings_are_saved_whole(tides, client):
     assert refused.status_code == 422
     saved = Project.objects.get()
     assert (saved.overlap_judge, saved.judge_scope) == (3, "pool")
+    assert (saved.show_prior, saved.show_rank) == (False, True)
+    assert (saved.judge_order, saved.order_seed) == ("doc_id", 7)
+    assert (saved.evidence_rule, saved.condition_rule) == ("document", "all_met")
     assert list(saved.grades.order_by("value").values_list("value", "name")) == [
         (0, "No"),
         (1, "Yes"),
     ]
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_new_order_says_what_becomes_of_who_has_begun(tides, client, judged):
+    query = factories.query(tides, "999")
+    pair = factories.pair(query)
+    if judged:
+        ada = factories.member(tides, "ada")
+        factories.judgment(factories.altered(pair), factories.candidate(query), ada)
+    client.force_login(factories.lead(tides).user)
+
+    page = client.post(
+        reverse("annotate:settings", args=["tides"]), {**SETTINGS, "overlap_judge": 2}, follow=True
+    )
+
+    assert ("come to judges in the new order" in page.content.decode()) is judged
+
+
+def test_a_rule_that_does_not_go_with_the_grades_is_said_on_the_page(tides, client):
+    client.force_login(factories.lead(tides).user)
+    grades = {"grades-1-value": 4, "relevant_from": 4, "condition_rule": "count_met"}
+
+    page = client.post(reverse("annotate:settings", args=["tides"]), {**SETTINGS, **grades})
+
+    assert page.status_code == 422
+    assert "the grades are 0, 1, 2 and so on, without a gap" in page.content.decode()

@@ -67,6 +67,56 @@ def test_what_counts_as_relevant_begins_at_a_grade_above_the_lowest(carla, thres
     assert Project.objects.get().relevant_from == 1
 
 
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ((0, 1, 3), "0, 1, 2 and so on, without a gap"),
+        ((1, 2, 3), "0, 1, 2 and so on, without a gap"),
+        (
+            (0, 1, 2),
+            "The narrative of 301 has 3 conditions, so their number needs the grades 0 to 3.",
+        ),
+    ],
+)
+def test_the_number_of_conditions_met_is_a_grade_whatever_it_is(carla, values, sentence):
+    pair = factories.pair(factories.query(carla.project, "301"))
+    for number in (1, 2, 3):
+        factories.altered(pair).conditions.create(number=number, text="It floats.")
+    changes = {"condition_rule": "count_met", "relevant_from": values[1]}
+
+    with pytest.raises(Refused, match=sentence):
+        rules.change_rules(
+            changes=changes, grades=[GradeRule(value, "x") for value in values], by=carla
+        )
+    kept = Project.objects.get().condition_rule
+    rules.change_rules(
+        changes={**changes, "relevant_from": 1},
+        grades=[GradeRule(value, "x") for value in (3, 2, 1, 0)],
+        by=carla,
+    )
+
+    assert (kept, Project.objects.get().condition_rule) == ("by_hand", "count_met")
+
+
+def test_a_grade_that_counts_conditions_cannot_be_taken_away_later(carla):
+    rules.change_rules(changes={"condition_rule": "count_met"}, grades=USUAL, by=carla)
+    by = Membership.objects.get(pk=carla.pk)
+
+    with pytest.raises(Refused, match="without a gap"):
+        rules.change_rules(changes={"relevant_from": 2}, grades=[USUAL[0], USUAL[2]], by=by)
+
+
+def test_what_an_older_version_asked_needs_no_grade(carla):
+    pair = factories.pair(factories.query(carla.project, "301"))
+    for number in (1, 2, 3):
+        factories.altered(pair).conditions.create(number=number, text="It floats.")
+    factories.narrative(pair, text="Only plants that float.", version=2)
+
+    project = rules.change_rules(changes={"condition_rule": "count_met"}, grades=USUAL, by=carla)
+
+    assert project.condition_rule == "count_met"
+
+
 def test_a_rule_outside_its_bounds_changes_nothing(carla):
     with pytest.raises(ValidationError):
         rules.change_rules(changes={"overlap_judge": 51}, grades=USUAL[:2], by=carla)
