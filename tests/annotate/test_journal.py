@@ -1,0 +1,651 @@
+"""What the browser journaled: saved once, in its order, each entry on its own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from annotate.actions import judging, seats
+from annotate.models import Assignment, Flag, Judgment, Project, Verdict
+from tests import factories
+
+JUDGE = Assignment.Task.JUDGE
+URL = "/api/v1/journal/"
+PRESSED = "2026-11-21T12:03:07.250+01:00"
+
+
+def uuid(number: int) -> str:
+    return str(UUID(int=number, version=4))
+
+
+class Scene:
+    """ada judges two documents that were relevant, in the browser."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.project = factories.project()
+        self.query = factories.query(self.project)
+        self.first = factories.candidate(self.query, "A", text="Turbines \U0001f30a in the Severn.")
+        self.second = factories.candidate(self.query, "B")
+        self.never = factories.candidate(self.query, "C", prior=0)
+        self.pair = factories.pair(self.query)
+        self.narrative = factories.altered(self.pair)
+        self.ada = factories.member(self.project, "ada")
+        seats.take(pair=self.pair, task=JUDGE, by=self.ada)
+        client.force_login(self.ada.user)
+
+    def entry(self, number: int = 1, **fields: Any) -> dict[str, Any]:
+        return {
+            "uuid": uuid(number),
+            "kind": "judgment",
+            "user": self.ada.user.pk,
+            "pair": self.pair.pk,
+            "narrative": self.narrative.pk,
+            "candidate": self.first.pk,
+            "made_at": PRESSED,
+            "relevance": 1,
+            "note": "",
+            "evidence": [],
+            "clauses": [],
+            "verdicts": {},
+            "active_ms": 1_500,
+            "pressed": "key",
+            "instead_of": None,
+            **fields,
+        }
+
+    def flag(self, number: int = 1, **fields: Any) -> dict[str, Any]:
+        return self.entry(number, **{"kind": "flag", "flag": "later", "words": "", **fields})
+
+    def undo(self, number: int, undoes: int, **fields: Any) -> dict[str, Any]:
+        return self.entry(number, kind="undo", undoes=uuid(undoes), **fields)
+
+    def post(self, body: Any) -> Any:
+        return self.client.post(URL, body, content_type="application/json")
+
+    def send(self, *entries: Any) -> list[dict[str, Any]]:
+        response = self.post({"entries": entries})
+        assert response.status_code == 200, response.content
+        return response.json()["answers"]
+
+    def state(self, *entries: Any) -> list[tuple[str, str]]:
+        return [(answer["state"], answer["sentence"]) for answer in self.send(*entries)]
+
+
+@pytest.fixture
+def scene(db, client) -> Scene:
+    return Scene(client)
+
+
+def nothing() -> bool:
+    return not Judgment.objects.exists() and not Flag.objects.exists()
+
+
+def test_the_route_is_where_the_browser_looks_for_it():
+    assert reverse("annotate:api_journal") == URL
+
+
+def test_a_judgment_is_saved_with_all_that_came_with_it(scene):
+    condition = scene.narrative.conditions.create(number=1, text="At sea.")
+
+    (answer,) = scene.send(
+        scene.entry(
+            relevance=2,
+            note="See line 3.\r\nAnd 4.",
+            evidence=[{"start": 9, "end": 10}, {"start": 0, "end": 8}],
+            clauses=[{"start": 0, "end": 4}],
+            verdicts={str(condition.pk): "met"},
+        )
+    )
+
+    judgment = Judgment.objects.get()
+    assert answer == {
+        "uuid": uuid(1),
+        "state": "saved",
+        "at": judgment.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "sentence": "",
+    }
+    assert (judgment.relevance, judgment.note) == (2, "See line 3.\nAnd 4.")
+    assert judgment.evidence == [{"start": 0, "end": 8}, {"start": 9, "end": 10}]
+    assert judgment.clauses == [{"start": 0, "end": 4}]
+    assert (judgment.pressed, judgment.active_ms) == ("key", 1_500)
+    assert judgment.made_at == datetime(2026, 11, 21, 11, 3, 7, 250_000, tzinfo=UTC)
+    assert list(Verdict.objects.values_list("condition", "answer")) == [(condition.pk, "met")]
+
+
+def test_entries_are_saved_in_their_order(scene):
+    states = scene.state(
+        scene.entry(1, relevance=2),
+        scene.flag(2, instead_of=uuid(1)),
+        scene.undo(3, 2),
+        scene.entry(4, candidate=scene.second.pk, relevance=0),
+    )
+
+    assert states == [("saved", "")] * 4
+    standing = Judgment.objects.current().order_by("candidate")
+    assert [judgment.relevance for judgment in standing] == [2, 0]
+    assert not Flag.objects.current().exists()
+    assert scene.ada.assignments.get().done_at is not None
+
+
+def test_sent_again_everything_is_saved_and_nothing_is_said_twice(scene):
+    entries = [
+        scene.entry(1, evidence=[{"start": 3, "end": 5}, {"start": 0, "end": 4}]),
+        scene.flag(2, candidate=scene.second.pk, flag="problem", words=" Cut off. "),
+        scene.undo(3, 1),
+    ]
+    first = scene.send(*entries)
+
+    again = scene.send(*entries)
+
+    assert again == first
+    assert [answer["state"] for answer in again] == ["saved"] * 3
+    assert (Judgment.objects.count(), Flag.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"relevance": 0},
+        {"note": "Or so."},
+        {"evidence": [{"start": 0, "end": 2}]},
+        {"clauses": [{"start": 0, "end": 2}]},
+        {"kind": "flag", "flag": "later", "words": ""},
+    ],
+)
+def test_a_uuid_used_for_something_else_is_refused(scene, other):
+    scene.send(scene.entry(1))
+
+    ((state, sentence),) = scene.state(scene.entry(1, **other))
+
+    assert state == "refused"
+    assert "already sent with other content" in sentence
+    assert Judgment.objects.get().relevance == 1
+    assert not Flag.objects.exists()
+
+
+def test_a_uuid_used_by_someone_else_is_refused(scene):
+    ben = factories.member(scene.project, "ben")
+    factories.judgment(scene.narrative, scene.first, ben, 1, uuid=uuid(1))
+
+    ((state, sentence),) = scene.state(scene.entry(1))
+
+    assert (state, Judgment.objects.count()) == ("refused", 1)
+    assert "ben" not in sentence
+
+
+def test_one_bad_entry_never_spoils_the_others(scene):
+    states = scene.state(
+        scene.entry(1, relevance=7),
+        "nothing",
+        scene.entry(3),
+        scene.entry(4, user=scene.ada.user.pk + 1),
+    )
+
+    assert [state for state, _ in states] == ["refused", "refused", "saved", "foreign"]
+    assert Judgment.objects.get().uuid == UUID(uuid(3))
+
+
+def test_another_persons_entry_waits_for_them(scene):
+    ben = factories.member(scene.project, "ben")
+
+    assert scene.state(scene.entry(user=ben.user.pk)) == [("foreign", "")]
+    assert nothing()
+
+
+def test_under_an_older_narrative_it_is_kept_under_the_version_that_was_read(scene):
+    factories.narrative(scene.pair, text="Only plants in estuaries count.", version=2)
+
+    ((state, sentence),) = scene.state(scene.entry(1))
+
+    assert state == "saved"
+    assert "kept under version 1" in sentence
+    assert Judgment.objects.get().narrative == scene.narrative
+    assert scene.state(scene.entry(1)) == [(state, sentence)]
+
+
+def test_what_is_kept_under_an_older_version_does_not_end_the_work(scene):
+    factories.narrative(scene.pair, text="Only plants in estuaries count.", version=2)
+
+    scene.send(scene.entry(1), scene.entry(2, candidate=scene.second.pk))
+
+    assert scene.ada.assignments.get().done_at is None
+
+
+def test_where_two_tabs_disagree_both_are_kept_the_newest_counts_and_the_person_is_told(scene):
+    scene.send(scene.entry(1, relevance=0))
+
+    ((state, sentence),) = scene.state(scene.entry(2, relevance=2))
+
+    assert state == "saved"
+    assert "another tab or place" in sentence
+    assert list(Judgment.objects.order_by("pk").values_list("relevance", flat=True)) == [0, 2]
+    assert Judgment.objects.current().get().relevance == 2
+    assert scene.state(scene.entry(2, relevance=2)) == [(state, sentence)]
+
+
+def test_where_two_tabs_agree_nobody_need_be_told(scene):
+    states = scene.state(scene.entry(1, relevance=2), scene.entry(2, relevance=2))
+
+    assert states == [("saved", ""), ("saved", "")]
+
+
+def test_judging_again_what_one_saw_is_no_disagreement(scene):
+    states = scene.state(
+        scene.entry(1), scene.flag(2, instead_of=uuid(1)), scene.entry(3, instead_of=uuid(2))
+    )
+
+    assert states == [("saved", "")] * 3
+
+
+def test_a_seat_given_back_meanwhile_is_taken_again(scene):
+    seats.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
+
+    assert scene.state(scene.entry()) == [("saved", "")]
+    assert scene.ada.assignments.get().touched_at is not None
+
+
+def test_where_every_seat_is_taken_meanwhile_it_is_refused_with_a_sentence(scene):
+    seats.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
+    for name in ("ben", "dan"):
+        seats.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, name))
+
+    ((state, sentence),) = scene.state(scene.entry())
+
+    assert (state, nothing()) == ("refused", True)
+    assert "Every seat on this one is taken" in sentence
+
+
+def test_the_pair_of_a_stranger_is_as_if_it_were_not_there(scene):
+    eve = factories.member(factories.project("other"), "eve")
+    scene.client.force_login(eve.user)
+
+    theirs = scene.state(scene.entry(user=eve.user.pk))
+    none = scene.state(scene.entry(user=eve.user.pk, pair=999_999))
+
+    assert theirs == none == [("refused", "There is no such pair among yours.")]
+    assert nothing()
+
+
+def test_who_has_left_the_project_is_refused(scene):
+    scene.ada.left_at = datetime.now(UTC)
+    scene.ada.save()
+
+    assert scene.state(scene.entry())[0][0] == "refused"
+    assert nothing()
+
+
+def test_who_is_not_signed_in_is_told_so_in_json_and_sent_nowhere(scene):
+    scene.client.logout()
+
+    response = scene.post({"entries": [scene.entry()]})
+
+    assert response.status_code in {401, 403}
+    assert response.json()["detail"]
+    assert nothing()
+
+
+def test_without_the_token_nothing_is_taken(scene):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(scene.ada.user)
+
+    response = client.post(URL, {"entries": [scene.entry()]}, content_type="application/json")
+
+    assert response.status_code == 403
+    assert nothing()
+
+
+MISSING = object()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"kind": "love"}, "“kind”"),
+        ({"kind": MISSING}, "“kind”"),
+        ({"kind": ["judgment"]}, "“kind”"),
+        ({"uuid": "one"}, "“uuid”"),
+        ({"uuid": 1}, "“uuid”"),
+        ({"uuid": "00000000-0000-0000-0000-000000000000"}, "“uuid”"),
+        ({"user": "ada"}, "“user”"),
+        ({"user": True}, "“user”"),
+        ({"pair": "1"}, "“pair”"),
+        ({"pair": 10**40}, "“pair”"),
+        ({"pair": 0}, "“pair”"),
+        ({"narrative": None}, "“narrative”"),
+        ({"narrative": 2**62}, "not among those"),
+        ({"candidate": 1.5}, "“candidate”"),
+        ({"candidate": 2**62}, "not among those"),
+        ({"made_at": "yesterday"}, "“made_at”"),
+        ({"made_at": "2026-11-21T12:03:07"}, "“made_at”"),
+        ({"made_at": "0001-01-01T00:00:00+14:00"}, "“made_at”"),
+        ({"made_at": "9999-12-31T23:59:59-14:00"}, "“made_at”"),
+        ({"relevance": 7}, "7 is not a grade of this project. Its grades are 0, 1, 2."),
+        ({"relevance": 10**300}, "not a grade"),
+        ({"relevance": "2"}, "“relevance”"),
+        ({"relevance": True}, "“relevance”"),
+        ({"relevance": MISSING}, "“relevance”"),
+        ({"note": "x" * 1_000_000}, "1,000,000 characters"),
+        ({"note": "a\0b"}, "control character (U+0000)"),
+        ({"note": "a\x07b"}, "control character (U+0007)"),
+        ({"note": "half \ud83c"}, "broken character (U+D83C)"),
+        ({"note": None}, "“note”"),
+        ({"evidence": [{"start": 0, "end": 26}]}, "not within the text, which has 25 characters"),
+        ({"evidence": [{"start": 5, "end": 5}]}, "not within the text"),
+        ({"evidence": [{"start": -1, "end": 5}]}, "not within the text"),
+        ({"evidence": [{"start": 0, "end": 10**30}]}, "not within the text"),
+        ({"evidence": [{"start": 0}]}, "“end”"),
+        ({"evidence": [[0, 1]]}, "“evidence”"),
+        ({"evidence": "0-1"}, "“evidence”"),
+        ({"evidence": [{"start": 0, "end": 1}] * 501}, "“evidence”"),
+        ({"clauses": [{"start": 0, "end": 26}]}, "not within the text, which has 25 characters"),
+        ({"verdicts": {"1": "met"}}, "a condition that this narrative does not have"),
+        ({"verdicts": {"one": "met"}}, "“verdicts”"),
+        ({"verdicts": {"1": 1}}, "“verdicts”"),
+        ({"verdicts": ["met"]}, "“verdicts”"),
+        ({"active_ms": -1}, "at most a day"),
+        ({"active_ms": 10**30}, "at most a day"),
+        ({"active_ms": "5"}, "“active_ms”"),
+        ({"pressed": "foot"}, "a key or a click"),
+        ({"pressed": "\ud800"}, "a key or a click"),
+        ({"instead_of": "that"}, "“instead_of”"),
+        ({"kind": "flag"}, "“flag”"),
+        ({"kind": "flag", "flag": "maybe"}, "no kind of flag"),
+        ({"kind": "flag", "flag": "problem", "words": "  "}, "Say in a few words why"),
+        ({"kind": "flag", "flag": "problem", "words": "\x1b"}, "control character"),
+        ({"kind": "flag", "flag": "later", "words": "x" * 10_001}, "10,001 characters"),
+        ({"kind": "undo"}, "“undoes”"),
+        ({"kind": "undo", "undoes": uuid(9)}, "it was not saved"),
+    ],
+)
+def test_what_is_wrong_is_said_and_changes_nothing(scene, wrong, sentence):
+    entry = {**scene.entry(), **wrong}
+    sent = {name: value for name, value in entry.items() if value is not MISSING}
+
+    ((state, said),) = scene.state(sent)
+
+    assert state == "refused"
+    assert sentence in said
+    assert nothing()
+
+
+def test_a_document_that_was_not_relevant_is_not_judged_again(scene):
+    ((state, sentence),) = scene.state(scene.entry(candidate=scene.never.pk))
+
+    assert (state, nothing()) == ("refused", True)
+    assert "not among those to be judged" in sentence
+
+
+def test_a_passage_of_a_document_without_text_is_refused(scene):
+    absent = factories.candidate(scene.query, "D", text=None)
+
+    ((_, sentence),) = scene.state(
+        scene.entry(candidate=absent.pk, evidence=[{"start": 0, "end": 1}])
+    )
+
+    assert "The text of this document is not here" in sentence
+
+
+def test_evidence_that_the_project_wants_is_asked_for(scene):
+    scene.project.evidence_rule = Project.EvidenceRule.DOCUMENT
+    scene.project.save()
+
+    states = scene.state(
+        scene.entry(1, relevance=0),
+        scene.entry(2, relevance=0, evidence=[{"start": 0, "end": 8}]),
+        scene.entry(3, candidate=scene.second.pk, relevance=2),
+    )
+
+    assert states[0][0] == "refused"
+    assert "Mark the passage that decided" in states[0][1]
+    assert states[1:] == [("saved", ""), ("saved", "")]
+
+
+class TestConditions:
+    """Where relevance follows from verdicts."""
+
+    @pytest.fixture
+    def keys(self, scene) -> list[str]:
+        scene.project.condition_rule = Project.ConditionRule.ALL_MET
+        scene.project.save()
+        made = [scene.narrative.conditions.create(number=n, text="So.") for n in (1, 2)]
+        return [str(condition.pk) for condition in made]
+
+    def test_every_condition_is_answered(self, scene, keys):
+        ((state, sentence),) = scene.state(scene.entry(verdicts={keys[0]: "met"}))
+
+        assert (state, nothing()) == ("refused", True)
+        assert "Answer every condition" in sentence
+
+    def test_relevance_follows_from_the_answers(self, scene, keys):
+        verdicts = {keys[0]: "met", keys[1]: "not_met"}
+
+        states = scene.state(
+            scene.entry(1, verdicts=verdicts, relevance=2),
+            scene.entry(2, verdicts=verdicts, relevance=0),
+        )
+
+        assert states[0][0] == "refused"
+        assert "By its conditions this document is a 0" in states[0][1]
+        assert states[1] == ("saved", "")
+
+    def test_a_word_overrules_it(self, scene, keys):
+        verdicts = {keys[0]: "met", keys[1]: "not_met"}
+
+        states = scene.state(scene.entry(verdicts=verdicts, relevance=2, note="Near enough."))
+
+        assert states == [("saved", "")]
+        assert Verdict.objects.count() == 2
+
+    def test_what_one_cannot_tell_leaves_it_open(self, scene, keys):
+        verdicts = {keys[0]: "met", keys[1]: "cant_tell"}
+
+        assert scene.state(scene.entry(verdicts=verdicts, relevance=1)) == [("saved", "")]
+
+    def test_verdicts_are_part_of_what_was_said(self, scene, keys):
+        both = dict.fromkeys(keys, "met")
+        scene.send(scene.entry(verdicts=both, relevance=2))
+
+        again = scene.state(scene.entry(verdicts=both, relevance=2))
+        other = scene.state(
+            scene.entry(verdicts={**both, keys[0]: "cant_tell"}, relevance=2, note="")
+        )
+
+        assert again == [("saved", "")]
+        assert other[0][0] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("", 400),
+        ("entries", 400),
+        ("[]", 400),
+        ("{}", 400),
+        ('{"entries": {}}', 400),
+        ('{"entries": [NaN]}', 400),
+        ('{"entries": ' + "[" * 100_000, 400),
+        ('{"entries": [' + "9" * 5_000 + "]}", 400),
+        (b'{"entries": ["\xff"]}', 400),
+        ('{"entries": [' + ",".join(["0"] * 101) + "]}", 400),
+        (" " * 2_621_441, 413),
+    ],
+)
+def test_what_are_no_entries_is_refused_whole(scene, body, status):
+    response = scene.post(body)
+
+    assert response.status_code == status
+    assert response.json()["detail"]
+
+
+def test_no_entries_are_fine(scene):
+    assert scene.send() == []
+
+
+def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
+    def busy(**_: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("annotate.api.say_grade", busy)
+
+    response = scene.post({"entries": [scene.entry()]})
+
+    assert response.status_code == 503
+    assert "Nothing is lost" in response.json()["detail"]
+
+
+def test_a_judgment_takes_at_most_eight_queries(scene, django_assert_max_num_queries):
+    # Two of them are the savepoint of the test's own transaction.
+    with django_assert_max_num_queries(8):
+        scene.send(scene.entry(1))
+
+
+def test_the_last_judgment_over_a_flag_takes_at_most_eight_queries(
+    scene, django_assert_max_num_queries
+):
+    scene.send(scene.entry(1), scene.flag(2, candidate=scene.second.pk))
+    over = scene.entry(3, candidate=scene.second.pk, instead_of=uuid(2))
+
+    with django_assert_max_num_queries(10) as queries:
+        scene.send(over)
+
+    asked = [query["sql"] for query in queries.captured_queries]
+    assert sum("SAVEPOINT" not in sql for sql in asked) <= 8
+    assert scene.ada.assignments.get().done_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_at_once_leave_exactly_one_judgment_standing(client):
+    scene = Scene(client)
+    tabs = 8
+    start = threading.Barrier(tabs)
+    states: list[str] = []
+    errors: list[Exception] = []
+
+    def judge(tab: int) -> None:
+        try:
+            browser = Client()
+            browser.force_login(scene.ada.user)
+            entries = [
+                scene.entry(100 * tab + number, relevance=number % 3)
+                if number % 4
+                else scene.flag(100 * tab + number)
+                for number in range(1, 6)
+            ]
+            start.wait()
+            for _ in range(2):
+                response = browser.post(URL, {"entries": entries}, content_type="application/json")
+                states.extend(answer["state"] for answer in response.json()["answers"])
+        except Exception as error:  # noqa: BLE001 (shown below, in the test's own thread)
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=judge, args=(tab,)) for tab in range(tabs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert errors == []
+    assert states == ["saved"] * (tabs * 10)
+    assert Judgment.objects.count() + Flag.objects.count() == tabs * 5
+    assert Judgment.objects.current().count() + Flag.objects.current().count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_entry_sent_from_many_tabs_at_once_is_saved_once(client):
+    scene = Scene(client)
+    start = threading.Barrier(8)
+    states: list[str] = []
+
+    def judge() -> None:
+        try:
+            browser = Client()
+            browser.force_login(scene.ada.user)
+            start.wait()
+            body = {"entries": [scene.entry(1)]}
+            response = browser.post(URL, body, content_type="application/json")
+            states.append(response.json()["answers"][0]["state"])
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=judge) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert states == ["saved"] * 8
+    assert Judgment.objects.count() == 1
+
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(), max_size=20)
+    | st.sampled_from(["judgment", "flag", "undo", "later", "met", PRESSED, uuid(1), uuid(2)])
+)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=8) | st.sampled_from(["start", "end", "1"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+class AnyJson(TestCase):
+    """Whatever JSON comes: an answer, never an error; and what is not saved changes nothing."""
+
+    def setUp(self) -> None:
+        self.scene = Scene(Client())
+
+    @settings(max_examples=200)
+    @given(st.data())
+    def test_anything_is_answered_and_only_what_is_saved_changes_something(
+        self, data: st.DataObject
+    ) -> None:
+        valid = data.draw(
+            st.sampled_from(
+                [self.scene.entry(1), self.scene.flag(2), self.scene.undo(3, 1), {"kind": "flag"}]
+            )
+        )
+        broken = data.draw(st.dictionaries(st.sampled_from([*valid]), ANYTHING, max_size=2))
+        body = data.draw(
+            st.just({"entries": [{**valid, **broken}]}) | st.just({"entries": [valid]}) | ANYTHING
+        )
+
+        response = self.scene.post(json.dumps(body))
+
+        assert response.status_code in {200, 400, 413}
+        if response.status_code == 200:
+            states = [answer["state"] for answer in response.json()["answers"]]
+            assert set(states) <= {"saved", "refused", "foreign"}
+            assert nothing() == ("saved" not in states)
+            refused = [one for one in response.json()["answers"] if one["state"] == "refused"]
+            assert all(one["sentence"] for one in refused)
+        else:
+            assert nothing()
+
+
+def test_a_judgment_through_the_page_and_through_the_journal_are_one_action(scene):
+    scene.send(scene.entry(1, relevance=2))
+
+    judging.judge(narrative=scene.narrative, candidate=scene.first, relevance=0, by=scene.ada)
+
+    assert Judgment.objects.current().get().replaces.uuid == UUID(uuid(1))
