@@ -438,16 +438,15 @@ def _browser(_seconds: float) -> dict[str, Any]:
         requests: dict[str, dict[str, Any]] = {}
         network = context.new_cdp_session(page)
         network.send("Network.enable")
-        network.on(
-            "Network.requestWillBeSent",
-            lambda event: requests.setdefault(
-                event["requestId"], {"url": event["request"]["url"], "bytes": 0}
-            ),
-        )
-        network.on(
-            "Network.loadingFinished",
-            lambda event: requests[event["requestId"]].update(bytes=event["encodedDataLength"]),
-        )
+
+        def begun(event: dict[str, Any]) -> None:
+            requests[event["requestId"]] = {"url": event["request"]["url"], "bytes": 0}
+
+        def ended(event: dict[str, Any]) -> None:
+            requests[event["requestId"]]["bytes"] = event["encodedDataLength"]
+
+        network.on("Network.requestWillBeSent", begun)
+        network.on("Network.loadingFinished", ended)
         presses: list[float] = []
         first: dict[str, Any] = {}
         for work in annotator["work"]:
@@ -482,7 +481,8 @@ def _weighed(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
     page = [one for one in requests if one not in ahead]
 
     def kb(some: list[dict[str, Any]]) -> float:
-        return round(sum(one["bytes"] for one in some) / 1000, 1)
+        total: float = sum(one["bytes"] for one in some)
+        return round(total / 1000, 1)
 
     heaviest = sorted(page, key=lambda one: -one["bytes"])[:5]
     return {
