@@ -85,7 +85,8 @@ def save_draft(
         may_write(pair=pair, by=by)
         current = pair.current(side)
         found = Draft.objects.filter(pair=pair, side=side, member=by).first()
-        if _says_nothing(words, current, pair):
+        standing = current or pair.written_from(side)
+        if _says_nothing(words, current, standing):
             if found is None or not _goes_on(found, page) or found.overtaken:
                 return found
             found.delete()
@@ -96,7 +97,7 @@ def save_draft(
             return found
         _fill(found, words, page, now)
         found.save()
-        if current is None or current.text != words.text:
+        if standing is None or standing.text.strip() != words.text:
             # Work was done here: the seat does not come back while someone writes.
             by.assignments.filter(
                 pair=pair, task=Assignment.Task.REWRITE, touched_at__isnull=True
@@ -152,7 +153,7 @@ def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
         locked = Draft.objects.select_for_update()
         found = locked.filter(pair=pair, side=side, member=by).first()
         if found is not None:
-            _let_go(found, pair.current(side) or pair.current(Narrative.Side.ORIGINAL))
+            _let_go(found, pair.current(side) or pair.written_from(side))
 
 
 def finish(*, narrative: Narrative, by: Membership) -> None:
@@ -194,14 +195,13 @@ def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
     return Words(text, note, conditions, words.based_on, kept)
 
 
-def _says_nothing(words: Words, current: Narrative | None, pair: InstructionPair) -> bool:
+def _says_nothing(words: Words, current: Narrative | None, standing: Narrative | None) -> bool:
     """Whether everything on the page is in the version in force already, or was never changed.
 
     So it is too where the version was saved from this very page and its draft comes after it.
     """
     if current is None:
-        original = pair.current(Narrative.Side.ORIGINAL)
-        same = not words.text or (original is not None and original.text.strip() == words.text)
+        same = not words.text or (standing is not None and standing.text.strip() == words.text)
         return same and not (words.note or words.conditions or words.drops)
     conditions = write_conditions(current.conditions.order_by("number").values_list("name", "text"))
     if current.text != words.text or conditions != words.conditions:

@@ -66,7 +66,7 @@ def rewrite_narrative(
                 f"Version {version} was saved while you were writing. Your text is still here: "
                 "compare it with that version, then save again."
             )
-        against = current or turned_from(pair, side)
+        against = current or pair.written_from(side)
         if said := complaint(text, "The narrative", against.text if against else ""):
             raise Refused(said)
         had = [] if current is None else conditions_of(current)
@@ -92,14 +92,6 @@ def rewrite_narrative(
         if seat is not None:
             seats.touch(seat, done=True, now=now)
     return narrative
-
-
-def turned_from(pair: InstructionPair, side: str) -> Narrative | None:
-    """Return what the first version of a side is written from: the original, or for the reversed
-    narrative the altered one, if there is one.
-    """
-    altered = pair.current(Narrative.Side.ALTERED) if side == Narrative.Side.REVERSED else None
-    return altered or pair.current(Narrative.Side.ORIGINAL)
 
 
 def conditions_of(narrative: Narrative) -> list[Line]:

@@ -110,6 +110,14 @@ class InstructionPair(models.Model):
         """
         return self.narratives.filter(side=side).order_by("-version").first()
 
+    def written_from(self, side: str) -> Narrative | None:
+        """Return what the first version of a side is written from: the original, or for the
+        reversed narrative the altered one, if there is one.
+        """
+        reversing = side == Narrative.Side.REVERSED
+        altered = self.current(Narrative.Side.ALTERED) if reversing else None
+        return altered or self.current(Narrative.Side.ORIGINAL)
+
 
 class NarrativeQuerySet(models.QuerySet["Narrative"]):
     """Versions of narratives."""

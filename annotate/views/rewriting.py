@@ -155,7 +155,7 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
     same_side = pair.narratives.filter(side=found.side, version__lt=found.version)
     older = same_side.order_by("-version").first()
     if older is None and found.side != Narrative.Side.ORIGINAL:
-        older = actions.turned_from(pair, found.side)
+        older = pair.written_from(found.side)
     return render(
         request,
         "annotate/narrative.html#version" if request.htmx else "annotate/narrative.html",
@@ -201,7 +201,7 @@ def _desk(request: HttpRequest, member: Membership, pair: InstructionPair) -> De
         member,
         pair,
         side,
-        actions.turned_from(pair, side),
+        pair.written_from(side),
         pair.current(side),
         Draft.objects.filter(pair=pair, side=side, member=member).first(),
     )

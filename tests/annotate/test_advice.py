@@ -1,0 +1,238 @@
+"""What is worth a second look in a rewritten narrative; no database here."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.advice import (
+    Advice,
+    Check,
+    Source,
+    copied,
+    narrowing,
+    new_runs,
+    sentences,
+    turning,
+)
+
+ORIGINAL = "Any plant counts. Plans for plants are also relevant. Dams are not relevant."
+
+
+def check(found: list[Advice], which: Check) -> Advice:
+    return next(one for one in found if one.check is which)
+
+
+def test_a_narrower_narrative_has_nothing_to_look_at():
+    altered = "Any plant counts, unless it stands in a river. Dams are not relevant. Only at sea."
+
+    found = narrowing(ORIGINAL, altered)
+
+    assert [one.check for one in found if not one.good] == []
+
+
+@pytest.mark.parametrize(
+    ("altered", "good"),
+    [
+        ("one two", False),
+        ("one two three", True),
+        ("one two three four", True),
+    ],
+)
+def test_a_shorter_narrative_is_worth_a_look(altered, good):
+    advice = check(narrowing("uno dos tres", altered), Check.LENGTH)
+
+    assert (advice.good, advice.of) == (good, 3)
+
+
+def test_the_sentence_that_widened_and_is_gone_is_named():
+    advice = check(narrowing(ORIGINAL, "Any plant counts. Dams are not relevant."), Check.WIDENING)
+
+    assert advice.good
+    assert advice.found == ("Plans for plants are also relevant.",)
+
+
+def test_a_sentence_that_still_widens_is_named():
+    advice = check(narrowing(ORIGINAL, ORIGINAL), Check.WIDENING)
+
+    assert not advice.good
+    assert "Plans for plants are also relevant." in advice.found
+
+
+def test_without_a_sentence_that_widens_there_is_nothing_to_take_out():
+    advice = check(narrowing("It must be at sea.", "It must be at sea now."), Check.WIDENING)
+
+    assert (advice.good, advice.found) == (True, ())
+
+
+def test_a_limit_that_is_gone_lets_documents_in():
+    advice = check(narrowing(ORIGINAL, "Any plant counts at sea."), Check.NARROWING)
+
+    assert not advice.good
+    assert advice.found == ("Dams are not relevant.",)
+
+
+def test_a_limit_that_goes_on_still_stands():
+    altered = ORIGINAL.replace("Dams are not relevant.", "Dams are not relevant, nor are weirs.")
+
+    assert check(narrowing(ORIGINAL, altered), Check.NARROWING).good
+
+
+@pytest.mark.parametrize(
+    ("added", "named"),
+    [
+        (" Not in rivers.", ("not",)),
+        (" Only at sea, unless it doesn't work.", ("only", "unless", "doesn't")),
+        (" Everything except tidal mills, excluding old ones.", ("except", "excluding")),
+        (" At sea.", ()),
+        (" Nothing knotted.", ()),
+        ("只算海上的。", ("只",)),
+    ],
+)
+def test_words_that_shut_something_out_are_named(added, named):
+    advice = check(narrowing("Any plant counts.", "Any plant counts." + added), Check.NEGATION)
+
+    assert (advice.good, advice.found) == (bool(named), named)
+
+
+def test_a_negation_that_stood_there_before_is_none_that_was_added():
+    text = "Dams are not relevant."
+
+    assert not check(narrowing(text, text + " Weirs neither way."), Check.NEGATION).found == (
+        "not",
+    )
+
+
+@pytest.mark.parametrize(
+    ("altered", "conditions", "good"),
+    [
+        ("Any plant counts.", 0, False),
+        ("Each plant counts.", 0, False),
+        ("Any plant counts.", 1, True),
+        ("Any plant at the sea counts.", 0, True),
+        ("Any plant counts, not dams.", 0, True),
+    ],
+)
+def test_something_has_to_be_asked_for_that_was_not_before(altered, conditions, good):
+    found = narrowing("Any plant counts.", altered, conditions=conditions)
+
+    assert check(found, Check.CONSTRAINT).good is good
+
+
+@pytest.mark.parametrize(
+    ("altered", "named"),
+    [
+        ("Any plant as in FT931-1.", ("FT931-1",)),
+        ("Any plant (FT931-1) counts.", ("FT931-1",)),
+        ("Any plant as in FT931-12.", ()),
+        ("Any plant as in a file 7.", ("a file 7",)),
+        ("Any plant of 12 MW.", ()),
+    ],
+)
+def test_ids_of_documents_are_named(altered, named):
+    found = narrowing("Any plant.", altered, ids=["FT931-1", "12", "a file 7"])
+
+    assert check(found, Check.IDS).found == named
+
+
+def test_an_id_that_the_original_names_is_nobodys_fault():
+    text = "Any plant as in FT931-1."
+
+    assert check(narrowing(text, text + " At sea.", ids=["FT931-1"]), Check.IDS).good
+
+
+EIGHT = "the barrage at sea was paid by towns"
+
+
+def test_eight_words_of_a_document_in_a_row_are_named():
+    documents = [Source("D1", "Long ago THE barrage, at sea, was paid by towns along the coast.")]
+
+    advice = copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=1)
+
+    assert (advice.good, advice.found) == (False, (f"D1: {EIGHT}",))
+
+
+def test_seven_words_are_no_copy():
+    documents = [Source("D1", "the barrage at sea was paid by cities")]
+
+    assert copied("Any plant.", f"Any plant where {EIGHT}.", documents, total=1).good
+
+
+def test_words_of_the_original_are_not_copied_from_a_document():
+    assert copied(f"When {EIGHT}.", f"When {EIGHT}.", [Source("D1", EIGHT)], total=1).good
+
+
+def test_signs_count_as_words_where_there_are_no_blanks():
+    sixteen = "潮汐发电站建在海湾入口处并且已经投入"
+    documents = [Source("D1", f"据报道，{sixteen}运行。")]
+
+    assert not copied("任何电站。", f"任何电站。{sixteen}", documents, total=1).good
+    assert copied("任何电站。", f"任何电站。{sixteen[:12]}", documents, total=1).good
+
+
+def test_documents_are_not_touched_where_there_is_nothing_to_look_for():
+    def untouchable():
+        raise AssertionError("a text was read")
+        yield
+
+    advice = copied("Any plant.", "Any plant at sea.", untouchable(), total=9)
+
+    assert (advice.good, advice.number, advice.of) == (True, 9, 9)
+
+
+def test_looking_stops_when_time_is_up_and_says_how_many_it_saw():
+    seconds = iter([0.0, 0.1, 0.2, 0.31])
+    documents = (Source(f"D{number}", "nothing of it") for number in range(9))
+
+    advice = copied("Any.", f"Any {EIGHT}.", documents, total=9, clock=lambda: next(seconds))
+
+    assert (advice.number, advice.of) == (3, 9)
+
+
+def test_looking_stops_when_there_was_enough_text(monkeypatch):
+    monkeypatch.setattr("annotate.advice.MOST_TEXT", 20)
+    documents = [Source("D1", "x" * 15), Source("D2", "x" * 15), Source("D3", EIGHT)]
+
+    advice = copied("Any.", f"Any {EIGHT}.", documents, total=3)
+
+    assert (advice.good, advice.number) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "turned"),
+    [
+        ("Only plants at sea.", "Plants at sea or elsewhere.", ("Only",)),
+        ("Plants at sea.", "Plants, but not at sea.", ("not",)),
+        ("Plants at sea.", "Plants at the sea.", ()),
+    ],
+)
+def test_a_reversed_narrative_turns_the_meaning_round(before, after, turned):
+    found = turning(before, after)
+
+    assert [one.check for one in found] == [Check.TURNED, Check.IDS]
+    assert (found[0].good, found[0].found) == (bool(turned), turned)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two.", ["One.", "Two."]),
+        ("It makes 2.5 MW. Two.", ["It makes 2.5 MW.", "Two."]),
+        ("See e.g. Wales. Two.", ["See e.g. Wales.", "Two."]),
+        ("In the U.S. only. Two.", ["In the U.S. only.", "Two."]),
+        ("潮汐。风能。", ["潮汐。", "风能。"]),
+        ("a line\nanother", ["a line", "another"]),
+        (" \n", []),
+    ],
+)
+def test_sentences(text, expected):
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["a. " * 30_000, "relevant " * 11_000, "is" + " " * 90_000, "x" * 100_000]
+)
+def test_the_longest_narrative_is_looked_at_whatever_is_in_it(text):
+    found = narrowing("Any plant.", text, ids=["FT931-1"])
+
+    assert check(found, Check.IDS).good
+    assert new_runs(text, text) == (8, set())

@@ -1,0 +1,428 @@
+"""What someone is writing is kept on the server; of two pages that write, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import drafting, rewriting, seats
+from annotate.actions.drafting import Page, Words
+from annotate.errors import Refused
+from annotate.models import Assignment, Draft, Narrative
+from tests import factories
+
+NOON = datetime(2026, 3, 1, 12, 3, 7, tzinfo=UTC)
+
+
+@pytest.fixture
+def pair(db):
+    project = factories.project()
+    query = factories.query(project)
+    factories.candidate(query, "A")
+    factories.candidate(query, "B")
+    return factories.pair(query, altered=None)
+
+
+@pytest.fixture
+def ada(pair, client):
+    person = factories.member(pair.project, "ada")
+    seats.take(pair=pair, task=Assignment.Task.REWRITE, by=person)
+    client.force_login(person.user)
+    return person
+
+
+@pytest.fixture
+def keep(pair, ada):
+    """Keep words as ada does from one of her pages."""
+
+    def keep(text, place, turn, seen=None, **more):
+        side = more.pop("side", Narrative.Side.ALTERED)
+        return drafting.save_draft(
+            pair=pair,
+            side=side,
+            words=Words(text, **more),
+            page=Page(place, turn, seen or {}),
+            by=ada,
+            now=NOON,
+        )
+
+    return keep
+
+
+def draft_of(pair, side=Narrative.Side.ALTERED) -> Draft:
+    return Draft.objects.get(pair=pair, side=side)
+
+
+def address(name, pair, side="") -> str:
+    return reverse(f"annotate:{name}", args=[pair.pk]) + (f"?side={side}" if side else "")
+
+
+def put(client, pair, side="", **sent):
+    body = {"text": "", "note": "", "conditions": "", "based_on": 0, "place": "laptop", "turn": 1}
+    return client.put(address("draft", pair, side), json.dumps(body | sent), "application/json")
+
+
+# --- keeping --------------------------------------------------------------------------------------
+
+
+def test_everything_on_the_page_is_kept(pair, ada, client):
+    drops = [pair.query.candidates.get(document__doc_id="B").pk]
+
+    answer = put(client, pair, text="At sea.", note="why", conditions="in use", drops=drops, turn=5)
+
+    assert answer.status_code == 200
+    draft = draft_of(pair)
+    assert (draft.text, draft.note, draft.conditions) == ("At sea.", "why", "in use")
+    assert (draft.drops, draft.based_on, draft.member) == (drops, 0, ada)
+    assert answer.json()["counts"]
+    assert answer.json()["seen"] == {"laptop": 5}
+
+
+def test_the_page_opens_with_the_draft(pair, ada, client):
+    drops = [pair.query.candidates.get(document__doc_id="B").pk]
+    put(client, pair, text="At sea.", note="why", conditions="in use", drops=drops)
+
+    page = client.get(address("rewrite", pair)).content.decode()
+
+    assert ">At sea.</textarea>" in page
+    assert 'value="why"' in page
+    assert "in use</textarea>" in page
+    assert f'value="{drops[0]}" form="rewriting" id="drop-{drops[0]}" checked' in page
+    assert "Draft saved" in page
+
+
+def test_a_draft_is_its_writers_alone(pair, ada, client):
+    put(client, pair, text="At sea.")
+    client.force_login(factories.lead(pair.project).user)
+
+    assert "At sea." not in client.get(address("rewrite", pair)).content.decode()
+
+
+def test_without_a_seat_no_draft_is_kept(pair, ada, client):
+    client.force_login(factories.member(pair.project, "ben").user)
+
+    answer = put(client, pair, text="At sea.")
+
+    assert answer.status_code == 422
+    assert "not your seat" in answer.json()["sentence"]
+    assert not Draft.objects.exists()
+
+
+def test_writing_keeps_the_seat(keep, ada):
+    seat = ada.assignments.get()
+
+    keep("At sea.", "laptop", 1)
+
+    seat.refresh_from_db()
+    assert (seat.touched_at, seat.done_at) == (NOON, None)
+
+
+def test_ticking_alone_is_no_work_in_the_seat(pair, keep, ada):
+    keep("Any plant counts.", "laptop", 1, drops=(pair.query.candidates.first().pk,))
+
+    assert ada.assignments.get().touched_at is None
+
+
+def test_what_was_never_changed_is_no_draft(pair, keep):
+    assert keep("Any plant counts.", "laptop", 1) is None
+    assert not Draft.objects.exists()
+
+
+def test_going_back_to_the_words_in_force_ends_the_draft(pair, keep):
+    keep("At sea.", "laptop", 1)
+
+    assert keep("Any plant counts.", "laptop", 2) is None
+    assert not Draft.objects.exists()
+
+
+def test_ticks_of_other_pools_are_left_out(pair, keep):
+    other = factories.candidate(factories.query(pair.project, "302"))
+
+    keep("At sea.", "laptop", 1, drops=(other.pk, 2**62))
+
+    assert draft_of(pair).drops == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "sentence"),
+    [
+        ({"text": "x" * 100_001}, "100,001 characters; at most 100,000"),
+        ({"note": "x" * 501}, "501 characters; at most 500"),
+        ({"conditions": "x" * 1_000_000}, "1,000,000 characters; at most 40,000"),
+        ({"text": "At \ud800 sea"}, "broken character (U+D800)"),
+        ({"text": "At \x00 sea"}, "ull characters are not allowed"),
+        ({"based_on": -1}, "greater than or equal to 0"),
+        ({"drops": ["1"]}, "list of keys"),
+        ({"drops": {"a": 1}}, "list of keys"),
+        ({"seen": [1]}, "turn for each place"),
+        ({"place": ""}, "required"),
+        ({"turn": 10**30}, "less than or equal"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_and_changes_nothing(pair, ada, client, sent, sentence):
+    put(client, pair, text="At sea.", turn=1)
+
+    answer = put(client, pair, **({"text": "New.", "turn": 2} | sent))
+
+    assert answer.status_code == 422
+    assert sentence in answer.json()["sentence"]
+    assert draft_of(pair).text == "At sea."
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'"words"', b"null"])
+def test_what_is_no_draft_is_refused(pair, ada, client, body):
+    answer = client.put(address("draft", pair), body, "application/json")
+
+    assert answer.status_code == 422
+    assert "no draft" in answer.json()["sentence"]
+
+
+def test_each_side_has_its_own_draft(pair, ada, client):
+    put(client, pair, text="At sea.")
+    put(client, pair, "reversed", text="On land.")
+
+    altered = client.get(address("rewrite", pair)).content.decode()
+    turned = client.get(address("rewrite", pair, "reversed")).content.decode()
+
+    assert ">At sea.</textarea>" in altered
+    assert ">On land.</textarea>" in turned
+
+
+# --- several pages --------------------------------------------------------------------------------
+
+
+def test_one_page_writes_on_and_on(pair, keep):
+    keep("At", "laptop", 1)
+    keep("At sea", "laptop", 2)
+
+    assert (draft_of(pair).text, draft_of(pair).overtaken) == ("At sea", [])
+
+
+def test_what_arrives_late_changes_nothing(pair, keep):
+    keep("At sea", "laptop", 2)
+    keep("At", "laptop", 1)
+
+    assert (draft_of(pair).text, draft_of(pair).overtaken) == ("At sea", [])
+
+
+def test_another_page_that_saw_the_draft_goes_on_from_it(pair, keep):
+    keep("At sea.", "laptop", 9)
+    keep("At sea, in use.", "tablet", 1, seen={"laptop": 9})
+
+    assert (draft_of(pair).text, draft_of(pair).overtaken) == ("At sea, in use.", [])
+
+
+def test_of_two_pages_at_the_same_time_the_newer_counts_and_the_other_is_put_by(pair, keep):
+    keep("At sea.", "laptop", 1)
+    kept = keep("In rivers.", "tablet", 2)
+
+    assert kept.text == "In rivers."
+    assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
+
+
+def test_older_words_that_arrive_later_are_put_by(pair, keep):
+    keep("In rivers.", "tablet", 2)
+    kept = keep("At sea.", "laptop", 1)
+
+    assert kept.text == "In rivers."
+    assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
+
+
+def test_a_page_that_saw_less_than_there_is_does_not_write_over_it(pair, keep):
+    keep("At", "laptop", 1)
+    keep("At sea", "laptop", 2)
+    keep("At lakes", "tablet", 3, seen={"laptop": 1})
+
+    assert draft_of(pair).text == "At lakes"
+    assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea"]
+
+
+def test_two_pages_in_turn_put_by_only_the_last_of_the_other(pair, keep):
+    keep("laptop 1", "laptop", 1)
+    keep("tablet 2", "tablet", 2)
+    keep("laptop 3", "laptop", 3)
+    keep("tablet 4", "tablet", 4)
+
+    assert draft_of(pair).text == "tablet 4"
+    assert [one["text"] for one in draft_of(pair).overtaken] == ["laptop 3"]
+
+
+def test_the_same_words_from_two_pages_are_no_conflict(pair, keep):
+    keep("At sea.", "laptop", 1)
+    keep("At sea.", "tablet", 2)
+
+    assert draft_of(pair).overtaken == []
+
+
+def test_the_page_shows_what_was_put_by(pair, ada, keep, client):
+    keep("At sea.", "laptop", 1)
+    keep("In rivers.", "tablet", 2)
+
+    page = client.get(address("rewrite", pair)).content.decode()
+
+    assert ">In rivers.</textarea>" in page
+    assert "in another tab or on another device" in page
+    assert "At sea." in page
+
+
+def test_what_was_put_by_can_be_taken_and_nothing_is_lost(pair, ada, keep, client):
+    keep("At sea.", "laptop", 1)
+    keep("In rivers.", "tablet", 2)
+
+    client.post(
+        address("draft", pair),
+        {"text": "In rivers, too.", "based_on": 0, "place": "tablet", "take": "laptop:1"},
+    )
+
+    assert draft_of(pair).text == "At sea."
+    assert [one["text"] for one in draft_of(pair).overtaken] == ["In rivers, too."]
+
+
+def test_what_was_put_by_can_be_thrown_away(pair, ada, keep, client):
+    keep("At sea.", "laptop", 1)
+    keep("In rivers.", "tablet", 2)
+
+    sent = {"text": "In rivers.", "based_on": 0, "place": "tablet", "forget": "laptop:1"}
+    client.post(address("draft", pair), sent)
+    again = client.post(address("draft", pair), sent)
+
+    assert (draft_of(pair).text, draft_of(pair).overtaken) == ("In rivers.", [])
+    assert again.status_code == 422
+    assert "no longer here" in again.content.decode()
+    assert "In rivers." in again.content.decode()
+
+
+# --- ending ---------------------------------------------------------------------------------------
+
+
+def test_a_saved_version_ends_the_draft(pair, ada, keep):
+    keep("At sea.", "laptop", 1)
+
+    rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
+
+    assert not Draft.objects.exists()
+
+
+def test_a_draft_that_arrives_after_its_version_is_none(pair, ada, keep):
+    rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0, note="why")
+
+    assert keep("At sea.", "laptop", 1, note="why") is None
+    assert not Draft.objects.exists()
+
+
+def test_words_that_were_put_by_outlive_the_version(pair, ada, keep, client):
+    keep("At sea.", "laptop", 1)
+    keep("In rivers.", "tablet", 2)
+
+    rewriting.rewrite_narrative(pair=pair, text="In rivers.", by=ada, based_on=0)
+    page = client.get(address("rewrite", pair)).content.decode()
+
+    assert ">In rivers.</textarea>" in page
+    assert "At sea." in page
+
+
+def test_another_side_and_another_person_keep_their_drafts(pair, ada, keep):
+    keep("On land.", "laptop", 1, side=Narrative.Side.REVERSED)
+    carla = factories.lead(pair.project)
+    drafting.save_draft(
+        pair=pair,
+        side=Narrative.Side.ALTERED,
+        words=Words("At sea, says carla."),
+        page=Page("desk", 1),
+        by=carla,
+    )
+
+    rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
+
+    assert sorted(Draft.objects.values_list("text", flat=True)) == [
+        "At sea, says carla.",
+        "On land.",
+    ]
+
+
+def test_a_version_that_came_meanwhile_is_told(pair, ada, keep, client):
+    keep("At sea.", "laptop", 1)
+    carla = factories.lead(pair.project)
+    rewriting.rewrite_narrative(pair=pair, text="In rivers.", by=carla, based_on=0)
+
+    page = client.get(address("rewrite", pair)).content.decode()
+    refused = client.post(address("rewrite", pair), {"text": "At sea.", "based_on": 0})
+
+    assert "Version 1 was saved since you began this draft" in page
+    assert ">At sea.</textarea>" in page
+    assert refused.status_code == 422
+    assert draft_of(pair).text == "At sea."
+
+
+def test_a_draft_is_thrown_away_on_request(pair, ada, client):
+    put(client, pair, text="At sea.")
+
+    for _ in range(2):
+        client.post(address("draft", pair), {"discard": "1"})
+
+    assert not Draft.objects.exists()
+
+
+def test_throwing_a_draft_away_keeps_what_was_put_by(pair, ada, keep, client):
+    keep("At sea.", "laptop", 1)
+    keep("In rivers.", "tablet", 2)
+
+    client.post(address("draft", pair), {"discard": "1"})
+
+    assert draft_of(pair).text == "Any plant counts."
+    assert [one["text"] for one in draft_of(pair).overtaken] == ["At sea."]
+
+
+def test_in_an_archived_project_nothing_is_kept(pair, ada, client):
+    pair.project.archived_at, pair.project.archived_by = NOON, factories.user("carla")
+    pair.project.save()
+
+    answer = put(client, pair, text="At sea.")
+
+    assert (answer.status_code, Draft.objects.count()) == (422, 0)
+    assert "archived" in answer.json()["sentence"]
+
+
+def test_the_original_has_no_draft(pair, ada, keep):
+    with pytest.raises(Refused, match="altered and the reversed"):
+        keep("New.", "laptop", 1, side=Narrative.Side.ORIGINAL)
+
+
+# --- without a script -----------------------------------------------------------------------------
+
+
+def test_a_button_keeps_the_draft_and_the_ticks_of_other_parts_of_the_list(pair, ada, keep, client):
+    first, second = pair.query.candidates.order_by("pk")
+    keep("At sea.", "laptop", 1, drops=(first.pk,))
+
+    answer = client.post(
+        address("draft", pair),
+        {
+            "text": "At sea, in use.",
+            "based_on": 0,
+            "place": "page",
+            "seen": '{"laptop": 1}',
+            "drops": "",
+            "shown": [second.pk],
+            "drop": [second.pk],
+            "keep": "1",
+        },
+    )
+
+    assert answer.url == address("rewrite", pair)
+    assert draft_of(pair).text == "At sea, in use."
+    assert draft_of(pair).drops == [first.pk, second.pk]
+
+
+def test_a_draft_that_a_button_cannot_keep_stays_on_the_page(pair, ada, client):
+    answer = client.post(
+        address("draft", pair),
+        {"text": "x" * 100_001, "based_on": 0, "place": "page", "keep": "1"},
+    )
+
+    assert answer.status_code == 422
+    assert "100,001 characters" in answer.content.decode()
+    assert "x" * 100_001 in answer.content.decode()
