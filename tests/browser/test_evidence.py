@@ -1,0 +1,314 @@
+"""Passages are marked by mouse, by two clicks and by keys, in code points of the stored text."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.actions import seats
+from annotate.models import Assignment, Document, Judgment, Project
+from tests import factories
+from tests.services.processes import wait_until
+
+# Each of the first three signs is two units of UTF-16 and one code point.
+ASTRAL = (
+    "🌊𠀀🏭 At La Rance the tide drives 24 turbines. A mill stands on a river.\n\nNobody counts it."
+)
+ARABIC = "تعمل المحطة بالمد والجزر. لا تحسب الطاحونة على النهر."
+PLACE = """([text, index]) => {
+    const element = document.querySelector("#sheet .document__text");
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const at = node.data.indexOf(text);
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at + index);
+        range.setEnd(node, at + index + 1);
+        const { left, top, width, height } = range.getBoundingClientRect();
+        return { x: left + width / 2, y: top + height / 2 };
+    }
+}"""
+PAINTED = "() => [...(CSS.highlights.get('evidence') ?? [])].map((range) => range.toString())"
+
+
+class Scene:
+    """ada judges two documents, the first of them with the text that is asked about."""
+
+    def __init__(self, new_person, text=ASTRAL, markup=Document.Markup.PLAIN, **rules) -> None:
+        rules = {"judge_order": Project.Order.DOC_ID, **rules}
+        self.project = factories.project("tides", **rules)
+        self.query = factories.query(self.project)
+        self.text = text
+        self.first = factories.candidate(self.query, "A", text=text, markup=markup)
+        self.second = factories.candidate(self.query, "B", text="Another text.")
+        self.pair = factories.pair(
+            self.query, altered="Only plants at sea count, but not mills. Plans do not."
+        )
+        ada = factories.member(self.project, "ada")
+        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
+        self.page: Page = new_person("ada")
+        self.open()
+
+    def open(self) -> None:
+        self.page.goto(f"/pairs/{self.pair.pk}/candidates/{self.first.pk}/")
+        self.ready(self.page)
+
+    @staticmethod
+    def ready(page: Page) -> None:
+        expect(page.locator("#spoken")).to_contain_text("Document 1 of 2")
+
+    def shows(self, doc_id: str) -> None:
+        expect(self.page.locator("#sheet .document .id")).to_have_text(doc_id)
+
+    def at(self, text: str, index: int = 0) -> tuple[float, float]:
+        place = self.page.evaluate(PLACE, [text, index])
+        return place["x"], place["y"]
+
+    def drag(self, text: str) -> None:
+        self.page.mouse.move(*self.at(text))
+        self.page.mouse.down()
+        self.page.mouse.move(*self.at(text, len(text) - 1))
+        self.page.mouse.up()
+
+    def chips(self):
+        return self.page.locator(".mark-chip__go")
+
+    def saved(self) -> Judgment:
+        wait_until(lambda: Judgment.objects.current().exists(), "the judgment to be saved")
+        return Judgment.objects.current().get()
+
+    def quoted(self) -> list[str]:
+        return [self.text[span["start"] : span["end"]] for span in self.saved().evidence]
+
+
+@pytest.fixture
+def scene(live_server, new_person):
+    return Scene(new_person)
+
+
+def test_a_passage_selected_by_mouse_is_marked_by_its_key_and_saved(scene):
+    x, y = scene.at("tide drives")
+    scene.page.mouse.dblclick(x + 4, y)
+    scene.page.keyboard.press("e")
+
+    expect(scene.chips()).to_have_text(["“tide”"])
+    assert scene.page.evaluate(PAINTED) == ["tide"]
+
+    scene.page.keyboard.press("2")
+    scene.shows("B")
+    assert scene.quoted() == ["tide"]
+    assert scene.saved().evidence == [{"start": 20, "end": 24}]
+
+
+def test_two_clicks_mark_from_word_to_word(scene):
+    scene.page.keyboard.press("e")
+    scene.page.mouse.click(*scene.at("tide drives", 2))
+    expect(scene.page.locator("[data-evidence-spoken]")).to_contain_text("It begins at “tide”")
+    scene.page.mouse.click(*scene.at("turbines", 3))
+
+    expect(scene.chips()).to_have_text(["“tide drives 24 turbines”"])
+    scene.page.keyboard.press("1")
+    scene.shows("B")
+    assert scene.quoted() == ["tide drives 24 turbines"]
+
+
+def test_a_passage_dragged_while_marking_is_taken_at_once(scene):
+    scene.page.keyboard.press("e")
+    scene.drag("drives 24")
+
+    expect(scene.chips()).to_have_count(1)
+    expect(scene.chips()).to_contain_text("drives 2")
+
+
+def test_the_keyboard_alone_marks_a_passage_and_says_what_it_does(scene):
+    spoken = scene.page.locator("[data-evidence-spoken]")
+    scene.page.keyboard.press("e")
+    expect(spoken).to_have_text("𠀀")
+    for _ in range(4):
+        scene.page.keyboard.press("ArrowRight")
+    expect(spoken).to_have_text("the")
+    scene.page.keyboard.press("ArrowRight")
+    scene.page.keyboard.press("Shift+ArrowRight")
+    expect(spoken).to_have_text("tide drives")
+    scene.page.keyboard.press("Enter")
+
+    expect(spoken).to_have_text("Marked: “tide drives”")
+    expect(scene.chips()).to_have_text(["“tide drives”"])
+    scene.page.keyboard.press("0")
+    scene.shows("B")
+    assert scene.quoted() == ["tide drives"]
+
+
+def test_the_keyboard_moves_and_extends_by_sentence(scene):
+    scene.page.keyboard.press("e")
+    scene.page.keyboard.press("ArrowDown")
+    expect(scene.page.locator("[data-evidence-spoken]")).to_have_text("A")
+    scene.page.keyboard.press("Shift+ArrowDown")
+    scene.page.keyboard.press("Enter")
+
+    scene.page.keyboard.press("0")
+    scene.shows("B")
+    assert scene.quoted() == ["A mill stands on a river."]
+
+
+def test_escape_leaves_without_a_mark_and_the_keys_answer_again(scene):
+    scene.page.keyboard.press("e")
+    scene.page.keyboard.press("Escape")
+
+    expect(scene.page.locator("[data-evidence-help]")).to_be_hidden()
+    scene.page.keyboard.press("ArrowRight")
+    scene.shows("B")
+
+
+def test_passages_that_overlap_are_one_and_can_be_taken_back_or_away(scene):
+    for end in ("drives", "turbines"):
+        scene.page.keyboard.press("e")
+        scene.page.mouse.click(*scene.at("tide drives", 2))
+        scene.page.mouse.click(*scene.at(end, 2))
+    expect(scene.chips()).to_have_text(["“tide drives 24 turbines”"])
+
+    scene.page.get_by_role("button", name="Take back").click()
+    expect(scene.chips()).to_have_text(["“tide drives”"])
+    scene.page.get_by_role("button", name="Take the mark away: “tide drives”").click()
+    expect(scene.chips()).to_have_count(0)
+    assert scene.page.evaluate(PAINTED) == []
+
+
+def test_what_was_marked_is_there_again_on_return(scene):
+    scene.page.keyboard.press("e")
+    scene.page.mouse.click(*scene.at("turbines", 2))
+    scene.page.mouse.click(*scene.at("turbines", 2))
+    scene.page.keyboard.press("2")
+    scene.shows("B")
+
+    scene.page.keyboard.press("ArrowLeft")
+    scene.shows("A")
+    expect(scene.chips()).to_have_text(["“turbines”"])
+
+    scene.saved()
+    scene.page.reload()
+    scene.ready(scene.page)
+    expect(scene.chips()).to_have_text(["“turbines”"])
+    assert scene.page.evaluate(PAINTED) == ["turbines"]
+
+
+def test_what_was_marked_and_not_sent_waits_while_one_looks_elsewhere(scene):
+    scene.page.keyboard.press("e")
+    scene.page.keyboard.press("Enter")
+    expect(scene.chips()).to_have_text(["“𠀀”"])
+
+    scene.page.keyboard.press("ArrowRight")
+    scene.shows("B")
+    expect(scene.chips()).to_have_count(0)
+    scene.page.keyboard.press("ArrowLeft")
+
+    scene.shows("A")
+    expect(scene.chips()).to_have_text(["“𠀀”"])
+
+
+def test_arabic_is_marked_from_right_to_left(live_server, new_person):
+    scene = Scene(new_person, text=ARABIC)
+    scene.page.keyboard.press("e")
+    expect(scene.page.locator("[data-evidence-spoken]")).to_have_text("تعمل")
+    scene.page.keyboard.press("ArrowLeft")
+    scene.page.keyboard.press("Shift+ArrowLeft")
+    scene.page.keyboard.press("Enter")
+
+    scene.page.keyboard.press("1")
+    scene.shows("B")
+    assert scene.quoted() == ["المحطة بالمد"]
+
+
+def test_a_clause_of_the_narrative_is_chosen_by_its_number(scene):
+    scene.page.keyboard.press("w")
+    scene.page.keyboard.press("2")
+    expect(scene.chips()).to_have_text(["Clause 2: “but not mills.”"])
+
+    scene.page.keyboard.press("0")
+    scene.shows("B")
+    assert scene.saved().clauses == [{"start": 26, "end": 40}]
+    assert scene.saved().relevance == 0
+
+
+def test_clauses_are_chosen_by_arrows_and_by_click(scene):
+    scene.page.keyboard.press("w")
+    scene.page.keyboard.press("ArrowDown")
+    scene.page.keyboard.press("ArrowDown")
+    scene.page.keyboard.press("Enter")
+    expect(scene.chips()).to_have_text(["Clause 3: “Plans do not.”"])
+
+    scene.page.keyboard.press("w")
+    scene.page.locator("[data-narrative] [data-clause='1']").click()
+    expect(scene.chips()).to_have_count(2)
+    scene.page.keyboard.press("1")
+    scene.shows("B")
+    assert scene.saved().clauses == [{"start": 0, "end": 25}, {"start": 41, "end": 54}]
+
+
+def test_a_grade_that_needs_a_passage_is_refused_until_one_is_marked(live_server, new_person):
+    scene = Scene(new_person, evidence_rule=Project.EvidenceRule.DOCUMENT)
+    scene.page.keyboard.press("0")
+
+    expect(scene.page.locator("[data-told]")).to_contain_text("needs the passage that decided")
+    scene.shows("A")
+    scene.page.keyboard.press("Enter")
+    expect(scene.chips()).to_have_text(["“𠀀”"])
+    scene.page.keyboard.press("0")
+
+    scene.shows("B")
+    assert scene.quoted() == ["𠀀"]
+
+
+def test_a_grade_that_changes_nothing_needs_no_passage(live_server, new_person):
+    scene = Scene(new_person, evidence_rule=Project.EvidenceRule.DOCUMENT)
+    scene.page.keyboard.press("1")
+
+    scene.shows("B")
+    assert scene.saved().evidence == []
+
+
+def test_a_grade_that_needs_a_clause_is_refused_until_one_is_chosen(live_server, new_person):
+    scene = Scene(new_person, evidence_rule=Project.EvidenceRule.NARRATIVE)
+    scene.page.keyboard.press("0")
+
+    expect(scene.page.locator("[data-told]")).to_contain_text("needs the clause")
+    scene.page.keyboard.press("1")
+    scene.page.keyboard.press("0")
+
+    scene.shows("B")
+    assert len(scene.saved().clauses) == 1
+
+
+def test_of_a_table_words_in_the_note_stand_for_the_passage(live_server, new_person):
+    table = "<table><tr><th>Plant</th></tr><tr><td>La Rance</td></tr></table>"
+    scene = Scene(
+        new_person,
+        text=table,
+        markup=Document.Markup.HTML,
+        evidence_rule=Project.EvidenceRule.DOCUMENT,
+    )
+    scene.page.keyboard.press("0")
+    expect(scene.page.locator("[data-told]")).to_contain_text("for a table name the cell")
+
+    expect(scene.page.get_by_label("Note", exact=True)).to_be_focused()
+    scene.page.keyboard.type("Row 1, Plant")
+    scene.page.keyboard.press("Escape")
+    scene.page.keyboard.press("0")
+
+    scene.shows("B")
+    assert (scene.saved().evidence, scene.saved().note) == ([], "Row 1, Plant")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marking_can_be_used_by_everybody(scene, new_person, accessibility, scheme):
+    page = new_person("ada", color_scheme=scheme)
+    page.goto(f"/pairs/{scene.pair.pk}/candidates/{scene.first.pk}/")
+    scene.ready(page)
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+    page.keyboard.press("w")
+    page.keyboard.press("1")
+    page.keyboard.press("w")
+    expect(page.locator(".mark-chip")).to_have_count(2)
+
+    assert accessibility(page) == []
