@@ -67,6 +67,29 @@ def test_counts_are_printed_for_the_file_and_for_each_kind_of_row(db, qrels):
     )
 
 
+@pytest.mark.parametrize(
+    ("bad", "options", "shown", "last"),
+    [
+        (20, (), 20, "qrels.txt:20: "),
+        (1_000, (), 20, "qrels.txt: and 980 more; --all-errors shows them"),
+        (1_500, (), 20, "qrels.txt: and 1,480 more; --all-errors shows the first 1,000"),
+        (1_000, ("--all-errors",), 1_000, "qrels.txt:1000: "),
+        (1_500, ("--all-errors",), 1_000, "qrels.txt: and 500 more"),
+    ],
+)
+def test_a_bad_file_does_not_fill_the_terminal(db, tmp_path, bad, options, shown, last):
+    path = tmp_path / "qrels.txt"
+    path.write_text("301 0 A high\n" * bad)
+
+    ended = load("tides", "trec-qrels", path, "--create", *options)
+
+    lines = ended.err.splitlines()
+    assert ended.code == 1
+    assert sum("is not a whole number" in line for line in lines) == shown
+    assert lines[-1].removeprefix(f"{tmp_path}/").startswith(last)
+    assert ended.out.rstrip().endswith(f"{bad:,} refused; nothing of it is loaded")
+
+
 def test_json_has_the_counts_of_each_file_and_of_all(db, qrels, tmp_path):
     other = tmp_path / "more.txt"
     other.write_text("301 0 A 2\n302 0 A 1\n")

@@ -20,6 +20,8 @@ from formats.registry import FORMATS
 from formats.source import excerpt
 
 GRADES = (0, 1, 2)
+# Bad lines of one file that a terminal shows unasked.
+SHOWN = 20
 
 
 class Command(BaseCommand):
@@ -54,6 +56,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="say what would change, and change nothing"
         )
+        parser.add_argument(
+            "--all-errors",
+            action="store_true",
+            help=f"name every bad line of a file that is kept, not only the first {SHOWN}",
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -79,11 +86,7 @@ class Command(BaseCommand):
             stopped = "Stopped. Nothing of the file that was being read is loaded."
             raise CommandError(stopped, returncode=130) from interrupt
         for report in reports:
-            for problem in report.problems:
-                text = f": {excerpt(problem.text)}" if problem.text else ""
-                self.stderr.write(f"{problem}{text}")
-            if more := report.refused - len(report.problems):
-                self.stderr.write(f"{report.file}: and {more:,} more")
+            self._print_problems(report, every=options["all_errors"])
         if options["json"]:
             self._print_json(reports, options)
         else:
@@ -93,6 +96,20 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(lines))
         if any(report.refused for report in reports):
             sys.exit(1)
+
+    def _print_problems(self, report: FileReport, *, every: bool) -> None:
+        """Name the bad lines of a file on stderr: all that are kept, or the first few."""
+        shown = report.problems if every else report.problems[:SHOWN]
+        for problem in shown:
+            text = f": {excerpt(problem.text)}" if problem.text else ""
+            self.stderr.write(f"{problem}{text}")
+        more = report.refused - len(shown)
+        if not more:
+            return
+        kept = len(report.problems)
+        which = "them" if kept == report.refused else f"the first {kept:,}"
+        hint = "" if every or kept == len(shown) else f"; --all-errors shows {which}"
+        self.stderr.write(f"{report.file}: and {more:,} more{hint}")
 
     def _load(self, options: dict[str, Any]) -> list[FileReport]:
         project, made = _project(options)
