@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from annotate.actions import seats
-from annotate.models import Assignment, Narrative
+from annotate.models import (
+    Assignment,
+    Candidate,
+    Document,
+    DocumentText,
+    Draft,
+    Narrative,
+)
 from tests import factories
 
 
@@ -141,3 +150,235 @@ def test_a_query_that_came_without_a_narrative_says_so(pair, ada, client):
     pair.narratives.update(text="")
 
     assert "This query came without a narrative." in client.get(url(pair)).content.decode()
+
+
+# --- the documents at stake -----------------------------------------------------------------------
+
+
+def rows(client, pair, **asked) -> list[str]:
+    """The ids that the list shows for what is asked of it."""
+    page = client.get(url(pair), asked, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in page
+    ids = dict(pair.query.candidates.values_list("pk", "document__doc_id"))
+    return [ids[int(key)] for key in re.findall(r'name="drop" value="(\d+)"', page)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, ["kept", "bare"]),
+        ({"find": "BARR"}, ["kept"]),
+        ({"find": "bare"}, ["bare"]),
+        ({"find": "a barrage"}, ["kept"]),
+        ({"find": "some text"}, []),
+        ({"find": "some text", "in": "texts"}, ["kept"]),
+        ({"find": "barrage text", "in": "texts"}, ["kept"]),
+        ({"find": "%"}, []),
+        ({"find": "dam", "in": "texts"}, []),
+        ({"find": "\0"}, ["kept", "bare"]),
+    ],
+)
+def test_documents_are_found_by_title_id_and_on_request_by_text(pair, ada, client, asked, expected):
+    assert rows(client, pair, **asked) == expected
+
+
+def test_only_finding_in_the_texts_touches_them(pair, ada, client, django_assert_max_num_queries):
+    for asked, touched in ({"find": "text"}, False), ({"find": "text", "in": "texts"}, True):
+        with django_assert_max_num_queries(22) as queries:
+            client.get(url(pair), asked)
+
+        read = [one["sql"].lower() for one in queries.captured_queries]
+        assert any("documenttext" in sql for sql in read) is touched
+        # What is found there stays there: no text comes along.
+        assert not any('"text"' in sql.split(" from ")[0] for sql in read if "documenttext" in sql)
+
+
+def test_a_text_of_another_pool_is_not_found(pair, ada, client):
+    factories.candidate(factories.query(pair.project, "302"), "other", prior=1)
+
+    assert rows(client, pair, find="text", **{"in": "texts"}) == ["kept"]
+
+
+def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):
+    documents = Document.objects.bulk_create(
+        Document(project=pair.project, doc_id=f"M{number:04}") for number in range(9_000)
+    )
+    Candidate.objects.bulk_create(
+        Candidate(query=pair.query, document=one, prior_relevance=1, origin="prior")
+        for one in documents
+    )
+
+    with django_assert_max_num_queries(22):
+        page = client.get(url(pair))
+    words = page.content.decode()
+
+    assert "of 9002 would drop out" in words
+    assert words.count('name="drop"') == 50
+    assert len(words) < 150_000
+    following = page.context["stake"].page.next
+    assert rows(client, pair, after=following.partition("after=")[2])[0] == "M0048"
+
+
+def test_ticks_of_a_long_list_are_counted_whole(pair, ada, client):
+    keys = list(pair.query.candidates.filter(prior_relevance__gte=1).values_list("pk", flat=True))
+    Draft.objects.create(pair=pair, side="altered", member=ada, text="At sea.", drops=keys[:1])
+
+    page = client.get(url(pair), {"find": "nothing of it"}).content.decode()
+
+    assert "<output data-tally-count>1</output> of 2 would drop out" in page
+    assert "50\N{NO-BREAK SPACE}%" in page
+
+
+# --- advice ---------------------------------------------------------------------------------------
+
+
+def advice_url(pair, side="") -> str:
+    return reverse("annotate:advice", args=[pair.pk]) + (f"?side={side}" if side else "")
+
+
+def test_advice_comes_for_what_is_typed(pair, ada, client):
+    sent = {"text": "Any plant counts, but not in rivers, see kept.", "based_on": 0}
+
+    part = client.post(advice_url(pair), sent, headers={"HX-Request": "true"}).content.decode()
+
+    assert "<html" not in part
+    assert "<q>not</q>" in part
+    assert "Named by their id:" in part
+    assert texts(pair) == []
+
+
+def test_without_a_script_advice_comes_with_the_page_and_what_was_typed(pair, ada, client):
+    words = "Some text that was copied from one of them, all of it, word by word."
+    kept = pair.query.candidates.get(document__doc_id="kept").document
+    DocumentText.objects.filter(document=kept).update(text=f"It says: {words}")
+
+    whole = client.post(advice_url(pair), {"text": words, "based_on": 0}).content.decode()
+
+    assert "<html" in whole
+    assert f">{words}</textarea>" in whole
+    assert "kept: some text that was copied from one of them all of it word by word" in whole
+
+
+def test_what_needs_the_texts_waits_until_it_is_asked_for(pair, ada, client):
+    Draft.objects.create(
+        pair=pair,
+        side="altered",
+        member=ada,
+        text="Nine words that were never in the original text.",
+    )
+
+    page = client.get(url(pair)).content.decode()
+
+    assert "not yet" in page
+    assert 'hx-trigger="load, input' in page
+
+
+def test_advice_says_when_it_looked_only_at_some(pair, ada, client, monkeypatch):
+    factories.candidate(pair.query, "another", prior=1)
+    monkeypatch.setattr("annotate.advice.MOST_TEXT", 1)
+
+    part = client.post(
+        advice_url(pair),
+        {"text": "Nine words that were never in the original text."},
+        headers={"HX-Request": "true"},
+    ).content.decode()
+
+    assert "Looked at 1 of 2 documents." in part
+
+
+def test_advice_is_no_gate(pair, ada, client):
+    client.post(url(pair), {"text": "Any.", "based_on": 0})
+
+    assert texts(pair) == ["Any."]
+
+
+def test_the_reversed_narrative_has_advice_of_its_own(pair, ada, client):
+    part = client.post(
+        advice_url(pair, "reversed"),
+        {"text": "No plant counts."},
+        headers={"HX-Request": "true"},
+    )
+
+    assert [one.check for one in part.context["checks"]] == ["turned", "ids", "copied"]
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "x" * 100_001])
+def test_there_is_no_advice_on_what_cannot_be_saved(pair, ada, client, text):
+    part = client.post(advice_url(pair), {"text": text}, headers={"HX-Request": "true"})
+
+    assert "nothing to look at" in part.content.decode()
+
+
+# --- the reversed narrative -----------------------------------------------------------------------
+
+
+def test_a_reversed_narrative_has_versions_of_its_own(pair, ada, client):
+    client.post(url(pair), {"text": "At sea only.", "based_on": 0})
+    address = url(pair) + "?side=reversed"
+
+    begun = client.get(address).content.decode()
+    response = client.post(address, {"text": "Not at sea.", "based_on": 0, "note": "turned"})
+    page = client.get(response.url).content.decode()
+
+    # It is written from the altered one, which stands beside it.
+    assert ">At sea only.</textarea>" in begun
+    assert response.url == address
+    assert "Version 1 is saved." in page
+    assert "turned" in page
+    assert texts(pair) == ["At sea only."]
+    turned = pair.narratives.get(side=Narrative.Side.REVERSED)
+    assert (turned.version, turned.text) == (1, "Not at sea.")
+
+
+def test_a_reversed_narrative_without_an_altered_one_begins_with_the_original(pair, ada, client):
+    page = client.get(url(pair) + "?side=reversed").content.decode()
+
+    assert ">Any plant counts.</textarea>" in page
+
+
+def test_reversing_gives_judges_no_work_again(pair, ada, client):
+    client.post(url(pair), {"text": "At sea only.", "based_on": 0})
+    ben = factories.member(pair.project, "ben")
+    seat = seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
+    Assignment.objects.filter(pk=seat.pk).update(touched_at=seat.taken_at, done_at=seat.taken_at)
+
+    client.post(url(pair) + "?side=reversed", {"text": "Not at sea.", "based_on": 0})
+
+    seat.refresh_from_db()
+    assert seat.done_at is not None
+
+
+# --- what no narrative can hold -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (b"At+sea%00only", "Null characters are not allowed."),
+        (b"At+sea%1Bonly", "control character (U+001B)"),
+        (b"At+sea%C2%85only", "control character (U+0085)"),
+        # Half of a pair, as a broken program would send it: there is no such character.
+        (b"At+sea%ED%A0%80only", "broken character (U+FFFD)"),
+        (b"word+" * 200_000, "This has 1000000 characters; at most 100000 are kept."),
+    ],
+)
+def test_what_no_narrative_can_hold_is_refused_and_still_there(pair, ada, client, typed, sentence):
+    body = b"based_on=0&note=why&conditions=in+use&text=" + typed
+
+    response = client.post(url(pair), body, "application/x-www-form-urlencoded")
+    form = response.context["form"]
+
+    assert response.status_code == 422
+    assert list(form.errors) == ["text"]
+    assert sentence in form.errors["text"][0]
+    assert texts(pair) == []
+    assert (form["note"].value(), form["conditions"].value()) == ("why", "in use")
+    assert form["text"].value().startswith(("At sea", "word word "))
+
+
+def test_what_came_strange_with_its_file_may_stay(pair, ada, client):
+    pair.narratives.update(text="Any plant\x85 counts.")
+
+    client.post(url(pair), {"text": "Any plant\x85 at sea counts.", "based_on": 0})
+
+    assert texts(pair) == ["Any plant\x85 at sea counts."]

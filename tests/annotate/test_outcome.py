@@ -1,0 +1,269 @@
+"""After re-judging, the writer is told what became of the documents, and not a moment earlier."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import seats
+from annotate.clauses import clauses
+from annotate.models import Adjudication, Assignment, Membership
+from annotate.outcome import may_see, outcome
+from tests import factories
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TEXT = "Any plant counts, but only if it is at sea. Plans are not relevant."
+AT_SEA, PLANS = clauses(TEXT)[1:]
+
+
+@pytest.fixture
+def pair(db):
+    project = factories.project(overlap_judge=2)
+    query = factories.query(project)
+    for doc_id in "ABCD":
+        factories.candidate(query, doc_id, prior=1)
+    factories.candidate(query, "E", prior=0)
+    return factories.pair(query, altered=TEXT)
+
+
+@pytest.fixture
+def ada(pair) -> Membership:
+    """Who wrote the narrative: the pair was rewritten once, so her seat is done."""
+    person = factories.member(pair.project, "ada")
+    Assignment.objects.create(
+        pair=pair, task="rewrite", seat=1, member=person, touched_at=NOON, done_at=NOON
+    )
+    return person
+
+
+@pytest.fixture
+def judges(pair) -> list[Membership]:
+    """ben and dan, each on a judge's seat."""
+    people = [factories.member(pair.project, name) for name in ("ben", "dan")]
+    for person in people:
+        seats.take(pair=pair, task=Assignment.Task.JUDGE, by=person)
+    return people
+
+
+def say(pair, by, doc_id, relevance, *marked):
+    """One judgment, with the clauses that were marked for it."""
+    return factories.judgment(
+        factories.altered(pair),
+        pair.query.candidates.get(document__doc_id=doc_id),
+        by,
+        relevance,
+        clauses=[{"start": span.start, "end": span.end} for span in marked],
+    )
+
+
+def finish(pair) -> None:
+    """Both judges are done."""
+    pair.assignments.filter(task="judge").update(touched_at=NOON, done_at=NOON)
+
+
+def found(pair):
+    return outcome(pair, factories.altered(pair))
+
+
+def counts(pair) -> tuple[int, ...]:
+    it = found(pair)
+    return it.kept, it.dropped, it.grew, it.disputed, it.unjudged
+
+
+def page(client, pair) -> str:
+    return client.get(reverse("annotate:rewrite", args=[pair.pk])).content.decode()
+
+
+# --- what it comes to -----------------------------------------------------------------------------
+
+
+def test_without_a_judgment_there_is_nothing_to_tell(pair, judges):
+    assert found(pair) is None
+
+
+def test_what_people_agree_on_is_kept_or_dropped_the_rest_is_open(pair, judges):
+    ben, dan = judges
+    for doc_id, bens, dans in [("A", 1, 1), ("B", 0, 0), ("C", 1, 0)]:
+        say(pair, ben, doc_id, bens)
+        say(pair, dan, doc_id, dans)
+
+    assert counts(pair) == (1, 1, 0, 1, 1)
+
+
+def test_a_settling_decision_counts_as_what_it_says(pair, judges):
+    carla = factories.lead(pair.project)
+    say(pair, judges[0], "A", 1)
+    Adjudication.objects.create(
+        narrative=factories.altered(pair),
+        candidate=pair.query.candidates.get(document__doc_id="A"),
+        relevance=0,
+        reason="In a river.",
+        cause="edge",
+        by=carla,
+    )
+
+    assert counts(pair) == (0, 1, 0, 0, 3)
+
+
+def test_machines_and_judgments_taken_back_do_not_count(pair, judges):
+    say(pair, factories.machine(pair.project), "A", 0)
+    taken_back = say(pair, judges[0], "B", 0)
+    taken_back.superseded_at = NOON
+    taken_back.save()
+
+    assert found(pair) is None
+
+
+def test_judgments_under_an_older_version_do_not_count(pair, judges):
+    say(pair, judges[0], "A", 0)
+    factories.narrative(pair, text="At sea.", version=2)
+
+    assert found(pair) is None
+
+
+def test_in_a_whole_pool_what_was_irrelevant_and_stays_so_is_passed_over(pair, judges):
+    pair.project.judge_scope = "pool"
+    pair.project.save()
+    say(pair, judges[0], "E", 0)
+
+    assert counts(pair) == (0, 0, 0, 0, 4)
+
+
+@pytest.mark.parametrize(
+    ("said", "promise", "sentence"),
+    [
+        ({"A": 0, "B": 1, "C": 1, "D": 1}, "kept", "at least one changed."),
+        ({"A": 1, "B": 1, "C": 1, "D": 1}, "unchanged", "No document dropped out"),
+        ({"A": 0}, "so_far", "at least one changed; 3 are still open."),
+        ({"A": 1}, "not_yet", "No document has dropped out yet; 3 are still open."),
+        ({"A": 0, "E": 1}, "broken", "1 document is relevant now that was not before"),
+    ],
+)
+def test_the_promise_that_the_relevant_set_only_shrinks(
+    pair, judges, client, said, promise, sentence
+):
+    pair.project.judge_scope = "pool" if "E" in said else "relevant"
+    pair.project.save()
+    for doc_id, relevance in said.items():
+        say(pair, judges[0], doc_id, relevance)
+    client.force_login(factories.lead(pair.project).user)
+
+    assert found(pair).promise == promise
+    assert sentence in page(client, pair)
+
+
+# --- clauses --------------------------------------------------------------------------------------
+
+
+def test_each_clause_shows_the_documents_it_removed(pair, judges, client):
+    ben, dan = judges
+    say(pair, ben, "A", 0, AT_SEA)
+    say(pair, dan, "A", 0, PLANS)
+    say(pair, ben, "B", 0, PLANS)
+    say(pair, ben, "C", 0)
+
+    removed = found(pair)
+
+    assert [
+        (one.text, one.count, [label for _, label in one.documents]) for one in removed.clauses
+    ] == [
+        ("but only if it is at sea.", 1, ["A"]),
+        ("Plans are not relevant.", 2, ["A", "B"]),
+    ]
+    assert removed.unexplained == 1
+
+
+def test_what_a_judge_marked_who_kept_the_document_removed_nothing(pair, judges):
+    say(pair, judges[0], "A", 1, AT_SEA)
+    say(pair, judges[0], "B", 0, PLANS)
+
+    assert [one.text for one in found(pair).clauses] == ["Plans are not relevant."]
+
+
+def test_of_many_documents_ten_are_named_and_all_counted(pair, judges):
+    for number in range(12):
+        factories.candidate(pair.query, f"M{number}", prior=1)
+        say(pair, judges[0], f"M{number}", 0, PLANS)
+
+    (removed,) = found(pair).clauses
+
+    assert (removed.count, len(removed.documents)) == (12, 10)
+
+
+def test_it_takes_four_queries_however_many_documents(pair, judges, django_assert_num_queries):
+    for number in range(30):
+        factories.candidate(pair.query, f"M{number}", prior=1)
+        say(pair, judges[0], f"M{number}", number % 2, AT_SEA)
+    narrative = factories.altered(pair)
+
+    with django_assert_num_queries(4):
+        outcome(pair, narrative)
+
+
+# --- who may see it -------------------------------------------------------------------------------
+
+
+def test_the_writer_sees_it_when_every_judge_is_done(pair, ada, judges, client):
+    say(pair, judges[0], "A", 0)
+    client.force_login(ada.user)
+
+    before = page(client, pair)
+    finish(pair)
+    after = page(client, pair)
+
+    assert "What became of it" not in before
+    assert "What became of it" in after
+
+
+def test_while_a_seat_is_free_the_writer_sees_nothing_for_she_could_take_it(pair, ada, judges):
+    say(pair, judges[0], "A", 0)
+    pair.assignments.filter(member=judges[1]).delete()
+    finish(pair)
+
+    assert not may_see(ada, pair)
+
+
+def test_a_writer_who_judges_sees_nothing_before_all_are_done(pair, ada):
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    ben = factories.member(pair.project, "ben")
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
+    pair.assignments.filter(task="judge", member=ben).update(touched_at=NOON, done_at=NOON)
+
+    assert not may_see(ada, pair)
+    finish(pair)
+    assert may_see(ada, pair)
+
+
+def test_a_judge_who_did_not_write_it_never_sees_it(pair, ada, judges):
+    finish(pair)
+
+    assert not may_see(judges[0], pair)
+
+
+def test_a_lead_sees_it_at_once_but_not_where_they_still_judge(pair, ada):
+    carla = factories.lead(pair.project)
+
+    assert may_see(carla, pair)
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla)
+    assert not may_see(carla, pair)
+
+
+def test_a_new_version_hides_it_again(pair, ada, judges, client):
+    say(pair, judges[0], "A", 0)
+    finish(pair)
+    client.force_login(ada.user)
+
+    client.post(reverse("annotate:rewrite", args=[pair.pk]), {"text": "At sea.", "based_on": 1})
+
+    assert "What became of it" not in page(client, pair)
+    assert not may_see(ada, pair)
+
+
+def test_nothing_is_told_on_the_side_of_the_reversed_narrative(pair, judges, client):
+    say(pair, judges[0], "A", 0)
+    client.force_login(factories.lead(pair.project).user)
+    address = reverse("annotate:rewrite", args=[pair.pk]) + "?side=reversed"
+
+    assert "What became of it" not in client.get(address).content.decode()
