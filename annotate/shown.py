@@ -5,6 +5,8 @@ into windows. Nothing in it can run.
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -170,7 +172,7 @@ def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> Sh
 
 def text_parts(text: str) -> list[str]:
     """Cut a long text at ends of lines into parts of some two thousand characters; a short one is
-    one part. Joined they are the text.
+    one part. Joined they are the text. An endless line is cut too.
 
     A browser that lays out only the parts in sight shows 100,000 words without a stutter.
     """
@@ -178,7 +180,8 @@ def text_parts(text: str) -> list[str]:
         return [text]
     parts: list[str] = []
     start, lines, at = 0, 0, 0
-    while (end := text.find("\n", at) + 1) > 0:
+    while at < len(text):
+        end = text.find("\n", at, at + _LINE) + 1 or _line_end(text, at)
         lines += 1
         at = end
         if end - start >= _PART or lines >= _PART_LINES:
@@ -189,9 +192,26 @@ def text_parts(text: str) -> list[str]:
     return parts
 
 
+def _line_end(text: str, start: int) -> int:
+    """Where a line that is too long is cut: behind its last blank or stop that is not too far."""
+    end = start + _LINE
+    if end >= len(text):
+        return len(text)
+    blank = _BLANK.search(text, start + 1, end)
+    if blank:
+        return blank.end()
+    # Rather a longer part than a letter without the marks it carries.
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return end
+
+
 _SHORT_TEXT = 20_000
 _PART = 2_000
 _PART_LINES = 30
+# A browser is slow with lines much longer than this: they are cut, at a blank if there is one.
+_LINE = 8_000
+_BLANK = re.compile(r"[\s。、,.](?=[^\s。、,.]*$)")
 
 
 def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:

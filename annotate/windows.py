@@ -20,18 +20,18 @@ _HEAD = 8
 
 
 class Limits(NamedTuple):
-    """How big a window may be. A page draws so many cells without a stutter, in some 150 KB."""
+    """How big a window may be. A page draws so many cells without a stutter, in some 80 KB."""
 
-    cells: int = 3_000
+    cells: int = 1_500
     # Where cells are long texts, about so many characters; a handful of rows is always shown.
     characters: int = 90_000
     fewest_rows: int = 5
     # A table long and wide is cut to `rows` and `columns`; where it is short there may be more
     # columns, where it is narrow more rows.
-    rows: int = 100
+    rows: int = 50
     columns: int = 30
-    most_rows: int = 300
-    most_columns: int = 200
+    most_rows: int = 150
+    most_columns: int = 150
 
 
 LIMITS = Limits()
@@ -250,7 +250,7 @@ def _sizes(table: Table, limits: Limits) -> tuple[int, int]:
 
 def _step(count: int, size: int) -> int:
     """How many rows or columns a window has: nobody wants a second one for a few."""
-    return max(count, 1) if count <= size * 3 // 2 else size
+    return max(count, 1) if count <= size * 5 // 4 else size
 
 
 def _head_rows(rows: tuple[tuple[Cell, ...], ...]) -> int:

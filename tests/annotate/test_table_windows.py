@@ -51,31 +51,31 @@ def texts(rows) -> list[list[str]]:
 
 
 def test_a_small_table_is_one_window():
-    table = shown_table(markdown(99, 30), "markdown")
+    table = shown_table(markdown(50, 30), "markdown")
 
     assert table.is_whole
-    assert (len(table.body), len(table.body[0])) == (99, 30)
+    assert (len(table.body), len(table.body[0])) == (50, 30)
 
 
 def test_nobody_gets_a_second_window_for_a_few_rows_more():
-    assert shown_table(markdown(150, 45), "markdown").is_whole
-    assert not shown_table(markdown(151, 45), "markdown").is_whole
-    assert not shown_table(markdown(150, 46), "markdown").is_whole
+    assert shown_table(markdown(62, 37), "markdown").is_whole
+    assert not shown_table(markdown(63, 37), "markdown").is_whole
+    assert not shown_table(markdown(62, 38), "markdown").is_whole
 
 
 def test_a_narrow_table_has_more_rows_in_a_window_and_a_short_one_more_columns():
     long, wide = markdown(5_000, 20), markdown(5, 1_331)
 
-    assert shown_table(long, "markdown").window == Window(0, 150, 0, 20)
-    assert shown_table(wide, "markdown").window == Window(0, 5, 0, 200)
+    assert shown_table(long, "markdown").window == Window(0, 75, 0, 20)
+    assert shown_table(wide, "markdown").window == Window(0, 5, 0, 150)
 
 
 def test_the_first_window_of_5000_rows_says_where_it_is():
     table = shown_table(markdown(5_000, 4), "markdown")
 
-    assert (table.first_row, table.window.row_end, table.body_rows) == (1, 300, 5_000)
+    assert (table.first_row, table.window.row_end, table.body_rows) == (1, 150, 5_000)
     assert (table.first_column, table.window.column_end, table.columns) == (1, 4, 4)
-    assert (table.above, table.below, table.before, table.behind) == (None, 301, None, None)
+    assert (table.above, table.below, table.before, table.behind) == (None, 151, None, None)
     assert texts(table.head) == [["c1", "c2", "c3", "c4"]]
     assert texts(table.body[:1]) == [["r1c1", "r1c2", "r1c3", "r1c4"]]
 
@@ -83,17 +83,17 @@ def test_the_first_window_of_5000_rows_says_where_it_is():
 def test_the_head_and_the_first_column_are_in_every_window():
     table = shown_table(markdown(310, 1_331), "markdown", row=260, column=70)
 
-    assert table.window == Window(200, 300, 60, 90)
+    assert table.window == Window(250, 300, 60, 90)
     assert texts(table.head)[0][:3] == ["c1", "c61", "c62"]
-    assert texts(table.body)[0][:3] == ["r201c1", "r201c61", "r201c62"]
-    assert (table.above, table.below, table.before, table.behind) == (101, 301, 31, 91)
+    assert texts(table.body)[0][:3] == ["r251c1", "r251c61", "r251c62"]
+    assert (table.above, table.below, table.before, table.behind) == (201, 301, 31, 91)
     assert [cell.first for cell in table.body[0][:2]] == [True, False]
 
 
 def test_a_place_outside_belongs_to_the_last_window():
     table = shown_table(markdown(5_000, 4), "markdown", row=10**9, column=10**9)
 
-    assert table.window == Window(4_800, 5_000, 0, 4)
+    assert table.window == Window(4_950, 5_000, 0, 4)
     assert table.below is None
 
 
@@ -154,17 +154,17 @@ def test_words_are_found_in_the_windows_that_are_not_shown():
     found = found_in(first, "spring nothing", "next", NOTHING)
     again = found_in(found, "spring nothing", "next", NOTHING)
 
-    assert found.window == Window(4_200, 4_500, 0, 4)
+    assert found.window == Window(4_200, 4_350, 0, 4)
     assert found.found is not None
     assert (found.found.before, found.found.total) == (1, 2)
-    assert again.window == Window(0, 300, 0, 4)
+    assert again.window == Window(0, 150, 0, 4)
     assert [cell.text for row in again.body for cell in row if cell.hit] == ["SPRING"]
 
 
 def test_what_is_not_in_the_table_is_not_found():
-    first = shown_table(markdown(200, 4), "markdown")
+    first = shown_table(markdown(190, 4), "markdown")
 
-    assert found_in(first, "r201c1 x", "next", NOTHING) is first
+    assert found_in(first, "r191c1 x", "next", NOTHING) is first
     assert found_in(first, "   ", "next", NOTHING) is first
 
 

@@ -26,6 +26,7 @@ if (form && root && canMark) {
   let asked = 0;
   let timer = 0;
 
+  const open = (yes) => form.toggleAttribute("data-open", yes);
   const place = () => sheet?.querySelector("[data-window]") ?? null;
   const say = (sentence, aloud) => {
     status.ariaLive = aloud ? "polite" : "off";
@@ -162,22 +163,25 @@ if (form && root && canMark) {
     event.preventDefault();
     step(event.shiftKey ? -1 : 1);
   });
+  form.addEventListener("focusout", (event) => open(field.value !== "" || form.contains(event.relatedTarget)));
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
     if ("findFocus" in button.dataset) {
+      open(true);
       field.focus();
       field.select();
     } else if (button.dataset.findStep) {
       step(Number(button.dataset.findStep));
     } else {
+      field.focus();
       field.value = "";
       typed();
-      field.focus();
     }
   });
   field.value = sessionStorage.getItem(KEPT) ?? "";
+  open(field.value !== "");
   form.hidden = false;
   show(document.querySelector(".judge__sheet"));
 }

@@ -4,6 +4,8 @@ import { canMark, paint, textOf } from "./marked.js";
 import { reveal } from "./reveal.js";
 
 const KEPT = "rejudge.marks";
+// Of a very long document these are painted at once, and the rest when the document is there.
+const AT_ONCE = 1_000;
 const tools = document.querySelector("[data-marks-tools]");
 const root = document.querySelector(".judge");
 
@@ -16,6 +18,7 @@ if (tools && root && canMark) {
   let sheet = null;
   let marks = []; // in the order of the document: {element, start, end, kind}, in units
   let at = -1;
+  let later = 0;
 
   const say = (sentence, aloud) => {
     status.ariaLive = aloud ? "polite" : "off";
@@ -37,10 +40,16 @@ if (tools && root && canMark) {
 
   const range = ({ element, start, end }) => textOf(element).range([start, end]);
 
+  function cover(some) {
+    paint("mark-query", some.filter((mark) => mark.kind === 0).map(range));
+    paint("mark-change", some.filter((mark) => mark.kind === 1).map(range));
+  }
+
   function draw() {
     const wanted = shown() ? marks : [];
-    paint("mark-query", wanted.filter((mark) => mark.kind === 0).map(range));
-    paint("mark-change", wanted.filter((mark) => mark.kind === 1).map(range));
+    clearTimeout(later);
+    cover(wanted.slice(0, AT_ONCE));
+    if (wanted.length > AT_ONCE) later = setTimeout(() => cover(wanted), 100);
     paint("mark-here", []);
     for (const button of tools.querySelectorAll("[data-marks-step]")) button.disabled = !wanted.length;
     say(shown() ? words(marks.length ? "count" : "none", { all: marks.length }) : "", false);
