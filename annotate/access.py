@@ -73,7 +73,9 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
         reader=FilteredRelation("project__memberships", condition=in_force)
     ).filter(pk=pk, reader__isnull=False)
     # Django's types do not know that what is annotated so can be fetched along.
-    found = reading.select_related("query", "project", "reader").first()  # type: ignore[misc]
+    reading = reading.select_related("query", "project", "reader")  # type: ignore[misc]
+    # At most one, so there is nothing to put in order, which `first` would take the time to do.
+    found = next(iter(reading), None)
     if found is None:
         raise Http404("There is no such pair among yours.")
     reader: Membership = found.reader  # type: ignore[attr-defined]

@@ -88,6 +88,8 @@ def sheets(
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
+    # Made once: an address costs as much as a document's row.
+    url = reverse("annotate:judge", args=[pair.pk, 0])
     made = []
     for pk in wanted:
         candidate = found[pk]
@@ -96,7 +98,7 @@ def sheets(
             Sheet(
                 candidate=candidate,
                 position=places[pk],
-                url=reverse("annotate:judge", args=[pair.pk, pk]),
+                url=f"{url.removesuffix('0/')}{pk}/",
                 shown=prepared(candidate.document, _text(candidate.document), words),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
