@@ -139,14 +139,14 @@ def test_without_script_a_key_is_typed_saved_and_put_back(new_person, pair):
     page.keyboard.press("Enter")
     expect(page.locator("#wrong-previous")).to_contain_text("“up” is not one key")
     expect(field(page, "Take the last judgment back")).to_have_value("u")
-    field(page, "Previous document").fill("Arrow Up")
+    field(page, "Previous document").fill("page up")
     save(page)
     expect(page.get_by_text("Saved.")).to_be_visible()
-    assert Preferences.objects.get().keys == {"undo": "u", "previous": "ArrowUp"}
+    assert Preferences.objects.get().keys == {"undo": "u", "previous": "PageUp"}
 
     page.locator("button[value=undo]").click()
     expect(page.get_by_text("Saved.")).to_be_visible()
-    assert Preferences.objects.get().keys == {"previous": "ArrowUp"}
+    assert Preferences.objects.get().keys == {"previous": "PageUp"}
 
 
 def test_a_theme_goes_along_to_another_browser(new_person, pair):

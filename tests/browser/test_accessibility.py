@@ -1,0 +1,355 @@
+"""Every page can be used by everybody: as a lead and as an annotator, light and dark, zoomed, by
+keyboard.
+
+The routes are read from the URL configuration: one that is neither walked nor named as no page
+fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import resolve, reverse
+from playwright.sync_api import Page, expect
+
+from annotate.actions import loading
+from annotate.models import Assignment, Candidate, InstructionPair, Project, User
+from config.example import ensure_example
+from exporters import actions as exporting
+from exporters.models import Export
+from tests import factories
+from tests.test_permissions import ROUTES, world
+
+# What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
+NO_PAGE = {
+    *("logout", "annotate:seat", "annotate:give_back_seat", "annotate:pair_seat"),
+    *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
+    *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
+    *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
+    *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
+    *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
+    *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
+}
+
+# WCAG 2.2 AA and what axe thinks good besides; the size of targets is off unless asked for.
+OPTIONS = {"rules": {"target-size": {"enabled": True}}}
+
+OVERFLOW = "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"
+
+# Where the focus is, and whether it can be seen: on the element, what is drawn after it, its label,
+# or what stands directly around it.
+FOCUSED = """() => {
+    const element = document.activeElement;
+    if (element === document.body) return null;
+    const drawn = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+    const around = [element.closest("label"), element.parentElement, ...(element.labels ?? [])];
+    const seen = [element, ...around].some((one) => one && drawn(getComputedStyle(one)))
+        || drawn(getComputedStyle(element, "::after"));
+    return { name: element.outerHTML.slice(0, 140), seen };
+}"""
+
+
+@dataclass
+class Scene:
+    """The example project, worked in, with every kind of page in it."""
+
+    project: Project
+    extra: dict[str, list[str]]
+
+    def one(self, name: str, **others: Any) -> str:
+        return reverse(name, kwargs={"slug": self.project.slug, **others})
+
+    def pair(self, task: str, who: str) -> InstructionPair:
+        """A pair on which someone has a seat."""
+        return (
+            self.project.memberships.get(name=who).assignments.filter(task=task).earliest("pk").pair
+        )
+
+
+Task = Assignment.Task
+
+
+def judge_pages(scene: Scene) -> list[str]:
+    pair = scene.pair(Task.JUDGE, "ada")
+    candidate = Candidate.objects.filter(query=pair.query).earliest("pk")
+    return [reverse("annotate:judge", args=[pair.pk, candidate.pk])]
+
+
+def document_pages(scene: Scene) -> list[str]:
+    tables = Candidate.objects.filter(query__project=scene.project).exclude(document__markup="")
+    of_kinds = [
+        tables.exclude(document__markup="plain").order_by("pk").first(),
+        tables.filter(document__markup="plain").order_by("pk").first(),
+    ]
+    return [
+        reverse("annotate:document", args=[candidate.query.pairs.earliest("pk").pk, candidate.pk])
+        for candidate in of_kinds
+        if candidate is not None
+    ]
+
+
+def of_pairs(name: str, task: str) -> Callable[[Scene], list[str]]:
+    """The page `name` for the pair on which ada has the seat of a task, and one of carla's."""
+    return lambda scene: [reverse(name, args=[scene.pair(task, "ada").pk])]
+
+
+def every(name: str, *queries: str) -> Callable[[Scene], list[str]]:
+    """A page of the project, as it is and with each of the query strings."""
+    return lambda scene: [scene.one(name) + query for query in ("", *queries)]
+
+
+def plain(name: str) -> Callable[[Scene], list[str]]:
+    """A page outside any project."""
+    return lambda scene: [reverse(name)]
+
+
+PAGES: dict[str, Callable[[Scene], list[str]]] = {
+    "password_change": plain("password_change"),
+    "password_change_done": plain("password_change_done"),
+    "annotate:home": plain("annotate:home"),
+    "annotate:preferences": plain("annotate:preferences"),
+    "annotate:new_project": plain("annotate:new_project"),
+    "annotate:project": lambda scene: [
+        scene.one("annotate:project"),
+        reverse("annotate:project", args=["empty"]),
+    ],
+    "annotate:queries": every("annotate:queries", "?search=nothing-has-this"),
+    "annotate:query": lambda scene: [
+        scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
+    ],
+    "annotate:guidelines": every("annotate:guidelines", "?edit=1"),
+    "annotate:members": every("annotate:members"),
+    "annotate:settings": every("annotate:settings"),
+    "annotate:loads": lambda scene: [
+        scene.one("annotate:loads"),
+        reverse("annotate:loads", args=["empty"]),
+    ],
+    "annotate:load": lambda scene: [
+        scene.one("annotate:load", pk=load.pk) for load in scene.project.loads.order_by("pk")
+    ],
+    "annotate:rewrite": lambda scene: [
+        reverse("annotate:rewrite", args=[scene.project.pairs.earliest("pk").pk])
+    ],
+    "annotate:narrative": lambda scene: [
+        reverse("annotate:narrative", args=[pair.pk, pair.narratives.latest("pk").pk])
+        for pair in [scene.project.pairs.earliest("pk")]
+    ],
+    "annotate:judging": of_pairs("annotate:judging", Task.JUDGE),
+    "annotate:listing": of_pairs("annotate:listing", Task.JUDGE),
+    "annotate:judge": judge_pages,
+    "annotate:document": document_pages,
+    "audit:reviews": every("audit:reviews", "?state=to-decide"),
+    "audit:review": lambda scene: [
+        reverse("audit:review", args=[scene.pair(Task.REVIEW, name).pk]) for name in ("dan", "ada")
+    ],
+    "audit:story": lambda scene: [
+        reverse("audit:story", args=[pair.pk]) for pair in scene.project.pairs.order_by("pk")[:2]
+    ],
+    "audit:disagreements": every("audit:disagreements", "?state=settled", "?kind=review"),
+    "audit:disagreement": lambda scene: scene.extra["audit:disagreement"],
+    "audit:review_disagreement": lambda scene: scene.extra["audit:review_disagreement"],
+    "audit:agreement": every("audit:agreement"),
+    "exporters:exports": every("exporters:exports"),
+    "exporters:export": lambda scene: [
+        scene.one("exporters:export", pk=export.pk)
+        for export in Export.objects.filter(project=scene.project).order_by("pk")
+    ],
+}
+# The page before one has signed in.
+OUTSIDE = {"login"}
+
+
+def test_every_route_is_walked_or_is_no_page():
+    assert set(ROUTES) == set(PAGES) | NO_PAGE | OUTSIDE
+    assert not set(PAGES) & NO_PAGE
+
+
+@pytest.fixture
+def scene(
+    live_server: Any,
+    published: Any,
+    finish_jobs: Callable[[], int],
+    settings: Any,
+    tmp_path: Path,
+) -> Scene:
+    settings.DATA = tmp_path
+    ensure_example()
+    project = Project.objects.get(slug="example")
+    lead = project.memberships.get(name="carla")
+    topics = (Path(settings.BASE_DIR) / "example" / "topics.trec").read_bytes()
+    for content in (topics, b"<top>"):
+        file = SimpleUploadedFile("topics.trec", content)
+        loading.request_load(format_name="trec-topics", file=file, by=lead)
+    exporting.request_export(project=project, format_name="trec", by=lead)
+    finish_jobs()
+    factories.lead(factories.project("empty"), "carla")
+    factories.member(Project.objects.get(slug="empty"), "ada")
+    return Scene(project, _disagreements(project))
+
+
+def _disagreements(project: Project) -> dict[str, list[str]]:
+    """The pages of what people differ on: the first that is open of each kind, and one settled."""
+    client = _signed_in("carla")
+    found: dict[str, list[str]] = {"audit:disagreement": [], "audit:review_disagreement": []}
+    for asked in ("?kind=judgment", "?kind=review", "?state=settled"):
+        address = reverse("audit:disagreements", args=[project.slug]) + asked
+        for row in client.get(address).context["rows"][:1]:
+            path = row["url"].partition("?")[0]
+            found[resolve(path).view_name].append(path)
+    return found
+
+
+def _signed_in(name: str) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(username=name))
+    return client
+
+
+def _pages_for(scene: Scene, name: str) -> dict[str, str]:
+    """Every address that is a page for this person, with the route it belongs to."""
+    client = _signed_in(name)
+    return {
+        address: route
+        for route, addresses in PAGES.items()
+        for address in addresses(scene)
+        if client.get(address).status_code == 200
+    }
+
+
+@pytest.mark.parametrize("name", ["carla", "ada"])
+def test_every_page_can_be_used_by_everybody_in_both_themes_and_zoomed(scene, new_person, name):
+    page = new_person(name, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    wrong = []
+
+    for address in _pages_for(scene, name):
+        page.goto(address)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            wrong += [f"{address} {scheme}: {line}" for line in violations(page)]
+        for width in (1280, 800, 640):
+            page.set_viewport_size({"width": width, "height": 800})
+            if over := page.evaluate(OVERFLOW):
+                wrong.append(f"{address} at {width}: {over} px too wide")
+        page.set_viewport_size({"width": 1280, "height": 800})
+
+    assert wrong == []
+
+
+def test_every_page_is_a_page_for_somebody(scene):
+    seen = {route for name in ("carla", "ada") for route in _pages_for(scene, name).values()}
+
+    assert set(PAGES) - seen == set()
+
+
+@pytest.mark.parametrize("name", sorted(NO_PAGE))
+def test_what_is_called_no_page_is_none(db, name):
+    tides = world("tides", "ada", "carla")
+    client = _signed_in("carla")
+
+    response = client.get(tides.url(name))
+
+    shown = response.status_code == 200 and "text/html" in response["content-type"]
+    assert not shown or b"<html" not in response.content
+
+
+def test_the_focus_can_be_seen_wherever_tab_leads(scene, new_person):
+    page = new_person("carla", viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    wrong = []
+
+    for address in _pages_for(scene, "carla"):
+        page.goto(address)
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") != "skip-link":
+            wrong.append(f"{address}: Tab does not lead to the skip link first")
+        for _ in range(40):
+            if (focused := page.evaluate(FOCUSED)) is None:
+                break
+            if not focused["seen"]:
+                wrong.append(f"{address}: {focused['name']}")
+            page.keyboard.press("Tab")
+
+    assert wrong == []
+
+
+def test_the_skip_link_leads_past_everything_to_the_content(scene, new_person):
+    page = new_person("carla")
+    page.goto("/")
+
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#content")).to_be_focused()
+
+
+def test_every_page_has_a_place_that_is_read_out_when_it_changes(scene):
+    client = _signed_in("carla")
+
+    silent = [
+        address
+        for address in _pages_for(scene, "carla")
+        if b'role="status"' not in client.get(address).content
+    ]
+
+    assert silent == []
+
+
+def test_nothing_moves_for_who_wants_less_motion(scene, new_person):
+    page = new_person("carla", reduced_motion="reduce")
+    page.goto("/projects/example/")
+
+    moving = page.evaluate(
+        """() => [...document.querySelectorAll("*")].filter((element) => {
+            const style = getComputedStyle(element);
+            const longest = (text) => Math.max(...text.split(",").map(parseFloat));
+            return longest(style.transitionDuration) > 0.01
+                || longest(style.animationDuration) > 0.01 || style.scrollBehavior === "smooth";
+        }).length"""
+    )
+
+    assert moving == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/accounts/login/", 200), ("/nowhere/", 404), ("/projects/example/settings/", 403)],
+)
+def test_what_is_seen_outside_can_be_used_by_everybody(
+    scene, new_person, expected_complaints, path, status, scheme
+):
+    expected_complaints.append(f"status of {status}")
+    page = new_person(None if status == 200 else "ada", color_scheme=scheme)
+
+    response = page.goto(path)
+
+    assert response.status == status
+    assert violations(page) == []
+
+
+def test_a_refused_sign_in_is_read_out(live_server, page):
+    factories.user("ada")
+    page.goto("/accounts/login/")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill("not hers")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("Please enter a correct username")
+    assert violations(page) == []
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong with a page: one line for each rule and element."""
+    return [
+        f"{rule['id']}: {element['html'][:160]} ({rule['help']})"
+        for rule in Axe().run(page, options=OPTIONS).response["violations"]
+        for element in rule["nodes"]
+    ]
