@@ -160,11 +160,14 @@ def _words(text: str, left_out: frozenset[str]) -> Words:
 def _mark_letters(word: str, start: int, of: Wanted, found: Marks) -> None:
     """Mark the runs of wanted letters in a stretch without spaces that begins at `start`."""
     kinds = [_NEITHER] * len(word)
-    for kind in (_CHANGE, _QUERY):
+    for kind in (_QUERY, _CHANGE):
         letters = of[kind].letters
         for size in {len(run) for run in letters}:
             for at in range(len(word) - size + 1):
-                if word[at : at + size] in letters:
+                # A run that is the query's in part is no word of the change.
+                if word[at : at + size] in letters and (
+                    kind == _QUERY or _QUERY not in kinds[at : at + size]
+                ):
                     kinds[at : at + size] = [kind] * size
     at = start
     for kind, run in groupby(kinds):

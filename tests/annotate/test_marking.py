@@ -87,6 +87,13 @@ def test_the_change_of_a_chinese_narrative_is_marked():
     ) == (["电站"], ["海上"])
 
 
+def test_what_is_left_of_a_run_beside_the_query_is_not_marked():
+    assert words_of("潮汐发电站", query="发电", original="任何。", altered="海上电站") == (
+        ["发电"],
+        [],
+    )
+
+
 def test_a_chinese_character_asked_for_alone_is_marked():
     assert words_of("喝茶", "茶") == (["茶"], [])
 
