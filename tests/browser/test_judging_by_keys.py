@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Request, expect
 from annotate.actions import pool, seats
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
+from tests.browser.waiting import until
 
 
 @pytest.fixture
@@ -33,11 +34,15 @@ def scene(live_server, new_person):
             rows = Judgment.objects.current()
             return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 
+        def arrives(self, judged: dict[str, int]) -> None:
+            """What was said is on its way when the next document is there already."""
+            until(self.page, lambda: self.current() == judged, f"{judged} to be saved")
+
     return Scene()
 
 
 def shows(page: Page, doc_id: str) -> None:
-    expect(page.locator("#candidate .document .id")).to_have_text(doc_id)
+    expect(page.locator("#sheet .document .id")).to_have_text(doc_id)
 
 
 def test_one_key_grades_saves_and_brings_the_next_document(scene):
@@ -49,6 +54,28 @@ def test_one_key_grades_saves_and_brings_the_next_document(scene):
     shows(scene.page, second)
     expect(scene.page.locator("#save-line")).to_contain_text("Saved")
     assert scene.current() == {first: 2}
+    judgment = Judgment.objects.get()
+    assert (judgment.pressed, judgment.made_at is not None) == ("key", True)
+
+
+def test_a_click_says_that_it_was_one(scene):
+    first, second, _ = scene.order()
+
+    scene.page.get_by_role("button", name="Not relevant").click()
+
+    shows(scene.page, second)
+    scene.arrives({first: 0})
+    assert Judgment.objects.get().pressed == "click"
+
+
+def test_a_key_pressed_twice_quickly_grades_two_documents(scene):
+    first, second, third = scene.order()
+
+    scene.page.keyboard.press("2")
+    scene.page.keyboard.press("2")
+
+    shows(scene.page, third)
+    scene.arrives({first: 2, second: 2})
 
 
 def test_z_takes_the_last_judgment_back_and_shows_its_document(scene):
@@ -59,7 +86,48 @@ def test_z_takes_the_last_judgment_back_and_shows_its_document(scene):
     scene.page.keyboard.press("z")
 
     shows(scene.page, first)
+    expect(scene.page.locator("#save-line")).to_contain_text("Taken back")
     assert scene.current() == {}
+    assert Judgment.objects.count() == 1
+
+
+def test_z_takes_back_as_often_as_there_is_something_also_from_before_the_page_was_loaded(scene):
+    first, second, third = scene.order()
+    for key, after in (("2", second), ("l", third)):
+        scene.page.keyboard.press(key)
+        shows(scene.page, after)
+    expect(scene.page.locator("#save-line")).to_contain_text("Saved")
+    until(scene.page, Flag.objects.current().exists, "the flag")
+    scene.page.reload()
+    shows(scene.page, third)
+    scene.page.keyboard.press("0")
+    scene.arrives({first: 2, third: 0})
+
+    for back in (third, second, first):
+        scene.page.keyboard.press("z")
+        shows(scene.page, back)
+
+    scene.arrives({})
+    assert not Flag.objects.current().exists()
+    expect(scene.page.get_by_role("button", name="Undo")).to_be_disabled()
+
+
+def test_what_a_judgment_had_replaced_stands_again_when_it_is_taken_back(scene):
+    first, second, _ = scene.order()
+    for key in "12":
+        scene.page.keyboard.press(key)
+        shows(scene.page, second)
+        scene.arrives({first: int(key)})
+        scene.page.keyboard.press("ArrowLeft")
+        shows(scene.page, first)
+    scene.page.reload()
+    expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "true")
+
+    scene.page.keyboard.press("z")
+
+    scene.arrives({first: 1})
+    expect(scene.page.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
+    expect(scene.page.locator("#judge-progress")).to_have_text("1 of 3")
 
 
 def test_arrows_move_without_grading(scene):
@@ -91,6 +159,7 @@ def test_the_note_goes_with_the_grade(scene):
     scene.page.locator("#grade-1").click()
     shows(scene.page, scene.order()[1])
 
+    until(scene.page, Judgment.objects.exists, "the judgment")
     assert Judgment.objects.get().note == "see the second paragraph"
 
 
@@ -112,6 +181,7 @@ def test_later_brings_the_document_back_at_the_end(scene):
     scene.page.keyboard.press("1")
 
     shows(scene.page, first)
+    scene.arrives({second: 1, third: 1})
     assert Flag.objects.current().get().kind == Flag.Kind.LATER
 
 
@@ -121,6 +191,7 @@ def test_a_problem_is_said_in_words(scene):
     scene.page.get_by_role("button", name="Problem", exact=True).click()
     shows(scene.page, scene.order()[1])
 
+    until(scene.page, Flag.objects.exists, "the flag")
     assert Flag.objects.get().words == "It is cut off."
 
 
@@ -143,7 +214,42 @@ def test_the_address_follows_so_that_a_reload_loses_nothing(scene):
     scene.page.reload()
 
     shows(scene.page, second)
-    assert scene.current() == {first: 2}
+    scene.arrives({first: 2})
+
+
+def test_the_browsers_own_way_back_shows_the_document_before(scene):
+    first, second, _ = scene.order()
+    scene.page.keyboard.press("2")
+    shows(scene.page, second)
+
+    scene.page.go_back()
+    shows(scene.page, first)
+    expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "true")
+    scene.page.go_forward()
+
+    shows(scene.page, second)
+    scene.arrives({first: 2})
+
+
+def test_the_end_says_what_was_left_and_the_ways_on(scene):
+    first, second, third = scene.order()
+    scene.page.keyboard.press("1")
+    shows(scene.page, second)
+    scene.page.keyboard.press("c")
+    scene.page.keyboard.type("The page is empty")
+    scene.page.keyboard.press("Control+Enter")
+    shows(scene.page, third)
+
+    scene.page.keyboard.press("0")
+
+    expect(scene.page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(scene.page.get_by_role("main")).to_contain_text("One of them you could not judge.")
+    expect(scene.page.locator("#judge-progress")).to_have_text("3 of 3")
+    scene.arrives({first: 1, third: 0})
+    scene.page.keyboard.press("1")
+    scene.page.keyboard.press("ArrowLeft")
+    shows(scene.page, third)
+    assert scene.current() == {first: 1, third: 0}
 
 
 def test_without_javascript_the_same_page_judges(scene, new_person):
@@ -186,14 +292,15 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
 
     for number in range(20):
         # The key goes down the moment the next document is there, faster than any person.
-        shown = page.locator("#candidate .document .id").inner_text()
+        shown = page.locator("#sheet .document .id").inner_text()
         pressed[shown] = number % 3
         page.keyboard.press(str(number % 3))
         page.wait_for_function(
-            "shown => document.querySelector('#candidate .document .id')?.textContent !== shown",
+            "shown => document.querySelector('#sheet .document .id')?.textContent !== shown",
             arg=shown,
         )
 
+    until(page, lambda: Judgment.objects.current().count() == 20, "20 judgments")
     rows = Judgment.objects.current().values_list("candidate__document__doc_id", "relevance")
     assert dict(rows) == pressed
     assert whole_pages == []

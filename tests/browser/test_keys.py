@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
+from tests.browser.waiting import until
 
 # A key event as an input method sends it, or as a key held down does.
 SEND = """([key, more]) => document.body.dispatchEvent(
@@ -95,7 +96,7 @@ def test_control_and_enter_send_the_form_that_the_words_are_in(judging):
     judging.keyboard.type("The page is empty")
     judging.keyboard.press("Control+Enter")
 
-    expect(judging.locator(".document h2")).not_to_have_text("Report 0")
+    until(judging, Flag.objects.exists, "the flag")
     flag = Flag.objects.get()
     assert (flag.kind, flag.words) == ("cannot_judge", "The page is empty")
 
@@ -154,7 +155,7 @@ def test_the_help_lists_the_keys_that_there_are(judging):
         *({"ArrowLeft": "←", "ArrowRight": "→"}.get(key, key) for key in keys),
         "Esc",
     ]
-    assert {"0", "1", "2", "z", "l"} & set(shown) == {"0", "1", "2", "l"}
+    assert {"0", "1", "2", "z", "l"} <= set(shown)
 
 
 def test_after_the_session_is_over_the_page_says_so_and_goes_on_once_signed_in(judging):

@@ -67,7 +67,8 @@ def test_the_browser_and_the_server_find_the_same_next_document(page):
 
 STATEMENTS = """async (address) => {
     const { Sitting } = await import(address);
-    const judgment = (uuid, candidate, relevance) => ({ uuid, kind: "judgment", candidate, relevance });
+    const judgment = (uuid, candidate, relevance) =>
+        ({ uuid, kind: "judgment", candidate, relevance });
     const undo = (uuid, undoes) => ({ uuid, kind: "undo", undoes });
     const at = new Sitting({ order: [1, 2, 3], said: { 1: ["judgment", 0, "a"] }, history: [1] });
     const told = [];

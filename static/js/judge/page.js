@@ -9,6 +9,7 @@ import { Sitting } from "./sitting.js";
 import { Stack } from "./stack.js";
 
 const BEHIND = 20;
+const PATIENCE = 3_000;
 
 const root = document.querySelector(".judge");
 const given = JSON.parse(document.getElementById("sitting").textContent);
@@ -150,20 +151,26 @@ function ahead() {
   stack.aim([...soon.slice(0, 4), ...beside, ...soon.slice(4)], [current, ...visited]);
 }
 
-function wait(candidate) {
+// It is not in the browser yet. What is pressed meanwhile waits with it for a moment; if the server cannot be reached, it
+// is said so, the keys rest, and the document comes when it can.
+async function wait(candidate) {
   place.replaceChildren();
-  part("coming").textContent = words("coming");
+  part("coming").textContent = "";
   turnTo("coming");
   draw();
-  spoken.textContent = words("coming");
-  stack.ensure(candidate).then((found) =>
-    enqueue(() => {
-      if (current !== candidate || root.dataset.at !== "coming") return;
-      if (found) return show(candidate, "stay");
-      part("coming").textContent = spoken.textContent = words("absent");
-    }),
-  );
-  return painted();
+  const coming = stack.ensure(candidate);
+  const trouble = new Promise((resolve) => {
+    stack.addEventListener("trouble", () => resolve(null), { once: true });
+    setTimeout(() => resolve(null), PATIENCE);
+  });
+  const arrived = (found) => {
+    if (found) return show(candidate, "stay");
+    part("coming").textContent = spoken.textContent = words("absent");
+  };
+  const found = await Promise.race([coming, trouble]);
+  if (found !== null) return arrived(found);
+  part("coming").textContent = spoken.textContent = words("coming");
+  coming.then((late) => enqueue(() => (current === candidate && root.dataset.at === "coming" ? arrived(late) : null)));
 }
 
 function finish() {
@@ -210,7 +217,7 @@ async function takeBack() {
   if (!statement) return;
   const { candidate } = statement;
   const entry = { ...basis("undo", candidate), undoes: statement.uuid };
-  if (!entries.has(statement.uuid)) unsure.add(entry.uuid);
+  if (statement.given) unsure.add(entry.uuid);
   await record(entry, stack.get(candidate)?.dataset.label ?? "");
   await show(candidate, candidate === current ? "stay" : "push");
   spoken.textContent = `${words("takenBack")}. ${spoken.textContent}`;

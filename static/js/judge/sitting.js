@@ -3,7 +3,7 @@
 // Beyond it, this one knows the statements one by one: what was taken back or refused gives way to what stood before.
 
 export class Sitting {
-  #statements = []; // in the order of saying: {candidate, kind, value, uuid, undoneBy, refused}
+  #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, undoneBy, refused}
   #byCandidate = new Map();
   #byUuid = new Map();
   #places;
@@ -18,12 +18,12 @@ export class Sitting {
     for (const candidate of [...rest, ...history]) {
       if (!said[candidate]) continue;
       const [kind, value, uuid] = said[candidate];
-      this.#add({ candidate, kind, value, uuid });
+      this.#add({ candidate, kind, value, uuid, given: true });
     }
   }
 
   #add(statement, first = false) {
-    const made = { undoneBy: null, refused: false, ...statement };
+    const made = { given: false, undoneBy: null, refused: false, ...statement };
     if (!this.#byCandidate.has(made.candidate)) this.#byCandidate.set(made.candidate, []);
     const stack = this.#byCandidate.get(made.candidate);
     if (first) {
@@ -58,7 +58,7 @@ export class Sitting {
 
   // What the server says stood before all that is known of a candidate here.
   underlie(candidate, kind, value, uuid) {
-    if (!this.#byUuid.has(uuid)) this.#add({ candidate, kind, value, uuid }, true);
+    if (!this.#byUuid.has(uuid)) this.#add({ candidate, kind, value, uuid, given: true }, true);
   }
 
   // What stands of a candidate: {kind: "judgment" | "flag", value, uuid}, or null.
@@ -66,7 +66,7 @@ export class Sitting {
     return this.#byCandidate.get(candidate)?.findLast((one) => !one.undoneBy && !one.refused) ?? null;
   }
 
-  // The statement to be taken back next, or null.
+  // The statement to be taken back next, or null. Of one that was `given` it is not known here what it had replaced.
   last() {
     return this.#statements.findLast((one) => !one.undoneBy && !one.refused) ?? null;
   }

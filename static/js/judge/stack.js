@@ -7,7 +7,7 @@ const BUDGET = 3_000_000; // characters of HTML, which is near enough to bytes
 const PORTION = 600_000; // for one answer
 const LONGEST_PAUSE = 30_000;
 
-export class Stack {
+export class Stack extends EventTarget {
   #address;
   #sheets = new Map(); // candidate -> {sheet, size}
   #absent = new Set();
@@ -19,6 +19,7 @@ export class Stack {
   #timer = 0;
 
   constructor(address) {
+    super();
     this.#address = address;
     addEventListener("online", () => this.#fill());
     addEventListener("focus", () => this.#failures && this.#fill());
@@ -76,6 +77,7 @@ export class Stack {
     } catch {
       // The network or the server is away, or nobody is signed in: it is asked again until it answers.
       this.#failures += 1;
+      this.dispatchEvent(new Event("trouble"));
       this.#timer = setTimeout(() => this.#fill(), Math.min(LONGEST_PAUSE, 1000 * 2 ** (this.#failures - 1)));
     }
     this.#busy = false;
