@@ -34,8 +34,8 @@ from formats.registry import lookup
 SLUG = "example"
 NAME = "Tides, bees and glaciers"
 DESCRIPTION = (
-    "An invented collection to try things on: eight queries, eighty short documents, narratives "
-    "by people and instructions as a language model might write them."
+    "An invented collection to try things on: nine queries, ninety documents, most of them short, "
+    "narratives by people and instructions as a language model might write them."
 )
 GRADES = (
     rules.GradeRule(
@@ -53,6 +53,7 @@ FILES = (
     ("topics.trec", "trec-topics"),
     ("documents.trec", "trec-docs"),
     ("tables.jsonl", "docs-jsonl"),
+    ("harbours.jsonl", "docs-jsonl"),
     ("qrels.txt", "trec-qrels"),
     ("pairs.jsonl", "pairs-jsonl"),
     ("judgments.jsonl", "judgments-jsonl"),
@@ -94,7 +95,11 @@ def _make(folder: Path) -> list[Login]:
     for name in ANNOTATORS:
         invited = members.add_member(username=name, role=Membership.Role.ANNOTATOR, by=lead)
         logins.append(Login(name, invited.password))
-    project = rules.change_rules(changes={"description": DESCRIPTION}, grades=GRADES, by=lead)
+    project = rules.change_rules(
+        changes={"description": DESCRIPTION, "condition_rule": Project.ConditionRule.ALL_MET},
+        grades=GRADES,
+        by=lead,
+    )
     text = (folder / "guideline.md").read_text(encoding="utf-8")
     guidelines.write_guideline(text=text, by=lead, based_on=0)
     for name, kind in FILES:

@@ -17,6 +17,7 @@ from annotate.models import (
     Adjudication,
     Assignment,
     Candidate,
+    Condition,
     Document,
     DocumentText,
     Flag,
@@ -29,6 +30,7 @@ from annotate.models import (
     Project,
     Query,
     User,
+    Verdict,
 )
 from audit.models import AgreementReport, Decision, Rating, Review
 from config import example
@@ -64,7 +66,8 @@ def rows() -> dict[str, int]:
     """How many rows there are of everything that the example makes."""
     models: tuple[type[Any], ...] = (
         *(Project, Grade, Guideline, Membership, User, Document, DocumentText, Query, Candidate),
-        *(InstructionPair, Narrative, Assignment, Judgment, Flag, Adjudication),
+        *(InstructionPair, Narrative, Condition, Assignment, Judgment, Verdict, Flag),
+        Adjudication,
         *(Review, Rating, Decision, AgreementReport),
     )
     return {model.__name__: model.objects.count() for model in models}
@@ -73,8 +76,8 @@ def rows() -> dict[str, int]:
 def forget_everything() -> None:
     """As in a new data folder."""
     models: tuple[type[Any], ...] = (
-        *(AgreementReport, Decision, Rating, Review, Adjudication, Flag, Judgment, Assignment),
-        *(Narrative, InstructionPair, Guideline, Candidate, Query, Document),
+        *(AgreementReport, Decision, Rating, Review, Adjudication, Flag, Verdict, Judgment),
+        *(Assignment, Condition, Narrative, InstructionPair, Guideline, Candidate, Query, Document),
         *(Membership, Project, User),
     )
     for model in models:
@@ -90,14 +93,16 @@ def test_the_example_is_loaded_whole() -> None:
         "Guideline": 1,
         "Membership": 5,
         "User": 4,
-        "Document": 80,
-        "DocumentText": 80,
-        "Query": 8,
-        "Candidate": 80,
-        "InstructionPair": 14,
-        "Narrative": 25,
-        "Assignment": 18,
-        "Judgment": 102,
+        "Document": 90,
+        "DocumentText": 90,
+        "Query": 9,
+        "Candidate": 90,
+        "InstructionPair": 15,
+        "Narrative": 27,
+        "Condition": 3,
+        "Assignment": 20,
+        "Judgment": 113,
+        "Verdict": 33,
         "Flag": 2,
         "Adjudication": 2,
         "Review": 9,
@@ -208,14 +213,14 @@ def test_what_people_did_is_kept(project: Project) -> None:
     put_off.refresh_from_db()
     assert made.superseded_at is None
     assert put_off.cleared_at is not None
-    assert Judgment.objects.count() == 103
+    assert Judgment.objects.count() == 114
 
 
 def test_an_example_that_does_not_load_leaves_nothing_behind(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Judgments before the pairs they are about.
-    monkeypatch.setattr(example, "FILES", (*example.FILES[:4], example.FILES[5]))
+    monkeypatch.setattr(example, "FILES", (*example.FILES[:5], example.FILES[6]))
 
     with pytest.raises(RuntimeError, match="does not load"):
         ensure_example()
@@ -251,7 +256,7 @@ def test_the_example_loads_by_hand_into_another_project_as_its_readme_says(
 
     mine = Project.objects.get(slug="mine")
     for other in (mine, project):
-        assert Judgment.objects.filter(annotator__project=other).count() == 102
+        assert Judgment.objects.filter(annotator__project=other).count() == 113
         assert Flag.objects.filter(annotator__project=other).count() == 2
         assert Adjudication.objects.filter(by__project=other).count() == 2
         assert Rating.objects.filter(review__auditor__project=other).count() == 54

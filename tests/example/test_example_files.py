@@ -27,15 +27,16 @@ from formats.tables import Table, parse_table
 
 EXAMPLE = Path(__file__).parents[2] / "example"
 FILES = {
-    "topics.trec": ("trec-topics", 8),
+    "topics.trec": ("trec-topics", 9),
     "documents.trec": ("trec-docs", 60),
     "tables.jsonl": ("docs-jsonl", 20),
-    "qrels.txt": ("trec-qrels", 80),
-    "pairs.jsonl": ("pairs-jsonl", 10),
-    "judgments.jsonl": ("judgments-jsonl", 106),
+    "harbours.jsonl": ("docs-jsonl", 10),
+    "qrels.txt": ("trec-qrels", 90),
+    "pairs.jsonl": ("pairs-jsonl", 11),
+    "judgments.jsonl": ("judgments-jsonl", 117),
     "reviews.jsonl": ("judgments-jsonl", 10),
 }
-QUERIES = ["901", "902", "903", "904", "905", "906", "907", "908"]
+QUERIES = ["901", "902", "903", "904", "905", "906", "907", "908", "909"]
 PEOPLE = {"ada", "ben", "carla", "dan"}
 ARABIC = re.compile("[\u0621-\u064a]")
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -51,7 +52,8 @@ def records(name: str) -> list[Any]:
 
 @cache
 def documents() -> dict[str, Doc]:
-    return {doc.doc_id: doc for doc in records("documents.trec") + records("tables.jsonl")}
+    names = ("documents.trec", "tables.jsonl", "harbours.jsonl")
+    return {doc.doc_id: doc for name in names for doc in records(name)}
 
 
 @cache
@@ -130,7 +132,7 @@ def test_every_document_is_a_candidate_of_exactly_one_query() -> None:
     pooled = Counter(doc_id for _, doc_id in prior())
 
     assert pooled == Counter(documents().keys())
-    assert len(pooled) == 80
+    assert len(pooled) == 90
 
 
 def test_news_items_are_short_and_no_two_are_alike() -> None:
@@ -232,7 +234,7 @@ def test_half_of_the_queries_have_an_altered_narrative_and_one_has_two_versions(
 
     versions = {pair.pair_id: len(altered(pair)) for pair in by_people}
 
-    assert versions == {"901": 1, "902": 2, "903": 1, "904": 1}
+    assert versions == {"901": 1, "902": 2, "903": 1, "904": 1, "909": 1}
     for pair in by_people:
         authors = {one.author for one in pair.narratives if one.side == "altered"}
         assert len(authors) == 1
@@ -240,7 +242,7 @@ def test_half_of_the_queries_have_an_altered_narrative_and_one_has_two_versions(
 
 
 def test_an_altered_narrative_keeps_sentences_of_the_original() -> None:
-    for pair_id in ("901", "902", "903", "904"):
+    for pair_id in ("901", "902", "903", "904", "909"):
         original, *versions = [one.text for one in pairs()[pair_id].narratives]
 
         before = original.split(". ")
@@ -330,7 +332,8 @@ def test_grades_are_those_of_the_project_and_none_rises() -> None:
 
 
 def test_the_altered_narratives_narrow_to_about_half() -> None:
-    for pair_id, version in (("901", 1), ("902", 1), ("902", 2), ("903", 1), ("904", 1)):
+    judged = (("901", 1), ("902", 1), ("902", 2), ("903", 1), ("904", 1), ("909", 1))
+    for pair_id, version in judged:
         relevant = {doc_id for (q, doc_id), grade in prior().items() if q == pair_id and grade}
         ada = {
             one.doc_id: one.relevance
@@ -363,6 +366,7 @@ def test_ada_and_ben_agree_mostly_and_differ_somewhere() -> None:
         ("903", 1, "CO-230928-01"),
         ("903", 1, "HL-220714-03"),
         ("904", 1, "TR-230615-06"),
+        ("909", 1, "HB-240206-03"),
     }
     assert share(differing(), shared) < 0.25
 
@@ -382,9 +386,80 @@ def test_evidence_is_a_passage_of_the_document() -> None:
         for span in one.evidence
     ]
 
-    assert len(passages) == 10
+    assert len(passages) == 22
     assert "The cause was a worn shaft seal." in passages
-    assert all(passage.strip() == passage and len(passage) > 20 for passage in passages)
+    assert "前后共四十二小时" in passages
+    assert "ثماني وثلاثين ساعة" in passages
+    assert all(passage.strip() == passage and len(passage) >= 8 for passage in passages)
+
+
+def test_clauses_are_words_of_the_altered_narrative() -> None:
+    [text] = altered(pairs()["909"])
+    marked = Counter(text[span.start : span.end] for one in judgments() for span in one.clauses)
+
+    assert marked == {
+        "because of wind or waves": 1,
+        "how long the harbour stayed closed": 6,
+        "what became of the ships that could not enter or leave": 6,
+    }
+
+
+def test_one_narrative_has_three_conditions_and_everyone_answers_all_of_them() -> None:
+    asked = {
+        pair.pair_id: [condition.name for condition in one.conditions]
+        for pair in pairs().values()
+        for one in pair.narratives
+        if one.conditions
+    }
+    answered = [one for one in judgments() if one.verdicts]
+
+    assert asked == {"909": ["cause", "duration", "ships"]}
+    assert answered == [one for one in judgments() if one.pair_id == "909"]
+    assert {tuple(v.condition for v in one.verdicts) for one in answered} == {(1, 2, 3)}
+
+
+def test_relevance_follows_from_the_verdicts_but_for_one_that_is_overruled_with_a_word() -> None:
+    overruled = [
+        one
+        for one in judgments()
+        if one.verdicts and one.relevance != 2 * all(v.answer == "met" for v in one.verdicts)
+    ]
+
+    assert [(one.annotator, one.doc_id) for one in overruled] == [("ben", "HB-240206-03")]
+    assert overruled[0].note
+
+
+def test_judgments_on_harbours_say_how_they_were_given() -> None:
+    given = [one for one in judgments() if one.pair_id == "909"]
+
+    assert Counter(one.pressed for one in given) == {"key": 9, "click": 2}
+    assert all(one.made_at and one.at and one.made_at <= one.at for one in given)
+    assert all(one.active_ms for one in given)
+
+
+def test_documents_on_harbours_are_of_every_kind() -> None:
+    docs = {doc.doc_id: doc for doc in records("harbours.jsonl")}
+    wide = parse_table(docs["HB-TAB-2023"].text or "", "html")
+    tall = parse_table(docs["HB-TAB-TOLL"].text or "", "markdown")
+
+    assert len((docs["HB-LOG-2022"].text or "").split()) > 15_000
+    assert [i for i, doc in docs.items() if ARABIC.search(doc.text or "")] == ["HB-220213-04"]
+    assert [i for i, doc in docs.items() if CHINESE.search(doc.text or "")] == ["HB-230910-05"]
+    assert "if wind < 14 and swell < 2.5:" in (docs["HB-210330-06"].text or "")
+    assert (wide.width, len(wide.rows), [len(row) for row in wide.rows[:3]]) == (
+        50,
+        15,
+        [6, 12, 48],
+    )
+    assert (tall.width, len(tall.rows)) == (8, 321)
+
+
+def test_the_months_and_causes_of_the_wide_table_add_up_to_the_year() -> None:
+    table = parse_table(documents()["HB-TAB-2023"].text or "", "html")
+
+    for row in table.rows[3:]:
+        *hours, year = [int(cell.text) for cell in row[1:]]
+        assert (len(hours), sum(hours)) == (48, year)
 
 
 def test_what_a_person_says_comes_after_the_narrative_and_in_order() -> None:
