@@ -30,7 +30,7 @@ class SpansField(forms.Field):
     def to_python(self, value: list[str] | None) -> list[Span]:
         """Read them; what is no span is refused."""
         spans = []
-        for one in value or ():
+        for one in filter(None, value or ()):
             start, _dash, end = one.partition("-")
             if not all(
                 part.isascii() and part.isdecimal() and len(part) < 12 for part in (start, end)
