@@ -23,7 +23,7 @@ function wrongWith(field) {
   const rivals = fields.filter((other) => other.value.trim() === key && meets(field, other));
   if (rivals.length < 2) return "";
   const [one, other] = rivals;
-  return form.dataset.collision.replace("%key%", key).replace("%one%", label(one)).replace("%other%", label(other));
+  return form.dataset.collision.replace("{key}", key).replace("{one}", label(one)).replace("{other}", label(other));
 }
 
 function look(changed) {

@@ -1,0 +1,113 @@
+"""Every word on a page goes through the translation layer, and its tools find it there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext
+from django.utils.translation.template import templatize
+
+ROOT = Path(settings.BASE_DIR)
+FOLDER = ROOT / "templates"
+TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.html"))
+
+# What is the same in every language: the house's name, the sign on a key, a checksum's kind.
+NAMES = {"Rejudge", "Esc", "sha"}
+SPOKEN = {"aria-label", "aria-description", "title", "placeholder", "alt"}
+COMMENT = re.compile(r"\{% comment .*?%\}.*?\{% endcomment %\}|\{#.*?#\}", re.DOTALL)
+BLOCK = re.compile(r"\{% blocktranslate\b.*?\{% endblocktranslate %\}", re.DOTALL)
+# The block of the frame that holds attributes of <body>.
+ATTRIBUTES = re.compile(r"\{% block body %\}.*?\{% endblock %\}", re.DOTALL)
+TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
+WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+class Visible(HTMLParser):
+    """Collects what a reader sees or hears of a template whose tags were taken out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name in SPOKEN and value]
+
+
+def untranslated(source: str) -> list[str]:
+    """The words of a template that are shown and stand outside of its translation tags."""
+    for pattern in (COMMENT, BLOCK, ATTRIBUTES):
+        source = pattern.sub("", source)
+    visible = Visible()
+    visible.feed(TAG.sub("", source))
+    visible.close()
+    return [word for text in visible.found for word in WORD.findall(text) if word not in NAMES]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_word_of_a_template_can_be_translated(name):
+    assert untranslated((FOLDER / name).read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("<p>Saved</p>", ["Saved"]),
+        ('<p aria-label="The row">{% translate "Row" %}</p>', ["The", "row"]),
+        ("<p>{% blocktranslate %}Saved {{ at }}{% endblocktranslate %}</p>", []),
+        ("{% comment %}What it is{% endcomment %}{# and why #}<kbd>Esc</kbd> · 5 x", []),
+        ('<p {% if a %}class="open"{% endif %} title="{% translate "Row" %}">{{ words }}</p>', []),
+    ],
+)
+def test_words_outside_the_translation_tags_are_found(source, words):
+    assert untranslated(source) == words
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_the_tools_can_take_the_words_out_of_a_template(name):
+    source = COMMENT.sub("", (FOLDER / name).read_text("utf-8"))
+    wanted = re.findall(r"""\{% translate ('[^']*'|"[^"]*")""", source)
+
+    taken = templatize((FOLDER / name).read_text("utf-8"), origin=name).replace("%%", "%")
+
+    assert [words for words in wanted if f"gettext(u{words[1:-1]!r})" not in taken] == []
+    assert taken.count("ngettext(") >= len(re.findall(r"\{% blocktranslate count", source))
+
+
+def sentences() -> dict[str, list[ast.Call]]:
+    """Every call of gettext in Python, by file: `_`, `gettext`, `ngettext` and the lazy ones."""
+    called = {"_", "_now", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext"}
+    found: dict[str, list[ast.Call]] = {}
+    for room in ("annotate", "audit", "exporters", "jobs", "config"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in called:
+                    found.setdefault(str(path.relative_to(ROOT)), []).append(node)
+    return found
+
+
+def test_what_python_says_can_be_taken_out_as_well():
+    """The tools read the words of a literal; what a program puts together they never find."""
+    unreadable = [
+        f"{path}:{call.lineno}"
+        for path, calls in sentences().items()
+        for call in calls
+        if not (isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str))
+    ]
+
+    assert unreadable == []
+    assert "annotate/keymap.py" in sentences()
+
+
+def test_english_is_shipped_and_needs_no_catalogue():
+    with translation.override("en"):
+        assert gettext("Choose light, dark, or as the system has it.").startswith("Choose")
+    assert settings.USE_I18N
