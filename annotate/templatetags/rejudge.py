@@ -237,42 +237,6 @@ def narrative_marks(pieces: Sequence[tuple[str, str]]) -> SafeString:
     return diff_marks(pieces)
 
 
-# --- tables of documents --------------------------------------------------------------------------
-
-
-class CellLike(Protocol):
-    """A cell of a parsed table."""
-
-    text: str
-    header: bool
-    first: bool
-    rowspan: int
-    colspan: int
-
-
-@register.simple_tag
-def table_rows(rows: Iterable[Iterable[CellLike]]) -> SafeString:
-    """Rows of a parsed table as HTML of our own; what stands in a cell is text."""
-    return format_html_join("", "<tr>{}</tr>", ((_cells(row),) for row in rows))
-
-
-def _cells(row: Iterable[CellLike]) -> SafeString:
-    return format_html_join(
-        "",
-        "<{0}{1}{2}{3}>{4}</{0}>",
-        (
-            (
-                "th" if cell.header else "td",
-                format_html(' class="{}"', "first") if cell.first else "",
-                format_html(' rowspan="{}"', cell.rowspan) if cell.rowspan > 1 else "",
-                format_html(' colspan="{}"', cell.colspan) if cell.colspan > 1 else "",
-                cell.text,
-            )
-            for cell in row
-        ),
-    )
-
-
 # --- charts ---------------------------------------------------------------------------------------
 
 

@@ -1,8 +1,21 @@
-"""A document is shown as text, or as a table rebuilt from its cells."""
+"""A document is shown as text, or as a table rebuilt from its cells, with what is asked for
+marked.
+"""
 
 from __future__ import annotations
 
-from annotate.shown import show, shown_table
+from collections import OrderedDict
+
+import pytest
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotate.marking import wanted
+from annotate.models import InstructionPair
+from annotate.shown import show, shown_table, text_parts, words_to_mark
+from annotate.templatetags.documents import document_text, table_rows
+from annotate.windows import ShownCell
 from tests import factories
 
 
@@ -68,3 +81,199 @@ def test_a_header_that_reaches_into_the_body_is_part_of_the_body():
     )
 
     assert (table.head, len(table.body)) == ([], 2)
+
+
+def test_what_is_asked_for_is_marked_in_the_title_and_the_text(db):
+    query = factories.query(factories.project(), title="tidal power")
+    pair = factories.pair(query, original="Any plant.", altered="Plants at sea.")
+    document = factories.document(query.project, "A", "The sea\nhas power.", title="Tidal")
+    words = words_to_mark(pair, factories.altered(pair))
+
+    shown = show(document, words)
+
+    assert (shown.marks.title, shown.marks.text) == ("[[0,5],[]]", "[[12,17],[4,7]]")
+
+
+def test_the_query_stands_in_for_its_missing_title_with_its_description(db):
+    query = factories.query(factories.project(), title="")
+    query.description = "Power of tides"
+    pair = factories.pair(query)
+
+    assert words_to_mark(pair, factories.altered(pair)).query.stems == {"power", "tide"}
+
+
+def test_under_the_original_narrative_there_is_no_change_to_mark(db):
+    pair = factories.pair(factories.query(factories.project()), altered=None)
+    original = pair.current("original")
+    assert original is not None
+
+    assert words_to_mark(pair, original).change.stems == set()
+
+
+def test_a_mark_in_a_cell_counts_from_the_begin_of_the_cell():
+    words = wanted(query="tide", original="A port.", altered="A sea.")
+
+    table = shown_table(
+        "<table><tr><th>Tide</th><th>x</th></tr>"
+        "<tr><td>the sea tide</td><td>port</td></tr></table>",
+        "html",
+        words,
+    )
+
+    cells = [cell for row in (*table.head, *table.body) for cell in row]
+    assert [cell.marks for cell in cells] == ["[[0,4],[]]", "", "[[8,12],[4,7]]", "[[],[0,4]]"]
+
+
+def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeypatch):
+    text = "|a|b|\n|---|---|\n" + "|x|y|\n" * 1_000
+    document = factories.document(
+        factories.project(), "A", text, markup="markdown", digest="kept once"
+    )
+    first = show(document)
+    monkeypatch.setattr("annotate.shown.parse_table", lambda text, markup: pytest.fail("again"))
+
+    second = show(document, row=200)
+
+    assert first.table is not None
+    assert second.table is not None
+    assert second.table.grid is first.table.grid
+    assert second.table.first_row == 151
+
+
+def test_only_so_many_cells_are_kept(db, monkeypatch):
+    monkeypatch.setattr("annotate.shown._kept", kept := OrderedDict())
+    monkeypatch.setattr("annotate.shown._KEPT_CELLS", 5_000)
+    project = factories.project()
+
+    for name, rows in (("one", 1_000), ("two", 1_000), ("three", 1_000), ("four", 4_000)):
+        text = "|a|b|\n|---|---|\n" + "|x|y|\n" * rows
+        show(factories.document(project, name, text, markup="markdown", digest=name))
+
+    # Two of 2,002 cells; the first gave way, and the last is more than all that is kept.
+    assert [digest for digest, _ in kept] == ["two", "three"]
+
+
+# --- parts of long texts --------------------------------------------------------------------------
+
+
+def test_a_text_of_usual_length_is_one_part():
+    assert text_parts("wave\n" * 4_000) == ["wave\n" * 4_000]
+
+
+def test_a_long_text_is_cut_at_the_ends_of_lines():
+    line = "w" * 999 + "\n"
+
+    assert text_parts(line * 25) == [line * 2] * 12 + [line]
+
+
+def test_a_text_of_short_lines_is_cut_every_thirty_lines():
+    assert text_parts("wave\n" * 5_000)[:2] == ["wave\n" * 30] * 2
+
+
+def test_an_endless_line_is_cut_behind_a_blank():
+    parts = text_parts("tide " * 5_000)
+
+    assert [len(part) for part in parts] == [8_000, 8_000, 8_000, 1_000]
+    assert text_parts("潮汐能，" * 6_000)[0].endswith("，")
+
+
+def test_a_letter_is_never_cut_from_its_accent():
+    parts = text_parts("e\u0301" * 12_000)
+
+    assert len(parts) > 1
+    assert all(part[0] == "e" for part in parts)
+
+
+@given(st.text("a \n\r\u0301潮🌊。", max_size=40), st.integers(500, 3_000))
+def test_the_parts_of_a_text_are_the_text(text, times):
+    assert "".join(text_parts(text * times)) == text * times
+
+
+def test_carriage_returns_are_spelled_so_that_a_browser_keeps_them():
+    assert document_text("a\r\n<b>\r") == "a&#13;\n&lt;b&gt;&#13;"
+
+
+def test_markup_in_a_table_cell_stays_text():
+    cell = ShownCell("<14 & ≥34", 1, 2, header=False, first=False, marks="[[0,3],[]]")
+    head = ShownCell("<img src=x>", 2, 1, header=True, first=True, again=True)
+
+    assert table_rows([[head, cell]]) == (
+        '<tr><th class="first" rowspan="2" data-again="again">&lt;img src=x&gt;</th>'
+        '<td colspan="2" data-marks="[[0,3],[]]">&lt;14 &amp; ≥34</td></tr>'
+    )
+
+
+# --- the address of windows -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def table(db, client):
+    """The address of the windows of a table of 400 rows, for ada."""
+    project = factories.project()
+    query = factories.query(project)
+    text = "|a|b|\n|---|---|\n" + "".join(f"|row{n}|tidal{n}|\n" for n in range(1, 401))
+    candidate = factories.candidate(query, "A", text=text, markup="markdown")
+    pair = factories.pair(query)
+    client.force_login(factories.member(project, "ada").user)
+    return reverse("annotate:table", args=[pair.pk, candidate.pk])
+
+
+def test_a_window_has_a_page_of_its_own(table, client):
+    page = client.get(table, {"row": "160", "column": "1"})
+
+    assert page.context["table"].first_row == 151
+    assert "Rows 151–300 of 400, columns 1–2 of 2" in page.content.decode()
+    assert "<html" in page.content.decode()
+
+
+def test_for_a_script_only_the_window_is_sent(table, client):
+    part = client.get(table, {"row": "160"}, headers={"HX-Request": "true"})
+
+    assert part.content.decode().strip().startswith('<div class="document__window"')
+    assert "HX-Request" in part["Vary"]
+
+
+def test_words_are_looked_for_in_the_whole_table(table, client):
+    page = client.get(table, {"find": "ROW399 row5", "go": "next"}, headers={"HX-Request": "true"})
+
+    # row5, row50 to row59: eleven stand in the first window, before this one.
+    assert 'data-found-before="11" data-found-total="12"' in page.content.decode()
+    assert page.context["table"].first_row == 301
+
+
+def test_what_is_found_nowhere_is_said(table, client):
+    page = client.get(table, {"find": "neap", "go": "next"})
+
+    assert "Nothing in this table matches." in page.content.decode()
+    assert page.context["table"].first_row == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"row": "x", "column": "-4"},
+        {"row": "0"},
+        {"row": "9" * 30},
+        {"find": "x" * 5_000},
+        {"find": "row9", "go": "sideways"},
+    ],
+)
+def test_an_address_that_cannot_be_read_shows_the_first_window(table, client, asked):
+    page = client.get(table, asked)
+
+    assert page.status_code == 200
+    assert page.context["table"].first_row == 1
+
+
+def test_a_document_that_is_no_table_has_its_own_page(table, client):
+    pair = InstructionPair.objects.get()
+    text = factories.candidate(pair.query, "B", text="no table")
+
+    page = client.get(reverse("annotate:table", args=[pair.pk, text.pk]))
+
+    assert page.url == reverse("annotate:document", args=[pair.pk, text.pk])
+
+
+def test_a_window_takes_few_queries(table, client, django_assert_max_num_queries):
+    with django_assert_max_num_queries(9):
+        client.get(table, {"row": "160"}, headers={"HX-Request": "true"})

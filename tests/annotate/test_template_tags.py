@@ -205,16 +205,6 @@ def test_a_narrative_that_was_written_anew_stands_without_marks():
     assert marked == "A table with the &lt;years&gt; in columns, and no other."
 
 
-def test_markup_in_a_table_cell_stays_text():
-    cell = SimpleNamespace(text="<14 & ≥34", header=False, first=False, rowspan=1, colspan=2)
-    head = SimpleNamespace(text="<img src=x>", header=True, first=True, rowspan=2, colspan=1)
-
-    assert rejudge.table_rows([[head, cell]]) == (
-        '<tr><th class="first" rowspan="2">&lt;img src=x&gt;</th>'
-        '<td colspan="2">&lt;14 &amp; ≥34</td></tr>'
-    )
-
-
 def test_a_bar_lays_its_parts_end_to_end_and_leaves_the_rest():
     bar = render("{% stacked_bar 8 kept=2 dropped=0 disputed=4 %}")
 

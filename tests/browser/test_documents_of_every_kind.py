@@ -58,16 +58,17 @@ def read(live_server, new_person):
 
 def marked(page: Page, name: str) -> list[str]:
     """The words under a highlight, in the order of the document."""
-    return page.evaluate(
+    found: list[str] = page.evaluate(
         """name => [...(CSS.highlights.get(name) ?? [])]
             .sort((one, other) => one.compareBoundaryPoints(Range.START_TO_START, other))
             .map(range => range.toString())""",
         name,
     )
+    return found
 
 
 def text_of(page: Page) -> str:
-    return page.evaluate("document.querySelector('.document__text').textContent")
+    return page.locator(".document__text").text_content() or ""
 
 
 def shows(page: Page, doc_id: str) -> None:
@@ -76,7 +77,7 @@ def shows(page: Page, doc_id: str) -> None:
 
 def in_sight(page: Page, name: str) -> bool:
     """Whether the one place under a highlight is on the screen."""
-    return page.evaluate(
+    found: bool = page.evaluate(
         """name => {
             const box = [...CSS.highlights.get(name)][0].getBoundingClientRect();
             const below = box.height > 0 && box.top > 0 && box.bottom < innerHeight;
@@ -84,6 +85,7 @@ def in_sight(page: Page, name: str) -> bool:
         }""",
         name,
     )
+    return found
 
 
 # --- texts ----------------------------------------------------------------------------------------
