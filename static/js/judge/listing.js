@@ -125,6 +125,8 @@ async function open(row) {
   const candidate = candidateOf(row);
   if (await stack.ensure(candidate)) place.replaceChildren(...stack.get(candidate).childNodes);
   else place.remove();
+  // One reads from the top.
+  if (row === current() && row.getBoundingClientRect().bottom > innerHeight) row.scrollIntoView({ block: "start" });
 }
 
 function close(row) {
