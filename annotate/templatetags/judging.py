@@ -5,15 +5,18 @@ What people and files wrote goes through `format_html`: it is text, whatever it 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from django import template
+from django.template.context import RequestContext
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotate.clauses import Part, clauses, parts
-from annotate.models import Judgment, Narrative
+from annotate.clauses import Part, clauses, parts, touched
+from annotate.evidence import Span
+from annotate.forms.judging import VERDICT
+from annotate.models import Judgment
 from annotate.narrative_diff import Op, Piece, is_anew
 
 register = template.Library()
@@ -24,10 +27,26 @@ LONG = 20_000
 BLOCK = 4_000
 
 
+class Clause(NamedTuple):
+    """A clause of a narrative and its words."""
+
+    start: int
+    end: int
+    text: str
+
+
 @register.filter
-def clause_count(narrative: Narrative) -> int:
-    """How many clauses a narrative has."""
-    return len(clauses(narrative.text))
+def clauses_of(text: str) -> list[Clause]:
+    """The clauses of a narrative, in their order."""
+    return [Clause(start, end, text[start:end]) for start, end in clauses(text)]
+
+
+@register.filter
+def chose(given: Judgment | None, clause: Clause) -> bool:
+    """Whether a judgment names a clause as what decided."""
+    marked = given.clauses if given is not None else ()
+    span = Span(clause.start, clause.end)
+    return bool(touched([span], [Span(one["start"], one["end"]) for one in marked]))
 
 
 @register.filter
@@ -63,15 +82,16 @@ def narrative_clauses(
     )
 
 
-@register.filter
-def as_json(value: object) -> str:
-    """A value as JSON, for an attribute of an element."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+@register.simple_tag(takes_context=True)
+def answer_to(context: RequestContext, condition: int) -> str:
+    """What the reader said of a condition (a `Verdict.Answer`), or "".
 
-
-@register.filter
-def answer_to(given: Judgment | None, condition: int) -> str:
-    """What a judgment says of a condition (a `Verdict.Answer`), or ""."""
+    What they sent just now, in a form that was refused, comes before what was saved.
+    """
+    sent = context["request"].POST.get(f"{VERDICT}{condition}")
+    if sent is not None:
+        return str(sent)
+    given: Judgment | None = context.get("given")
     verdicts = given.verdicts.all() if given is not None else ()
     return next((one.answer for one in verdicts if one.condition_id == condition), "")
 

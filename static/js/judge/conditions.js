@@ -1,6 +1,6 @@
 // The conditions of the judge page. One row is current: its keys answer it and go on to the next open one. The grade that
 // follows by the project's rule says so on its button, and Enter is its key; another grade asks for a word in the note
-// first, and so does a grade while conditions are open. Answers go with the judgment and come back with its document.
+// first. By such a rule every condition is answered. Answers go with the judgment and come back with its document.
 import { derived } from "./derived.js";
 import { openNote } from "./note.js";
 
@@ -107,10 +107,15 @@ function listen({ condition_rule: rule, grades }) {
     const { entry, refuse } = event.detail;
     if (entry.kind !== "judgment") return;
     const value = follows();
-    const unanswered = rule !== "by_hand" && rows.some(open);
-    if (!entry.note.trim() && (unanswered || (value !== null && entry.relevance !== value))) {
+    if (rule !== "by_hand" && rows.some(open)) {
+      refuse(words("unanswered"));
+      go(rows.findIndex(open));
+      event.stopImmediatePropagation();
+      return;
+    }
+    if (value !== null && entry.relevance !== value && !entry.note.trim()) {
       overruling = entry.relevance;
-      refuse(words(unanswered ? "unanswered" : "overrule", { grade: value === null ? "" : nameOf(value) }));
+      refuse(words("overrule", { grade: nameOf(value) }));
       openNote();
       event.stopImmediatePropagation();
       return;

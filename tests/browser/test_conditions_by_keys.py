@@ -1,0 +1,231 @@
+"""Conditions are answered by keys, and the relevance that follows is saved by Enter."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.actions import seats
+from annotate.conditions import derived
+from annotate.models import Assignment, Condition, Judgment, Project
+from tests import factories
+from tests.services.processes import wait_until
+
+
+class Scene:
+    """ada judges two documents under a narrative with conditions."""
+
+    def __init__(self, new_person, conditions=3, grades=(0, 1, 2), **rules) -> None:
+        rules = {
+            "judge_order": Project.Order.DOC_ID,
+            "condition_rule": Project.ConditionRule.ALL_MET,
+            **rules,
+        }
+        self.project = factories.project("tides", grades=grades, **rules)
+        query = factories.query(self.project)
+        self.first, self.second = (factories.candidate(query, doc_id) for doc_id in "AB")
+        self.pair = factories.pair(query)
+        self.conditions = [
+            Condition.objects.create(
+                narrative=factories.altered(self.pair), number=number, text=f"Condition {number}"
+            )
+            for number in range(1, conditions + 1)
+        ]
+        ada = factories.member(self.project, "ada")
+        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
+        self.new_person = new_person
+        self.page: Page = new_person("ada")
+        self.open(self.page)
+
+    def open(self, page: Page) -> None:
+        page.goto(f"/pairs/{self.pair.pk}/candidates/{self.first.pk}/")
+        expect(page.locator("#spoken")).to_contain_text("Document 1 of 2")
+
+    def shows(self, doc_id: str) -> None:
+        expect(self.page.locator("#sheet .document .id")).to_have_text(doc_id)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def follows(self):
+        return self.page.locator(".grade-button:has(.follows)")
+
+    def saved(self) -> Judgment:
+        wait_until(lambda: Judgment.objects.current().exists(), "the judgment to be saved")
+        return Judgment.objects.current().get()
+
+    def answers(self) -> list[str]:
+        rows = self.saved().verdicts.order_by("condition__number")
+        return list(rows.values_list("answer", flat=True))
+
+
+@pytest.fixture
+def scene(live_server, new_person):
+    return Scene(new_person)
+
+
+def test_each_key_answers_its_condition_and_enter_saves_what_follows(scene):
+    current = scene.page.locator(".condition[data-current]")
+    expect(current).to_contain_text("Condition 1")
+    scene.press("a")
+    expect(current).to_contain_text("Condition 2")
+    scene.press("a", "a")
+
+    expect(scene.follows()).to_contain_text("Highly relevant")
+    scene.press("Enter")
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.answers()) == (2, ["met", "met", "met"])
+
+
+def test_one_that_is_not_met_gives_the_lowest_grade(scene):
+    scene.press("a", "s", "d")
+
+    expect(scene.follows()).to_contain_text("Not relevant")
+    expect(scene.page.locator("[data-conditions-sum]")).to_have_text("1 of 3 met")
+    scene.press("Enter")
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.answers()) == (0, ["met", "not_met", "cant_tell"])
+
+
+def test_where_one_cannot_tell_the_grade_is_given_by_its_own_key(scene):
+    scene.press("a", "a", "d")
+    expect(scene.follows()).to_have_count(0)
+    scene.press("Enter")
+    scene.shows("A")
+    scene.press("1")
+
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.saved().note) == (1, "")
+
+
+def test_another_grade_than_follows_asks_for_a_word_and_then_is_saved(scene):
+    scene.press("a", "a", "a", "1")
+
+    expect(scene.page.locator("[data-told]")).to_contain_text("follows 2 Highly relevant")
+    expect(scene.page.get_by_label("Note", exact=True)).to_be_focused()
+    scene.page.keyboard.type("only in part")
+    scene.press("Control+Enter")
+    scene.shows("B")
+    saved = scene.saved()
+    assert (saved.relevance, saved.note, scene.answers()) == (1, "only in part", ["met"] * 3)
+
+
+def test_a_grade_is_refused_while_conditions_are_open(scene):
+    scene.press("a", "ArrowDown", "a", "2")
+
+    expect(scene.page.locator("[data-told]")).to_contain_text("Answer every condition")
+    scene.shows("A")
+    expect(scene.page.locator(".condition[data-current]")).to_contain_text("Condition 2")
+    scene.press("a", "2")
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.answers()) == (2, ["met"] * 3)
+
+
+def test_arrows_move_between_the_rows_and_an_answer_can_be_changed(scene):
+    current = scene.page.locator(".condition[data-current]")
+    scene.press("a", "a", "a", "ArrowUp", "ArrowUp")
+    expect(current).to_contain_text("Condition 1")
+    scene.press("s")
+
+    expect(scene.follows()).to_contain_text("Not relevant")
+    scene.press("ArrowDown")
+    expect(current).to_contain_text("Condition 2")
+
+
+def test_every_answer_can_be_clicked_and_enter_still_saves_what_follows(scene):
+    for row in scene.page.locator(".condition").all():
+        row.locator(".verdict--met").click()
+    scene.press("Enter")
+
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.answers()) == (2, ["met"] * 3)
+
+
+def test_answers_are_there_again_on_return(scene):
+    scene.press("a", "s", "d", "Enter")
+    scene.shows("B")
+    expect(scene.page.locator(".condition input:checked")).to_have_count(0)
+
+    scene.press("ArrowLeft")
+    scene.shows("A")
+    values = "inputs => inputs.map(input => input.value)"
+    checked = scene.page.locator(".condition input:checked")
+    assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
+    assert len(scene.answers()) == 3
+    scene.page.reload()
+    expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
+    assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
+
+
+def test_ten_conditions_are_counted(live_server, new_person):
+    scene = Scene(
+        new_person,
+        conditions=10,
+        grades=tuple(range(11)),
+        condition_rule=Project.ConditionRule.COUNT_MET,
+    )
+    scene.press(*"aaaaaaasss")
+
+    expect(scene.page.locator("[data-conditions-sum]")).to_have_text("7 of 10 met")
+    expect(scene.follows()).to_contain_text("Grade 7")
+    scene.press("Enter")
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.answers()) == (7, ["met"] * 7 + ["not_met"] * 3)
+
+
+def test_where_relevance_is_given_by_hand_answers_are_optional(live_server, new_person):
+    scene = Scene(new_person, condition_rule=Project.ConditionRule.BY_HAND)
+    scene.press("s", "2")
+
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.answers()) == (2, ["not_met"])
+
+
+def test_without_a_script_the_answers_go_with_the_grade(scene):
+    page = scene.new_person("ada", java_script_enabled=False)
+    page.goto(f"/pairs/{scene.pair.pk}/candidates/{scene.first.pk}/")
+    for row in page.locator(".condition").all():
+        row.locator(".verdict--met").click()
+    page.keyboard.press("Enter")
+    expect(page.locator("#sheet .document .id")).to_have_text("A")
+
+    page.locator("#grade-2").click()
+
+    expect(page.locator("#sheet .document .id")).to_have_text("B")
+    assert (scene.saved().relevance, scene.answers()) == (2, ["met"] * 3)
+
+
+def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
+    choices = (None, "met", "not_met", "cant_tell")
+    cases = [
+        [rule, list(answers), grades]
+        for rule in Project.ConditionRule.values
+        for length in range(4)
+        for answers in product(choices, repeat=length)
+        for grades in ([0, 1], [0, 1, 2], [2, 3])
+    ]
+    address = scene.page.locator("script[src*=conditions]").get_attribute("src")
+
+    found = scene.page.evaluate(
+        """async ([address, cases]) => {
+            const { derived } = await import(address);
+            return cases.map((each) => derived(...each));
+        }""",
+        [address.replace("conditions", "derived"), cases],
+    )
+
+    assert found == [derived(rule, answers, grades) for rule, answers, grades in cases]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_conditions_can_be_answered_by_everybody(scene, new_person, accessibility, scheme):
+    page = new_person("ada", color_scheme=scheme)
+    scene.open(page)
+    for key in "asd":
+        page.keyboard.press(key)
+    expect(page.locator(".condition input:checked")).to_have_count(3)
+
+    assert accessibility(page) == []
