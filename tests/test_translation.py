@@ -82,6 +82,18 @@ def test_the_tools_can_take_the_words_out_of_a_template(name):
     assert taken.count("ngettext(") >= len(re.findall(r"\{% blocktranslate count", source))
 
 
+def test_no_words_stand_alone_here_and_with_a_plural_there():
+    """One entry of a catalogue cannot be both, and the tools stop at it."""
+    quoted = r"(u'(?:[^'\\]|\\.)*'|u\"(?:[^\"\\]|\\.)*\")"
+    taken = "".join(templatize((FOLDER / name).read_text("utf-8")) for name in TEMPLATES)
+    alone = set(re.findall(rf"(?<!n)gettext\({quoted}\)", taken))
+    with_plural = set(re.findall(rf"ngettext\({quoted}, *{quoted}", taken))
+
+    assert {one for one, _ in with_plural} & alone == set()
+    assert len(with_plural) == len({one for one, _ in with_plural})
+    assert with_plural
+
+
 def sentences() -> dict[str, list[ast.Call]]:
     """Every call of gettext in Python, by file: `_`, `gettext`, `ngettext` and the lazy ones."""
     called = {"_", "_now", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext"}
