@@ -1,0 +1,364 @@
+"""What was pressed reaches the database exactly once, whatever is cut, killed or closed meanwhile.
+
+And when two places say different things, both are kept and the person is told.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.actions import pool, seats
+from annotate.actions.rewriting import rewrite_narrative
+from annotate.models import Assignment, Judgment
+from tests import factories
+from tests.browser.conftest import sign_in
+from tests.browser.waiting import until
+from tests.services.web import web_server
+
+GONE = "net::ERR_INTERNET_DISCONNECTED"
+DOWN = "net::ERR_CONNECTION_REFUSED"
+
+
+class Scene:
+    """ada before a pool of documents."""
+
+    def __init__(self, documents: int) -> None:
+        self.project = factories.project("tides")
+        query = factories.query(self.project)
+        for number in range(documents):
+            factories.candidate(query, f"D{number:02}")
+        self.pair = factories.pair(query)
+        self.narrative = factories.altered(self.pair)
+        self.ada = factories.member(self.project, "ada")
+        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+        ids = dict(query.candidates.values_list("pk", "document__doc_id"))
+        sitting = pool.sitting(narrative=self.narrative, by=self.ada)
+        self.order = [ids[pk] for pk in sitting.order]
+        self.address = f"/pairs/{self.pair.pk}/judging/"
+
+    def rows(self) -> list[tuple[str, int]]:
+        rows = Judgment.objects.order_by("pk")
+        return list(rows.values_list("candidate__document__doc_id", "relevance"))
+
+    def current(self) -> dict[str, int]:
+        rows = Judgment.objects.current()
+        return dict(rows.values_list("candidate__document__doc_id", "relevance"))
+
+
+@pytest.fixture
+def scene(transactional_db):
+    return Scene(4)
+
+
+@pytest.fixture
+def ada(scene, new_person):
+    page = new_person("ada")
+    page.goto(scene.address)
+    shows(page, scene.order[0])
+    return page
+
+
+@pytest.fixture
+def server(transactional_db):
+    with web_server() as server:
+        yield server
+
+
+def shows(page: Page, doc_id: str) -> None:
+    expect(page.locator("#sheet .document .id")).to_have_text(doc_id)
+
+
+def line(page: Page, words: str) -> None:
+    expect(page.locator("#save-line")).to_contain_text(words)
+
+
+def all_here(page: Page, documents: int) -> None:
+    """The documents have been fetched ahead, as far as there are any."""
+    page.wait_for_function(
+        """async (wanted) => {
+            const got = performance.getEntriesByType("resource")
+                .filter(({ name }) => name.includes("/documents/?"))
+                .flatMap(({ name }) => new URL(name).searchParams.getAll("candidate"));
+            return new Set(got).size >= wanted;
+        }""",
+        arg=documents - 1,
+    )
+
+
+def test_fifty_judgments_survive_the_network_and_the_server(
+    server, new_person, expected_complaints
+):
+    expected_complaints += [GONE, DOWN, "net::ERR_"]
+    scene = Scene(60)
+    page = new_person("ada", at=server.url)
+    page.goto(scene.address)
+    shows(page, scene.order[0])
+    all_here(page, 60)
+    page.context.set_offline(True)
+    pressed = {}
+    for number in range(50):
+        doc_id = scene.order[number]
+        shows(page, doc_id)
+        page.keyboard.press(str(number % 3))
+        pressed[doc_id] = number % 3
+        if number == 25:
+            server.kill()
+    shows(page, scene.order[50])
+    line(page, "Offline: 50 waiting")
+    expect(page.locator("#judge-progress")).to_have_text("50 of 60")
+    assert scene.rows() == []
+
+    server.start()
+    page.context.set_offline(False)
+    page.reload()
+
+    line(page, "Saved")
+    until(page, lambda: Judgment.objects.count() >= 50, "50 judgments")
+    assert sorted(scene.rows()) == sorted(pressed.items())
+    assert scene.current() == pressed
+    shows(page, scene.order[50])
+    expect(page.locator("#judge-progress")).to_have_text("50 of 60")
+
+
+def test_a_server_that_is_killed_and_comes_back_gets_what_waits_without_a_reload(
+    server, new_person, expected_complaints
+):
+    expected_complaints += [DOWN, "net::ERR_"]
+    scene = Scene(4)
+    page = new_person("ada", at=server.url)
+    page.goto(scene.address)
+    all_here(page, 4)
+    server.kill()
+    page.keyboard.press("2")
+    shows(page, scene.order[1])
+    line(page, "Server not reached: 1 waiting")
+
+    server.start()
+
+    until(page, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
+    line(page, "Saved")
+
+
+def test_any_page_sends_what_waits(scene, ada, expected_complaints):
+    expected_complaints += [GONE]
+    all_here(ada, 4)
+    ada.context.set_offline(True)
+    ada.keyboard.press("1")
+    shows(ada, scene.order[1])
+    line(ada, "Offline: 1 waiting")
+    ada.close()
+    other = ada.context.new_page()
+    ada.context.set_offline(False)
+
+    other.goto("/")
+
+    until(other, lambda: scene.rows() == [(scene.order[0], 1)], "the judgment")
+
+
+def test_a_document_that_is_not_here_yet_comes_with_the_network_and_no_key_grades_it(
+    scene, ada, expected_complaints
+):
+    expected_complaints += [GONE, "ERR_FAILED"]
+    ada.route("**/documents/?*", lambda route: route.abort())
+    ada.goto(f"/pairs/{scene.pair.pk}/judging/")
+    shows(ada, scene.order[0])
+
+    ada.keyboard.press("2")
+    expect(ada.get_by_role("main")).to_contain_text("This document comes as soon as")
+    ada.keyboard.press("1")
+    ada.unroute("**/documents/?*")
+    ada.evaluate("dispatchEvent(new Event('online'))")
+
+    shows(ada, scene.order[1])
+    until(ada, lambda: scene.rows() == [(scene.order[0], 2)], "one judgment")
+    expect(ada.locator("#judge-progress")).to_have_text("1 of 4")
+
+
+def test_two_tabs_that_disagree_are_both_kept_and_the_last_word_counts(scene, ada):
+    other = ada.context.new_page()
+    other.goto(scene.address)
+    first, second, third, _ = scene.order
+    shows(other, first)
+
+    ada.keyboard.press("2")
+    shows(ada, second)
+    line(ada, "Saved")
+    expect(other.get_by_role("status").filter(has_text="In another tab")).to_contain_text(
+        "2 Highly relevant"
+    )
+    expect(other.locator("#grade-2")).to_have_attribute("aria-pressed", "true")
+    line(other, "Saved")
+    other.keyboard.press("0")
+    shows(other, second)
+    other.keyboard.press("1")
+    shows(other, third)
+
+    until(other, lambda: scene.current() == {first: 0, second: 1}, "both judgments")
+    assert sorted(scene.rows()) == sorted([(first, 2), (first, 0), (second, 1)])
+    for page in (ada, other):
+        expect(page.locator("#judge-progress")).to_have_text("2 of 4")
+    shows(ada, second)
+    expect(ada.locator("#grade-1")).to_have_attribute("aria-pressed", "true")
+
+
+def test_two_browsers_that_disagree_are_told_by_the_server(scene, ada, new_person):
+    elsewhere = new_person("ada")
+    elsewhere.goto(scene.address)
+    shows(elsewhere, scene.order[0])
+    elsewhere.keyboard.press("2")
+    line(elsewhere, "Saved")
+
+    ada.keyboard.press("0")
+    shows(ada, scene.order[1])
+
+    until(ada, lambda: scene.current() == {scene.order[0]: 0}, "the last word")
+    expect(ada.locator("[data-told] .notice")).to_have_count(1)
+    assert [relevance for _, relevance in scene.rows()] == [2, 0]
+
+
+def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_complaints):
+    expected_complaints += ["status of 403", "status of 401"]
+    all_here(ada, 4)
+    cookies = ada.context.cookies()
+    ada.context.clear_cookies(name="sessionid")
+    assert len(ada.context.cookies()) == len(cookies) - 1
+
+    for number, key in enumerate("210"):
+        shows(ada, scene.order[number])
+        ada.keyboard.press(key)
+    shows(ada, scene.order[3])
+    line(ada, "Sign in again: 3 waiting")
+    assert scene.rows() == []
+    with ada.context.expect_page() as opened:
+        ada.locator("#save-line").get_by_role("link", name="Sign in").click()
+    other = opened.value
+    other.get_by_label("Username").fill("ada")
+    other.get_by_label("Password").fill(factories.PASSWORD)
+    other.get_by_role("button", name="Sign in").click()
+
+    said = dict(zip(scene.order, (2, 1, 0), strict=False))
+    until(ada, lambda: scene.current() == said, "three judgments")
+    assert len(scene.rows()) == 3
+    line(ada, "Saved")
+    ada.keyboard.press("1")
+    until(ada, lambda: len(scene.rows()) == 4, "the fourth")
+
+
+def test_what_another_person_said_in_this_browser_waits_for_them(
+    scene, ada, live_server, expected_complaints
+):
+    expected_complaints += ["status of 403", "status of 401", GONE]
+    all_here(ada, 4)
+    ada.context.set_offline(True)
+    ada.keyboard.press("1")
+    shows(ada, scene.order[1])
+    line(ada, "Offline: 1 waiting")
+    factories.member(scene.project, "ben")
+    ada.close()
+    ada.context.set_offline(False)
+    ada.context.clear_cookies()
+    sign_in(ada.context, "ben", live_server.url)
+    other = ada.context.new_page()
+
+    other.goto("/")
+    other.wait_for_load_state("networkidle")
+
+    expect(other.locator("[data-waiting]")).to_be_hidden()
+    assert scene.rows() == []
+    sign_in(ada.context, "ada", live_server.url)
+    other.goto("/")
+    until(other, lambda: scene.rows() == [(scene.order[0], 1)], "ada's judgment")
+
+
+def test_a_judgment_under_words_that_changed_is_kept_under_them_and_the_person_is_told(scene, ada):
+    all_here(ada, 4)
+    carla = factories.lead(scene.project)
+    newer = rewrite_narrative(
+        pair=scene.pair, text="Only plants under water count.", based_on=1, by=carla
+    )
+
+    ada.keyboard.press("2")
+
+    shows(ada, scene.order[1])
+    until(ada, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
+    assert Judgment.objects.get().narrative == scene.narrative
+    expect(ada.locator("[data-told]")).to_contain_text("The narrative has changed")
+    ada.reload()
+    expect(ada.locator(".judge__asked")).to_contain_text("under water")
+    assert newer.version == 2
+
+
+def test_what_the_server_refuses_is_shown_and_can_be_tried_again(scene, ada):
+    first, second, *_ = scene.order
+    ada.context.route("**/api/v1/journal/", refuse_once())
+    ada.keyboard.press("2")
+    shows(ada, second)
+    line(ada, "Not saved: 1")
+    expect(ada.locator("#judge-progress")).to_have_text("0 of 4")
+
+    ada.get_by_role("button", name="Look").click()
+    dialog = ada.get_by_role("dialog")
+    expect(dialog).to_contain_text("2 Highly relevant")
+    expect(dialog).to_contain_text("Not today.")
+    expect(dialog).to_contain_text(first)
+    dialog.get_by_role("button", name="Try again").click()
+
+    until(ada, lambda: scene.rows() == [(first, 2)], "the judgment")
+    line(ada, "Saved")
+    expect(ada.locator("#judge-progress")).to_have_text("1 of 4")
+    expect(dialog).to_be_hidden()
+
+
+def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
+    ada.context.route("**/api/v1/journal/", refuse_once())
+    ada.keyboard.press("2")
+    line(ada, "Not saved: 1")
+    ada.goto("/")
+    notice = ada.locator("[data-waiting]")
+    expect(notice).to_contain_text("Not saved: 1")
+
+    notice.get_by_role("button", name="Look").click()
+    dialog = ada.get_by_role("dialog")
+    dialog.get_by_role("button", name="Throw away").click()
+    expect(notice).to_contain_text("Not saved: 1")
+    dialog.get_by_role("button", name="Throw it away").click()
+
+    expect(notice).to_be_hidden()
+    expect(dialog).to_be_hidden()
+    assert scene.rows() == []
+
+
+def refuse_once():
+    """A server that refuses the first entry it is sent, and passes the rest on."""
+    seen = []
+
+    def handle(route):
+        if seen:
+            return route.fallback()
+        entries = route.request.post_data_json["entries"]
+        seen.extend(entries)
+        answers = [
+            {"uuid": entry["uuid"], "state": "refused", "at": None, "sentence": "Not today."}
+            for entry in entries
+        ]
+        return route.fulfill(json={"answers": answers})
+
+    return handle
+
+
+def test_a_browser_that_keeps_nothing_says_so(scene, new_person, expected_complaints):
+    expected_complaints += [GONE]
+    page = new_person("ada")
+    page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
+    page.goto(scene.address)
+    shows(page, scene.order[0])
+    all_here(page, 4)
+    page.context.set_offline(True)
+
+    page.keyboard.press("2")
+
+    shows(page, scene.order[1])
+    line(page, "This browser keeps nothing")
+    page.context.set_offline(False)
+    until(page, lambda: scene.rows() == [(scene.order[0], 2)], "the judgment")
