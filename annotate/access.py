@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.db.models import FilteredRelation, Q
 from django.http import Http404
 
 from annotate.models import (
@@ -18,12 +17,16 @@ from annotate.models import (
     Load,
     Membership,
     Narrative,
+    Project,
     Query,
     User,
 )
 from annotate.models.project import MembershipQuerySet
+from annotate.rows import columns, first
 
 Person = User | AnonymousUser
+# Of any row: no database has a larger one.
+_LARGEST_KEY = 2**63 - 1
 
 
 def memberships_of(user: Person) -> MembershipQuerySet:
@@ -65,21 +68,25 @@ def lead(user: Person, slug: str) -> Membership:
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """Return a pair with its query and project, and who the person is there, or raise Http404:
-    one query.
+    """Return a pair with its query and project, and who the person is there, or raise Http404: one
+    query.
     """
-    in_force = Q(project__memberships__user=_id(user), project__memberships__left_at=None)
-    reading = InstructionPair.objects.annotate(
-        reader=FilteredRelation("project__memberships", condition=in_force)
-    ).filter(pk=pk, reader__isnull=False)
-    # Django's types do not know that what is annotated so can be fetched along.
-    reading = reading.select_related("query", "project", "reader")  # type: ignore[misc]
-    # At most one, so there is nothing to put in order, which `first` would take the time to do.
-    found = next(iter(reading), None)
-    if found is None:
+    sql = f"""
+        SELECT {columns(InstructionPair, "p")}, {columns(Query, "q")},
+            {columns(Project, "r")}, {columns(Membership, "m")}
+        FROM annotate_instructionpair p
+        JOIN annotate_query q ON q.id = p.query_id
+        JOIN annotate_project r ON r.id = p.project_id
+        JOIN annotate_membership m ON m.project_id = r.id
+        WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
+    """  # noqa: S608 (the columns of our own tables)
+    asked = {"pair": min(pk, _LARGEST_KEY), "user": _id(user)}
+    row = first(sql, asked, InstructionPair, Query, Project, Membership)
+    if row is None:
         raise Http404("There is no such pair among yours.")
-    reader: Membership = found.reader  # type: ignore[attr-defined]
-    reader.project = found.query.project = found.project
+    found, query, project, reader = row
+    found.query, found.project = query, project
+    query.project = reader.project = project
     if isinstance(user, User):
         reader.user = user
     return reader, found

@@ -7,8 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.contrib.auth.decorators import login_not_required
 from django.db import OperationalError
-from django.http import Http404, JsonResponse
+from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, NotFound
 from rest_framework.request import Request
@@ -37,7 +38,7 @@ from annotate.entries import (
 )
 from annotate.errors import NotHere, Refused, Stale
 from annotate.evidence import Span
-from annotate.models import InstructionPair, Judgment, Membership, Verdict
+from annotate.models import InstructionPair, Judgment, Membership, User, Verdict
 
 # A hundred entries with long notes; what is larger was not typed.
 MAX_BODY = 2_621_440
@@ -152,30 +153,32 @@ class Answer(NamedTuple):
     sentence: str
 
 
-class Journal(APIView):
-    """Takes what the judge page wrote down in the browser: grades, flags, and what is taken back.
+@login_not_required
+def journal(request: HttpRequest) -> JsonResponse:
+    """Take what the judge page wrote down in the browser: grades, flags, and what is taken back.
 
     Entries are saved in the order in which they come, each on its own, and each once however often
     it comes. What was said under a narrative that has a newer version by now is kept under the
-    version that was read.
+    version that was read. 200 with an answer for each entry, in their order; 400 where these are no
+    entries, 413 where they are too many bytes, 503 where the database cannot take them now. Who is
+    not signed in is told so, and never sent to a page: the browser keeps what was said.
     """
-
-    def post(self, request: Request) -> JsonResponse:
-        """200 with an answer for each entry, in their order; 400 where these are no entries, 413
-        where they are too many bytes, 503 where the database cannot take them now.
-        """
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if not length.isdecimal() or int(length[:20]) > MAX_BODY:
-            return _no(413, f"At most {MAX_BODY:,} bytes are taken at once.")
-        try:
-            entries = entries_of(request._request.body)
-            known: dict[int, tuple[Membership, InstructionPair]] = {}
-            answers = [_answer(entry, request, known) for entry in entries]
-        except Unreadable as unreadable:
-            return _no(400, str(unreadable))
-        except OperationalError:
-            return _no(503, "The database is busy. Nothing is lost: send it again.")
-        return JsonResponse({"answers": [answer._asdict() for answer in answers]})
+    if not isinstance(request.user, User):
+        return _no(401, "Sign in; until then what you said is kept in your browser.")
+    if request.method != "POST":
+        return _no(405, "What was said is sent with POST.")
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not length.isdecimal() or int(length[:20]) > MAX_BODY:
+        return _no(413, f"At most {MAX_BODY:,} bytes are taken at once.")
+    known: dict[int, tuple[Membership, InstructionPair]] = {}
+    try:
+        entries = entries_of(request.body)
+        answers = [_answer(entry, request.user, known) for entry in entries]
+    except Unreadable as unreadable:
+        return _no(400, str(unreadable))
+    except OperationalError:
+        return _no(503, "The database is busy. Nothing is lost: send it again.")
+    return JsonResponse({"answers": [answer._asdict() for answer in answers]})
 
 
 def _no(code: int, sentence: str) -> JsonResponse:
@@ -183,17 +186,17 @@ def _no(code: int, sentence: str) -> JsonResponse:
 
 
 def _answer(
-    entry: Any, request: Request, known: dict[int, tuple[Membership, InstructionPair]]
+    entry: Any, person: User, known: dict[int, tuple[Membership, InstructionPair]]
 ) -> Answer:
     """Do what one entry says; `known`: the pairs that were looked up for the entries before."""
     uuid = uuid_of(entry)
     user = user_of(entry)
-    if user is not None and user != request.user.pk:
+    if user is not None and user != person.pk:
         return Answer(uuid, "foreign", None, "")
     try:
         said = read(entry)
         if said.pair not in known:
-            known[said.pair] = access.pair(request.user, said.pair)
+            known[said.pair] = access.pair(person, said.pair)
         member, pair = known[said.pair]
         row, told = _say(said, member, pair)
     except Refused as refused:

@@ -62,6 +62,6 @@ urlpatterns = [
         "pairs/<int:pk>/candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"
     ),
     path("pairs/<int:pk>/candidates/<int:candidate_pk>/flag/", judging.flag, name="flag"),
-    path("api/v1/journal/", api.Journal.as_view(), name="api_journal"),
+    path("api/v1/journal/", api.journal, name="api_journal"),
     path("api/v1/pairs/<int:pk>/judgments/", api.Judgments.as_view(), name="api_judgments"),
 ]

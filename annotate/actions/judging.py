@@ -12,7 +12,7 @@ import uuid as uuids
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from django.db import IntegrityError, connection, transaction
@@ -38,6 +38,7 @@ from annotate.models import (
     Project,
     Verdict,
 )
+from annotate.rows import moment
 from annotate.typed import complaint
 
 MAX_NOTE = 10_000
@@ -606,10 +607,11 @@ def _standing(columns: Sequence[Any]) -> _Standing | None:
     pk, uuid, at, says = columns
     if pk is None:
         return None
-    # SQLite keeps a UUID as its digits, and a moment without its zone.
+    # SQLite keeps a UUID as its digits.
     uuid = uuid if isinstance(uuid, uuids.UUID) else uuids.UUID(uuid)
-    at = datetime.fromisoformat(at) if isinstance(at, str) else at
-    return _Standing(pk, uuid, at if at.tzinfo else at.replace(tzinfo=UTC), says)
+    stands_since = moment(at)
+    assert stands_since is not None
+    return _Standing(pk, uuid, stands_since, says)
 
 
 def _not_here() -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -96,8 +96,15 @@ def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) 
     """Lock the seat of `by` for this transaction and record that work is done in it: one
     statement. False where they hold none.
     """
-    mine = by.assignments.filter(pair=pair, task=task)
-    return bool(mine.update(touched_at=Coalesce("touched_at", Value(now))))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE annotate_assignment SET touched_at = COALESCE(touched_at, %s)
+            WHERE pair_id = %s AND task = %s AND member_id = %s
+            """,
+            [connection.ops.adapt_datetimefield_value(now), pair.pk, str(task), by.pk],
+        )
+        return bool(cursor.rowcount > 0)
 
 
 def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:

@@ -1,6 +1,6 @@
 """The judge page: one document, one key, the next document.
 
-The page's script journals what is said and fetches documents ahead (`annotate.api.Journal`,
+The page's script journals what is said and fetches documents ahead (`annotate.api.journal`,
 `documents`); the forms here do the same without a script.
 """
 
