@@ -21,6 +21,8 @@ class NewProjectForm(forms.Form):
         max_length=80,
         help_text="In addresses and commands: small letters, digits and hyphens.",
         error_messages={"invalid": "Only small letters, digits and hyphens, such as tidal-power."},
+        # js/slug.js proposes it.
+        widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
     )
     grades = forms.CharField(
         initial="0, 1, 2",

@@ -252,6 +252,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
     """Who is in the project; leads let people in."""
     member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
     form = NewMemberForm(request.POST or None)
+    invited = None
     if request.method == "POST" and form.is_valid():
         try:
             invited = member_actions.add_member(
@@ -260,12 +261,16 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error("username", str(refused))
         else:
-            messages.success(request, _welcome(invited))
-            return redirect("annotate:members", slug)
+            if invited.password is None:
+                name = invited.member.name
+                messages.success(request, f"{name} is in the project, and signs in as before.")
+                return redirect("annotate:members", slug)
+            # Shown in the answer itself, so that it is kept nowhere.
+            form = NewMemberForm()
     people = member.project.memberships.order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
-    return render(
+    response = render(
         request,
         "annotate/members.html",
         {
@@ -273,10 +278,14 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "members",
             "members": people,
+            "invited": invited,
             "form": form if member.leads else None,
         },
         status=422 if form.errors else 200,
     )
+    if invited:
+        response["Cache-Control"] = "no-store"
+    return response
 
 
 @require_POST
@@ -355,13 +364,3 @@ def archiving(request: PageRequest, slug: str) -> HttpResponse:
         rules.unarchive(by=member)
         messages.success(request, "The project is back.")
     return redirect("annotate:settings", slug)
-
-
-def _welcome(invited: member_actions.Invited) -> str:
-    name = invited.member.name
-    if invited.password is None:
-        return f"{name} is in the project, and signs in as before."
-    return (
-        f"{name} is in the project. Hand over their first password now, for it is not shown "
-        f"again: {invited.password}"
-    )
