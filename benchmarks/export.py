@@ -159,12 +159,12 @@ def _fill(rows: int) -> dict[str, Any]:
         "annotate_judgment",
         (
             *("id", "uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
-            *("evidence", "source", "at"),
+            *("evidence", "clauses", "pressed", "source", "at"),
         ),
         (
             (
                 *(key, f"{key:032x}", 2 * n + 2, key, ada.pk, place % 3 if key % 20 else 0),
-                *("", "[]", "page", BY),
+                *("", "[]", "[]", "key", "page", BY),
             )
             for n in range(queries)
             for place, key in enumerate(range(n * POOL + 1, (n + 1) * POOL + 1))
@@ -217,7 +217,8 @@ CHANGED = """
 """
 SAID = """
     SELECT q.query_id, d.doc_id, m.name, j.relevance, n.side, p.pair_id, n.version, j.at, j.note,
-           j.uuid, m.is_machine, j.evidence, j.active_ms, j.superseded_at, j.withdrawn_at
+           j.uuid, m.is_machine, j.evidence, j.active_ms, j.superseded_at, j.withdrawn_at,
+           j.clauses, j.pressed, j.made_at
     FROM annotate_judgment j
     JOIN annotate_narrative n ON n.id = j.narrative_id
     JOIN annotate_instructionpair p ON p.id = n.pair_id
@@ -231,6 +232,7 @@ SAID = """
 FIELDS = (
     *("query_id", "doc_id", "annotator", "relevance", "side", "pair_id", "version", "at", "note"),
     *("uuid", "machine", "evidence", "active_ms", "superseded_at", "withdrawn_at"),
+    *("clauses", "pressed", "made_at"),
 )
 
 
