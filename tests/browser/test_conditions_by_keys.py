@@ -11,7 +11,6 @@ from annotate.actions import seats
 from annotate.conditions import derived
 from annotate.models import Assignment, Condition, Judgment, Project
 from tests import factories
-from tests.services.processes import wait_until
 
 
 class Scene:
@@ -54,7 +53,7 @@ class Scene:
         return self.page.locator(".grade-button:has(.follows)")
 
     def saved(self) -> Judgment:
-        wait_until(lambda: Judgment.objects.current().exists(), "the judgment to be saved")
+        expect(self.page.locator("#save-line")).to_contain_text("Saved")
         return Judgment.objects.current().get()
 
     def answers(self) -> list[str]:
@@ -195,7 +194,9 @@ def test_without_a_script_the_answers_go_with_the_grade(scene):
     page.locator("#grade-2").click()
 
     expect(page.locator("#sheet .document .id")).to_have_text("B")
-    assert (scene.saved().relevance, scene.answers()) == (2, ["met"] * 3)
+    saved = Judgment.objects.get()
+    answers = list(saved.verdicts.values_list("answer", flat=True))
+    assert (saved.relevance, answers) == (2, ["met"] * 3)
 
 
 def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):

@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from annotate.actions import seats
 from annotate.models import Assignment, Document, Judgment, Project
 from tests import factories
-from tests.services.processes import wait_until
 
 # Each of the first three signs is two units of UTF-16 and one code point.
 ASTRAL = (
@@ -74,7 +73,7 @@ class Scene:
         return self.page.locator(".mark-chip__go")
 
     def saved(self) -> Judgment:
-        wait_until(lambda: Judgment.objects.current().exists(), "the judgment to be saved")
+        expect(self.page.locator("#save-line")).to_contain_text("Saved")
         return Judgment.objects.current().get()
 
     def quoted(self) -> list[str]:
