@@ -195,15 +195,13 @@ def sentences(text: str) -> list[str]:
 
 
 def _constraint(added: Sequence[str], conditions: int) -> Advice:
-    """Whether something was asked for that was not before: at least three words in a row, or a
-    word that shuts out with one beside it, or a condition on a line of its own.
+    """Whether something was asked for that was not before: three words or more, or one that shuts
+    something out, or a condition on a line of its own.
     """
-    asked = [
-        text.strip()
-        for text in added
-        if (count := len(words(text))) >= 3 or (count and _NEGATIONS.search(text))
-    ]
-    return Advice(Check.CONSTRAINT, bool(asked) or conditions > 0, _few(asked), conditions)
+    count = sum(len(words(text)) for text in added)
+    shuts = any(_NEGATIONS.search(text) for text in added)
+    good = count >= 3 or (shuts and count > 1) or conditions > 0
+    return Advice(Check.CONSTRAINT, good, (), conditions)
 
 
 def _negation(added: Iterable[str]) -> Advice:

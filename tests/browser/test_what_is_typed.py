@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotate.models import Narrative
+from annotate.actions.guidelines import write_guideline
+from annotate.models import Guideline, Narrative
 from tests import factories
 
 
@@ -19,60 +20,53 @@ def pair(live_server):
 
 
 @pytest.fixture
-def open_rewriting(new_person, pair):
-    """carla's page of the pair, as often as it is asked for, always in the same browser."""
+def open_guidelines(new_person, pair):
+    """carla's page of the guidelines, as often as it is asked for, always in the same browser."""
     page = new_person("carla")
     page.on("dialog", lambda dialog: dialog.accept())
+    lead = pair.project.memberships.get(name="carla")
+    write_guideline(text="Only plants at sea count.", by=lead, based_on=0)
 
     def open_page():
-        page.goto(f"/pairs/{pair.pk}/narrative/")
+        page.goto(f"/projects/{pair.project.slug}/guidelines/?edit=1")
         return page
 
     return open_page
 
 
-def test_unsaved_words_come_back(open_rewriting):
-    text = open_rewriting().get_by_role("textbox", name="Altered")
+def test_unsaved_words_come_back(open_guidelines):
+    text = open_guidelines().get_by_role("textbox", name="Guidelines")
     text.fill("Only plants at sea count. None in rivers.")
 
-    page = open_rewriting()
+    page = open_guidelines()
 
-    expect(page.get_by_role("textbox", name="Altered")).to_have_value(
+    expect(page.get_by_role("textbox", name="Guidelines")).to_have_value(
         "Only plants at sea count. None in rivers."
     )
     expect(page.get_by_text("had not saved, is back")).to_be_visible()
 
 
-def test_words_that_came_back_can_be_thrown_away(open_rewriting):
-    open_rewriting().get_by_role("textbox", name="Altered").fill("Something else.")
-    page = open_rewriting()
+def test_words_that_came_back_can_be_thrown_away(open_guidelines):
+    open_guidelines().get_by_role("textbox", name="Guidelines").fill("Something else.")
+    page = open_guidelines()
 
     page.get_by_role("button", name="Throw it away").click()
 
-    expect(page.get_by_role("textbox", name="Altered")).to_have_value("Only plants at sea count.")
+    expect(page.get_by_role("textbox", name="Guidelines")).to_have_value(
+        "Only plants at sea count."
+    )
 
 
-def test_saved_words_are_no_longer_a_draft(open_rewriting):
-    page = open_rewriting()
-    page.get_by_role("textbox", name="Altered").fill("Only plants at sea count, none in rivers.")
-    page.get_by_label("Note").fill("rivers out")
+def test_saved_words_are_no_longer_a_draft(open_guidelines):
+    page = open_guidelines()
+    page.get_by_role("textbox", name="Guidelines").fill("Only plants at sea, none in rivers.")
     page.get_by_role("button", name="Save as a new version").click()
+    expect(page.get_by_text("Version 2 is in force")).to_be_visible()
 
-    page = open_rewriting()
+    page = open_guidelines()
 
     expect(page.get_by_text("had not saved, is back")).to_be_hidden()
-    expect(page.get_by_label("Note")).to_have_value("")
-    assert Narrative.objects.filter(side="altered").count() == 2
-
-
-def test_ticks_are_counted_and_stay(open_rewriting):
-    open_rewriting().get_by_role("checkbox").check()
-
-    page = open_rewriting()
-
-    expect(page.locator("[data-tally-count]")).to_have_text("1")
-    expect(page.locator("[data-tally-share]")).to_have_text("100%")
-    expect(page.get_by_text("had not saved, is back")).to_be_hidden()
+    assert Guideline.objects.count() == 2
 
 
 def test_a_moment_is_shown_in_the_readers_zone(new_person, pair):

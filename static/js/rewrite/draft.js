@@ -48,6 +48,9 @@ function say(state, more = "", rest = []) {
   if (told.textContent !== spoken) told.textContent = spoken;
 }
 
+// Whether the fields hold something else than what the page came with.
+const fresh = () => fields.some((field) => field.value !== field.defaultValue);
+
 function read() {
   try {
     return JSON.parse(localStorage.getItem(name));
@@ -141,6 +144,11 @@ async function restore() {
   const knew = !other || (kept.seen[other] ?? -1) >= theirs || kept.place === other;
   // These words went to the server with a button of the page, and stand among those that are put by.
   if (form.querySelector(`button[name=take][value^="${CSS.escape(kept.place)}:"]`)) return keep({ ...kept, pending: false });
+  // Someone typed already, before this script came.
+  if (fresh()) {
+    await put(kept);
+    return changed();
+  }
   if (!knew && kept.turn < Number(form.dataset.turn)) {
     const response = await put(kept);
     if (response.ok) {
@@ -175,6 +183,8 @@ document.addEventListener("visibilitychange", () => document.hidden && send());
 for (const button of document.querySelectorAll("[data-without-script]")) button.hidden = true;
 // Advice waits for the network like everything else; the line says that it is away.
 for (const event of ["htmx:sendError", "htmx:timeout"]) document.getElementById("advice").addEventListener(event, (failure) => failure.stopPropagation());
+// What was typed before the scripts of the page were there: as if it were typed now.
+addEventListener("load", () => fresh() && form.elements.text.dispatchEvent(new Event("input", { bubbles: true })));
 // A page that was refused holds what was typed: no version, and no draft yet.
 if ("typed" in form.dataset) changed();
 else restore();
