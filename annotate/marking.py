@@ -124,13 +124,13 @@ def marks(text: str, of: Wanted) -> Marks:
     # Words come again and again: each is looked at once.
     known: dict[str, int] = {}
     for match in _WORD.finditer(text):
-        word = match.group()
-        if match.lastgroup is not None:
-            if unspaced:
-                _mark_letters(word, match.start(), of, found)
-            continue
+        word = match[0]
         kind = known.get(word)
         if kind is None:
+            if match.lastgroup is not None:
+                if unspaced:
+                    _mark_letters(word, match.start(), of, found)
+                continue
             kind = known[word] = kinds.get(_stem(word), _NEITHER)
         if kind != _NEITHER:
             found[kind].append(Span(match.start(), match.end()))

@@ -11,11 +11,12 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotate.actions import seats
 from annotate.marking import wanted
-from annotate.models import InstructionPair
+from annotate.models import Assignment, InstructionPair, Membership
 from annotate.shown import show, shown_table, text_parts, words_to_mark
 from annotate.templatetags.documents import document_text, table_rows
-from annotate.windows import ShownCell
+from annotate.windows import Grid, ShownCell
 from tests import factories
 
 
@@ -141,7 +142,8 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
 
 
 def test_only_so_many_cells_are_kept(db, monkeypatch):
-    monkeypatch.setattr("annotate.shown._kept", kept := OrderedDict())
+    kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
+    monkeypatch.setattr("annotate.shown._kept", kept)
     monkeypatch.setattr("annotate.shown._KEPT_CELLS", 5_000)
     project = factories.project()
 
@@ -277,3 +279,26 @@ def test_a_document_that_is_no_table_has_its_own_page(table, client):
 def test_a_window_takes_few_queries(table, client, django_assert_max_num_queries):
     with django_assert_max_num_queries(9):
         client.get(table, {"row": "160"}, headers={"HX-Request": "true"})
+
+
+def test_every_page_with_a_document_leads_to_the_other_windows(table, client):
+    pair = InstructionPair.objects.get()
+    candidate = pair.query.candidates.get()
+    ada = Membership.objects.get(name="ada")
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    under = factories.altered(pair)
+    factories.judgment(under, candidate, ada, 0)
+    factories.judgment(under, candidate, factories.member(pair.project, "ben"), 2)
+    factories.lead(pair.project, "carla")
+    link = f'href="{table}?row=151&amp;column=1"'
+
+    for name, keys, who in (
+        ("annotate:judge", [pair.pk, candidate.pk], "ada"),
+        ("annotate:document", [pair.pk, candidate.pk], "ada"),
+        ("annotate:documents", [pair.pk], "ada"),
+        ("audit:disagreement", [under.pk, candidate.pk], "carla"),
+    ):
+        client.force_login(factories.user(who))
+        page = client.get(reverse(name, args=keys), {"candidate": candidate.pk})
+
+        assert link in page.content.decode(), name

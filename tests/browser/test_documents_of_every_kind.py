@@ -410,3 +410,18 @@ def test_one_returns_to_the_window_of_a_table_that_one_left(read):
 
     expect(page.locator("tbody td").first).to_have_text("r151c1")
     page.wait_for_function("document.querySelector('.document__table').scrollTop === 700")
+
+
+def test_words_are_marked_in_the_texts_that_are_open_in_the_list(read):
+    page = read("tidal plants at sea", "No power")
+    page.keyboard.press("v")
+    expect(page.locator("[data-listing]:not([data-keys-wait])")).to_be_visible()
+
+    page.keyboard.press("x")
+    expect(page.locator(".listing__sheet .document__text")).to_be_visible()
+    page.wait_for_function("CSS.highlights.get('mark-query')?.size > 0")
+    assert marked(page, "mark-query") == ["tidal"]
+    assert marked(page, "mark-change") == ["sea"]
+    page.keyboard.press("x")
+
+    page.wait_for_function("CSS.highlights.get('mark-query').size === 0")

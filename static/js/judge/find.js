@@ -2,7 +2,7 @@
 // stands and however it is written (the same rule as annotate.windows.searched). Enter goes to the next match, with Shift
 // to the one before; Escape leaves the box and the words stay. In a table that is shown in windows the server says how many
 // there are, and in which window the next one is.
-import { canMark, paint, textOf, texts } from "./marked.js";
+import { canMark, paint, rangeOf, texts } from "./marked.js";
 import { reveal } from "./reveal.js";
 import { address, fetched, put, sayFailed } from "./table.js";
 
@@ -38,8 +38,6 @@ if (form && root && canMark) {
     return terms.length ? new RegExp(terms.map((term) => term.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "giu") : null;
   }
 
-  const range = ({ element, start, end }) => textOf(element).range([start, end]);
-
   function search() {
     const sought = pattern();
     const painted = [];
@@ -50,7 +48,7 @@ if (form && root && canMark) {
         const found = { element, start: match.index, end: match.index + match[0].length };
         // A cell that another window has as its own is painted here and counted there.
         if (!("again" in element.dataset)) matches.push(found);
-        if (painted.length < PAINTED) painted.push(range(found));
+        if (painted.length < PAINTED) painted.push(rangeOf(found));
       }
     }
     paint("find", painted, 1);
@@ -135,7 +133,7 @@ if (form && root && canMark) {
 
   function go(to) {
     at = to;
-    const here = range(matches[at]);
+    const here = rangeOf(matches[at]);
     paint("find-here", [here], 3);
     reveal(here);
     count(true);

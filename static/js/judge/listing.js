@@ -4,6 +4,7 @@
 import { add, journal, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
 import { Clock, watched } from "./clock.js";
+import { cover, marksIn, wantsMarks } from "./marked.js";
 import { Sitting } from "./sitting.js";
 import { Stack } from "./stack.js";
 
@@ -125,6 +126,7 @@ async function open(row) {
   const candidate = candidateOf(row);
   if (await stack.ensure(candidate)) place.replaceChildren(...stack.get(candidate).childNodes);
   else place.remove();
+  paintMarks();
   // One reads from the top.
   if (row === current() && row.getBoundingClientRect().bottom > innerHeight) row.scrollIntoView({ block: "start" });
 }
@@ -133,7 +135,12 @@ function close(row) {
   row.querySelector("[data-open]").ariaExpanded = "false";
   row.querySelector(".listing__sheet")?.remove();
   row.querySelector(".listing__word")?.remove();
+  paintMarks();
 }
+
+// The words of the query and of the change, in the texts that are open.
+const paintMarks = () => cover(wantsMarks() ? marksIn(part()) : []);
+document.addEventListener("document:window", paintMarks);
 
 const isOpen = (row) => row.querySelector("[data-open]").ariaExpanded === "true";
 

@@ -1,9 +1,8 @@
 // Marked words: the query's in one colour, those of the change in another, where the server says (`data-marks`: two lists
 // of start, end, start, end ... in code points). One key turns them off and on, for good; two go from mark to mark.
-import { canMark, paint, textOf } from "./marked.js";
+import { canMark, cover, keepMarks, marksIn, paint, rangeOf, wantsMarks } from "./marked.js";
 import { reveal } from "./reveal.js";
 
-const KEPT = "rejudge.marks";
 // Of a very long document these are painted at once, and the rest when the document is there.
 const AT_ONCE = 1_000;
 const tools = document.querySelector("[data-marks-tools]");
@@ -16,7 +15,7 @@ if (tools && root && canMark) {
   const words = (name, values) => tools.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
   const shown = () => toggle.ariaPressed === "true";
   let sheet = null;
-  let marks = []; // in the order of the document: {element, start, end, kind}, in units
+  let marks = [];
   let at = -1;
   let later = 0;
 
@@ -24,26 +23,6 @@ if (tools && root && canMark) {
     status.ariaLive = aloud ? "polite" : "off";
     status.textContent = sentence;
   };
-
-  function read() {
-    marks = [];
-    at = -1;
-    for (const element of sheet?.querySelectorAll("[data-marks]") ?? []) {
-      const text = textOf(element);
-      const found = [];
-      JSON.parse(element.dataset.marks).forEach((offsets, kind) => {
-        for (let n = 0; n < offsets.length; n += 2) found.push({ element, start: text.units(offsets[n]), end: text.units(offsets[n + 1]), kind });
-      });
-      marks.push(...found.sort((one, other) => one.start - other.start));
-    }
-  }
-
-  const range = ({ element, start, end }) => textOf(element).range([start, end]);
-
-  function cover(some) {
-    paint("mark-query", some.filter((mark) => mark.kind === 0).map(range));
-    paint("mark-change", some.filter((mark) => mark.kind === 1).map(range));
-  }
 
   function draw() {
     const wanted = shown() ? marks : [];
@@ -57,14 +36,15 @@ if (tools && root && canMark) {
 
   function show(of) {
     sheet = of;
-    read();
+    marks = sheet ? marksIn(sheet) : [];
+    at = -1;
     draw();
   }
 
   function step(way) {
     if (!marks.length) return;
     at = at < 0 ? (way > 0 ? first() : marks.length - 1) : (at + way + marks.length) % marks.length;
-    const here = range(marks[at]);
+    const here = rangeOf(marks[at]);
     paint("mark-here", [here], 2);
     reveal(here);
     say(words("place", { at: at + 1, all: marks.length }), true);
@@ -72,9 +52,14 @@ if (tools && root && canMark) {
 
   // The first mark from what is on the screen on: whoever read halfway does not begin anew.
   function first() {
-    if (scrollY < 8) return 0;
-    const below = marks.findIndex((mark) => range(mark).getBoundingClientRect().top > 0);
-    return Math.max(0, below);
+    let low = 0;
+    let high = scrollY < 8 ? 0 : marks.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (rangeOf(marks[middle]).getBoundingClientRect().top < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   root.addEventListener("judge:document", ({ detail }) => show(detail.sheet));
@@ -84,11 +69,11 @@ if (tools && root && canMark) {
     if (button?.dataset.marksStep) step(Number(button.dataset.marksStep));
     if (button === toggle) {
       toggle.ariaPressed = String(!shown());
-      localStorage.setItem(KEPT, shown() ? "on" : "off");
+      keepMarks(shown());
       draw();
     }
   });
-  toggle.ariaPressed = String(localStorage.getItem(KEPT) !== "off");
+  toggle.ariaPressed = String(wantsMarks());
   tools.hidden = false;
   show(document.querySelector(".judge__sheet"));
 }
