@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from annotate.models import Judgment, Project
 from audit.models import Review
@@ -11,7 +11,8 @@ from exporters.files import Writer
 from exporters.manifest import Manifest, compose, facts_of
 from exporters.progress import Report, reported
 from formats.jsonl import Said, write_judgments, write_pairs
-from formats.judgments_csv import write_judgments as write_table
+from formats.judgments_csv import JudgmentTable
+from formats.records import JudgmentRecord
 
 FORMAT = "jsonl"
 
@@ -31,12 +32,18 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
         counts["pairs"] = write_pairs(selection.pair_records(project), f)
 
+    everything = "Every judgment of people and machines, also those that no longer stand."
+    standing_ones = "Judgments that stand, as a table, with active time."
+    with (
+        into.file("judgments.jsonl", everything) as f,
+        into.file("judgments.csv", standing_ones) as beside,
+    ):
+        table = JudgmentTable(beside)
+        walked = reported(selection.judgments(queries), report)
+        counts["judgments"] = write_judgments(_beside(table, walked), f)
+        table.close()
+
     said: list[tuple[str, str, Iterable[Said]]] = [
-        (
-            "judgments",
-            "Every judgment of people and machines, also those that no longer stand.",
-            reported(selection.judgments(queries), report),
-        ),
         ("flags", "What judges said instead of a grade.", selection.flags(queries)),
         ("adjudications", "Settling decisions.", selection.adjudications(queries)),
         ("reviews", "Reviews of instructions, with their ratings.", selection.reviews(pairs)),
@@ -48,8 +55,6 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
     with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
         counts["verdicts"] = conditions.write(conditions.documents(project, pairs), f)
-    with into.file("judgments.csv", "Judgments that stand, as a table, with active time.") as f:
-        write_table(selection.judgments(queries, standing=True), f)
 
     standing = sum(tally.people.values()) + tally.stale + tally.set_aside + tally.machines
     counts["judgments_counted"] = sum(tally.people.values())
@@ -70,3 +75,13 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         pairs=[facts_of(pair, {}) for pair in pairs],
         files=into.files,
     )
+
+
+def _beside(table: JudgmentTable, records: Iterable[JudgmentRecord]) -> Iterator[JudgmentRecord]:
+    """Pass judgments on, and put those that stand into a table on the way. Their notes stay out:
+    a spreadsheet takes some words for formulas.
+    """
+    for record in records:
+        if record.superseded_at is None:
+            table.add(record._replace(note=""))
+        yield record

@@ -365,13 +365,11 @@ _UNDER = ("narrative__side", "narrative__pair__pair_id", "narrative__version")
 _OF = ("candidate__query__query_id", "candidate__document__doc_id")
 
 
-def judgments(of: Sequence[QueryRow], *, standing: bool = False) -> Iterator[JudgmentRecord]:
-    """Yield every judgment ever made, of people and machines; or only those that still stand."""
+def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
+    """Yield every judgment ever made, of people and machines, also those that no longer stand."""
     for batch in batches(of, BATCH):
         among = [query.pk for query in batch]
         rows = Judgment.objects.filter(candidate__query__in=among)
-        if standing:
-            rows = rows.current()
         # As text: an empty list of evidence need not be parsed, nor a UUID made and unmade.
         with_text = rows.annotate(
             spans=Cast("evidence", TextField()),

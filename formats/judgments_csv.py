@@ -9,7 +9,7 @@ from typing import IO
 
 from formats.csv_rows import csv_rows
 from formats.fields import Fields
-from formats.reading import line_ends, reader, write_lines
+from formats.reading import line_ends, reader
 from formats.records import PRESSED, SIDES, JudgmentRecord
 from formats.source import Source, check_id, check_text
 
@@ -89,41 +89,61 @@ def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int
 
     A judgment that was superseded or withdrawn is refused: read back, it would count.
     """
+    table = JudgmentTable(stream)
+    for record in records:
+        table.add(record)
+    return table.close()
 
-    def lines() -> Iterator[str]:
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        for record in records:
-            check_id(record.query_id, "query_id")
-            check_id(record.doc_id, "doc_id")
-            check_text(record.annotator, "annotator")
-            check_text(record.note, "note")
-            if record.superseded_at is not None or record.withdrawn_at is not None:
-                raise ValueError(
-                    f"the judgment of {record.annotator} on {record.doc_id} no longer stands; "
-                    "judgments-csv holds current judgments only"
-                )
-            writer.writerow(
-                (
-                    record.query_id,
-                    record.doc_id,
-                    record.annotator,
-                    record.relevance,
-                    record.side,
-                    record.at.isoformat() if record.at else None,
-                    line_ends(record.note),
-                    record.pair_id,
-                    record.version,
-                    record.uuid,
-                    "true" if record.machine else None,
-                    record.active_ms,
-                    record.pressed,
-                    record.made_at.isoformat() if record.made_at else None,
-                )
+
+class JudgmentTable:
+    """A table of judgments that is written row by row, for whoever has them pass by."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._buffer = io.StringIO()
+        self._writer = csv.writer(self._buffer, lineterminator="\n")
+        self._writer.writerow(COLUMNS)
+        self._count = 0
+
+    def add(self, record: JudgmentRecord) -> None:
+        """Write one judgment; ValueError for one that cannot stand in the table."""
+        check_id(record.query_id, "query_id")
+        check_id(record.doc_id, "doc_id")
+        check_text(record.annotator, "annotator")
+        check_text(record.note, "note")
+        if record.superseded_at is not None or record.withdrawn_at is not None:
+            raise ValueError(
+                f"the judgment of {record.annotator} on {record.doc_id} no longer stands; "
+                "judgments-csv holds current judgments only"
             )
-            yield buffer.getvalue().removesuffix("\n")
-            buffer.seek(0)
-            buffer.truncate()
+        self._writer.writerow(
+            (
+                record.query_id,
+                record.doc_id,
+                record.annotator,
+                record.relevance,
+                record.side,
+                record.at.isoformat() if record.at else None,
+                line_ends(record.note),
+                record.pair_id,
+                record.version,
+                record.uuid,
+                "true" if record.machine else None,
+                record.active_ms,
+                record.pressed,
+                record.made_at.isoformat() if record.made_at else None,
+            )
+        )
+        self._count += 1
+        if self._count % 1_000 == 0:
+            self._send()
 
-    stream.write((",".join(COLUMNS) + "\n").encode())
-    return write_lines(lines(), stream)
+    def close(self) -> int:
+        """Write what is left and return how many judgments there were; the stream stays open."""
+        self._send()
+        return self._count
+
+    def _send(self) -> None:
+        self._stream.write(self._buffer.getvalue().encode())
+        self._buffer.seek(0)
+        self._buffer.truncate()

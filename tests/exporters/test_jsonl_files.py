@@ -215,6 +215,8 @@ def test_judgments_that_stand_are_a_table_with_active_time_too(tides, write):
         "301,é,ada,0,altered,2026-03-02T09:30:00+00:00,,301,2,"
         "00000000-0000-0000-0000-000000000009,,900,key,2026-03-02T09:30:00+00:00"
     )
+    # A note may begin like a formula.
+    assert not any("At sea." in line for line in lines)
 
 
 def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):

@@ -58,8 +58,9 @@ def test_everything_said_comes_back(elsewhere, write):
         load("judgments-jsonl", folder / f"{name}.jsonl")
 
     again = write(Project.objects.get(slug="tides"), "jsonl")
-    for name in ("pairs", *SAID):
+    for name in ("pairs", "verdicts", *SAID):
         assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
+    assert again["judgments.csv"] == elsewhere["judgments.csv"]
 
 
 def test_loading_it_a_second_time_changes_nothing(elsewhere):
