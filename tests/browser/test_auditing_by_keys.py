@@ -164,22 +164,3 @@ def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, acces
 
     expect(page.get_by_text("Nothing here fits the filter")).to_be_visible()
     assert Decision.objects.get().outcome == "revise"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_lists_stories_and_figures_are_accessible_in_both_themes(
-    tides, new_person, accessibility, scheme
-):
-    review(tides, "ada", query_dependency="poor")
-    review(tides, "ben")
-    page = new_person("carla", color_scheme=scheme)
-
-    for path in (
-        "/projects/tides/reviews/",
-        "/projects/tides/disagreements/",
-        "/projects/tides/disagreements/?state=settled",
-        f"/pairs/{tides.pk}/story/",
-        "/projects/tides/agreement/",
-    ):
-        page.goto(path)
-        assert accessibility(page) == [], path

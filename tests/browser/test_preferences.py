@@ -50,7 +50,8 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
     page.keyboard.press("2")
     expect(page.locator("#save-line")).to_contain_text("Saved")
     page.keyboard.press("z")
-    page.keyboard.press("u")
+    with page.expect_response("**/api/v1/journal/"):
+        page.keyboard.press("u")
 
     expect(page.locator(".document h2")).to_have_text(second)
     assert Judgment.objects.current().count() == 0

@@ -31,12 +31,3 @@ def test_a_wrong_password_says_so_and_signs_nobody_in(page):
 
     expect(page.get_by_text("Please enter a correct username and password")).to_be_visible()
     assert "sessionid" not in {cookie["name"] for cookie in page.context.cookies()}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_page_can_be_used_by_everybody(scheme, new_person, accessibility):
-    page = new_person(color_scheme=scheme)
-
-    page.goto("/")
-
-    assert accessibility(page) == []
