@@ -16,8 +16,8 @@ export function unfold() {
 
 function fold(on) {
   root.toggleAttribute("data-folded", on);
-  const button = pane.querySelector("[data-asked-fold]");
-  button.ariaExpanded = String(!on);
+  pane.querySelector("[data-asked-fold]").ariaExpanded = String(!on);
+  pane.querySelector(".judge__question").tabIndex = on ? -1 : 0;
 }
 
 function split(on) {
