@@ -76,7 +76,7 @@ def line(page: Page, words: str) -> None:
 def all_here(page: Page, documents: int) -> None:
     """The documents have been fetched ahead, as far as there are any."""
     page.wait_for_function(
-        """async (wanted) => {
+        """wanted => {
             const got = performance.getEntriesByType("resource")
                 .filter(({ name }) => name.includes("/documents/?"))
                 .flatMap(({ name }) => new URL(name).searchParams.getAll("candidate"));

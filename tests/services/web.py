@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -30,8 +31,6 @@ class WebServer:
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "tests.settings",
             "REJUDGE_TEST_DATABASE": str(connection.settings_dict["NAME"]),
-            # Its own processes end with it, also when it is killed.
-            "REJUDGE_SUPERVISED": "1",
         }
         log = self._folder / "log"
         argv = web_command("127.0.0.1", self.port, workers=1)
@@ -41,8 +40,8 @@ class WebServer:
         wait_until(self._answers, "the web server", process=self._process, log=log)
 
     def kill(self) -> None:
-        """End it at once, whatever it is doing."""
-        self._process.kill()
+        """End it and its own processes at once, whatever they are doing."""
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._stack.close()
         wait_until(lambda: not self._answers(), "the web server to be gone")
