@@ -287,6 +287,21 @@ def test_words_are_found_in_all_windows_of_a_table(read):
     assert marked(page, "find-here") == ["SPRING"]
 
 
+def test_a_match_in_the_title_comes_before_those_of_all_windows(read):
+    text = tall().replace("r10c2", "spring").replace("r4321c3", "spring")
+    page = read(text, markup="markdown", title="Spring tides")
+    status = page.locator("[data-find-status]")
+    page.keyboard.press("/")
+    page.keyboard.type("spring")
+    expect(status).to_have_text("3 found")
+
+    for way, at in (("", 1), ("", 2), ("", 3), ("Shift+", 2), ("Shift+", 1)):
+        page.keyboard.press(f"{way}Enter")
+        expect(status).to_have_text(f"{at} of 3 found")
+
+    assert marked(page, "find-here") == ["Spring"]
+
+
 def test_without_javascript_the_windows_are_pages(read, new_person):
     path = re.sub(r"https?://[^/]+", "", read(tall(), markup="markdown").url)
     page = new_person("ada", java_script_enabled=False)

@@ -38,6 +38,10 @@ if (form && root && canMark) {
     return terms.length ? new RegExp(terms.map((term) => term.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "giu") : null;
   }
 
+  // A cell that another window has as its own is painted here and counted there; what stands below a table of several
+  // windows belongs to none.
+  const counts = (element) => !("again" in element.dataset) && !(place() && element.matches(".document__note"));
+
   function search() {
     const sought = pattern();
     const painted = [];
@@ -46,8 +50,7 @@ if (form && root && canMark) {
     for (const element of sought && sheet ? texts(sheet) : []) {
       for (const match of element.textContent.matchAll(sought)) {
         const found = { element, start: match.index, end: match.index + match[0].length };
-        // A cell that another window has as its own is painted here and counted there.
-        if (!("again" in element.dataset)) matches.push(found);
+        if (counts(element)) matches.push(found);
         if (painted.length < PAINTED) painted.push(rangeOf(found));
       }
     }
@@ -57,7 +60,7 @@ if (form && root && canMark) {
     for (const button of steps) button.disabled = !sought;
   }
 
-  // Matches outside the table (title, notes) come before those of all windows.
+  // Matches in the title and the caption come before those of all windows.
   const outside = () => matches.filter(({ element }) => !element.closest("tbody, thead")).length;
 
   function count(aloud) {
@@ -104,7 +107,9 @@ if (form && root && canMark) {
   async function step(way) {
     if (!pattern()) return;
     const next = at < 0 && way < 0 ? matches.length - 1 : at + way;
-    const turning = place() && (next < 0 || next >= matches.length);
+    // Back from the first match of a window one comes to the window before, if one has any, and not to the title.
+    const low = whole?.before ? outside() : 0;
+    const turning = place() && (next < low || next >= matches.length);
     if (turning && (await turned(way))) return;
     if (!matches.length) return count(true);
     go((next + matches.length) % matches.length);
