@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
 import sys
+import threading
 from typing import Any
 
 import billiard.pool
+import celery.beat
 from celery import Celery
 from celery.signals import (
     after_setup_logger,
-    beat_embedded_init,
     task_postrun,
     task_prerun,
+    worker_init,
     worker_process_init,
     worker_ready,
 )
@@ -29,6 +32,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # How long an embedded worker waits between two looks into its broker file. It cannot be given as
 # an option: the transport would hand it on to SQLAlchemy, which refuses it.
 Transport.polling_interval = 0.2
+
+# The schedule inside a worker is a thread of it, and not a process: it only puts two messages into
+# the broker now and then.
+celery.beat._Process = None  # type: ignore[misc, assignment]
 
 # A process that has just done a job when the worker stops waits for its last word to be heard,
 # perhaps in vain: by default for half a minute. The row says what was done, so two seconds will do.
@@ -106,18 +113,28 @@ def _enter_pool(**_: Any) -> None:
     die_with(os.getppid())
 
 
-@beat_embedded_init.connect
-def _enter_beat(**_: Any) -> None:
-    die_with(os.getppid())
+@worker_init.connect
+def _share_memory(**_: Any) -> None:
+    # The processes of the pool are copies of this one. The collector would write into every page
+    # it looks at, and so make it a process's own.
+    gc.collect()
+    gc.freeze()
 
 
 @task_prerun.connect
 def _leave_through_the_job(**_: Any) -> None:
     # Stopped in the middle of a job: leave through it, so that it hands its row back. Only then: a
     # worker that waits for a job holds a lock that must not be left through an exception.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if _has_a_process_of_its_own():
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 @task_postrun.connect
 def _leave_at_once(**_: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if _has_a_process_of_its_own():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _has_a_process_of_its_own() -> bool:
+    """Whether jobs are done in processes; where they are done in threads, the worker ends them."""
+    return threading.current_thread() is threading.main_thread()

@@ -129,7 +129,10 @@ def _database() -> dict[str, Any]:
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",
             "init_command": (
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-20000;"
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                # In KiB. Pages have a connection for each of many threads, and the system's own
+                # cache behind them; a file that is loaded wants room for its indexes.
+                f"PRAGMA cache_size={-4_000 if WEB else -20_000};"
             ),
         }
         if database.get("NAME") != ":memory:":

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import selectors
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -234,3 +236,29 @@ def _listens(host: str, port: int) -> bool:
 
 def _described(code: int) -> str:
     return signal.Signals(-code).name if code < 0 else f"code {code}"
+
+
+def main(told: int) -> None:
+    """Supervise what is told, as JSON, through the open file `told`: programs, host, port and the
+    lines of a greeting.
+    """
+    with os.fdopen(told) as pipe:
+        plan = json.load(pipe)
+
+    def write(line: str) -> None:
+        print(line, flush=True)
+
+    supervisor = Supervisor(
+        [Program(*program) for program in plan["programs"]],
+        cwd=Path.cwd(),
+        env=dict(os.environ),
+        write=write,
+    )
+    supervisor.run(
+        host=plan["host"], port=plan["port"], on_ready=lambda: write("\n".join(plan["greeting"]))
+    )
+    write("Stopped. Everything is kept.")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

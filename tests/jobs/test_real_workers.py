@@ -38,8 +38,9 @@ def is_alive(process):
     return False
 
 
-def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url):
-    with worker(broker_url, "one@test"):
+@pytest.mark.parametrize("beside_the_web", [False, True])
+def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url, beside_the_web):
+    with worker(broker_url, "one@test", beside_the_web=beside_the_web):
         errand = Errand.objects.create()
         enqueue(errand)
         wait_until(lambda: Errand.objects.get().is_over, "the errand")
@@ -51,16 +52,18 @@ def test_a_worker_does_what_is_asked_for_and_shows_up(broker_url):
     assert worker_status().alive
 
 
-def test_a_worker_told_to_stop_ends_by_itself(broker_url):
-    with worker(broker_url, "one@test") as one:
+@pytest.mark.parametrize("beside_the_web", [False, True])
+def test_a_worker_told_to_stop_ends_by_itself(broker_url, beside_the_web):
+    with worker(broker_url, "one@test", beside_the_web=beside_the_web) as one:
         one.process.send_signal(signal.SIGTERM)
 
         assert one.process.wait(timeout=30) == 0
 
 
-def test_a_killed_workers_job_is_finished_by_the_next(broker_url):
+@pytest.mark.parametrize("beside_the_web", [False, True])
+def test_a_killed_workers_job_is_finished_by_the_next(broker_url, beside_the_web):
     errand = Errand.objects.create(kind=Errand.Kind.LONG_AT_FIRST)
-    with worker(broker_url, "first@test") as first:
+    with worker(broker_url, "first@test", beside_the_web=beside_the_web) as first:
         enqueue(errand)
         wait_until(lambda: Errand.objects.get().begun == 1, "the first to begin")
         at_it = Errand.objects.get().process

@@ -26,8 +26,10 @@ class Worker(NamedTuple):
 
 
 @contextlib.contextmanager
-def worker(broker_url: str, name: str) -> Iterator[Worker]:
-    """Run a worker that takes one job at a time, without a schedule of its own."""
+def worker(broker_url: str, name: str, *, beside_the_web: bool = False) -> Iterator[Worker]:
+    """Run a worker that takes one job at a time: one of its own, without a schedule, or the one
+    that `serve` puts beside the web server.
+    """
     env = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "tests.settings",
@@ -35,7 +37,7 @@ def worker(broker_url: str, name: str) -> Iterator[Worker]:
         "REJUDGE_TEST_DATABASE": str(connection.settings_dict["NAME"]),
         "PYTHONUNBUFFERED": "1",
     }
-    argv = [*worker_command(concurrency=1, schedule=False), "--hostname", name]
+    argv = [*worker_command(concurrency=1, schedule=beside_the_web), "--hostname", name]
     with (
         short_folder("worker") as folder,
         # Killed at the end, which is quick; what a worker does when it is told to stop is tested.

@@ -18,9 +18,10 @@ class Command(serve.Command):
         self.write("Looking after the example project")
         self.logins = ensure_example()
 
-    def greet(self, url: str) -> None:
+    def greeting(self, url: str) -> list[str]:
         """Say where the pages are and who may sign in."""
-        super().greet(url)
+        lines = super().greeting(url)
         for login in self.logins:
             words = f"password {login.password}" if login.password else "with its own password"
-            self.write(f"  sign in as {login.username:8} {words}")
+            lines.append(f"  sign in as {login.username:8} {words}")
+        return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from argparse import ArgumentParser
@@ -11,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from config.management.commands import prepare
-from config.supervisor import Program, Supervisor, port_is_free
+from config.supervisor import Program, port_is_free
 
 
 class Command(prepare.Command):
@@ -50,39 +51,50 @@ class Command(prepare.Command):
             )
         self.prepare()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-        supervisor = Supervisor(
-            [Program("web", web), Program("worker", worker_command(options["job_workers"]))],
-            cwd=settings.BASE_DIR,
-            env={**os.environ, "REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"},
-            write=self.write,
-        )
         self.write("Starting the web server and the worker")
-        supervisor.run(host=host, port=port, on_ready=lambda: self.greet(url))
-        self.write("Stopped. Everything is kept.")
+        supervise(
+            [Program("web", web), Program("worker", worker_command(options["job_workers"]))],
+            host=host,
+            port=port,
+            greeting=self.greeting(url),
+        )
 
-    def greet(self, url: str) -> None:
+    def greeting(self, url: str) -> list[str]:
         """Say where the pages are."""
-        self.write(f"Rejudge is at {url}   (Ctrl-C stops it)")
+        return [f"Rejudge is at {url}   (Ctrl-C stops it)"]
+
+
+def supervise(programs: list[Program], *, host: str, port: int, greeting: list[str]) -> None:
+    """Become the supervisor of `programs`: a process that holds nothing of what was needed until
+    here. What it shall do goes through a pipe, for the greeting may hold passwords.
+    """
+    told = {"programs": programs, "host": host, "port": port, "greeting": greeting}
+    reader, writer = os.pipe()
+    os.write(writer, json.dumps(told).encode())
+    os.close(writer)
+    os.set_inheritable(reader, True)
+    # A few threads take turns; a heap for each of them would only keep what none of them needs.
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
+    os.environ.update({"REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"})
+    become([sys.executable, "-m", "config.supervisor", str(reader)])
 
 
 def web_command(host: str, port: int, workers: int) -> list[str]:
     """Return the command line of the web server."""
-    return [
-        *(sys.executable, "-m", "granian", "--interface", "wsgi"),
-        *("--host", host, "--port", str(port), "--no-ws"),
-        *("--workers", str(workers), "--blocking-threads", "4"),
-        # A page that is being answered is waited for, not longer than a person would.
-        *("--workers-kill-timeout", "10s", "--respawn-failed-workers"),
-        *("--log-level", "warning", "config.wsgi:application"),
-    ]
+    return [sys.executable, "-m", "config.web", host, str(port), str(workers)]
 
 
 def worker_command(concurrency: int, *, schedule: bool = True) -> list[str]:
-    """Return the command line of a worker, by default with the schedule inside it."""
+    """Return the command line of a worker.
+
+    By default the one beside the web server: with the schedule inside it, and its jobs in threads,
+    for a process each would take as much memory as all the pages. Without `schedule` one of its
+    own, with a process for each job.
+    """
     return [
         *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
         *("-m", "celery", "--quiet", "--app", "config.celery", "worker"),
-        *(["--beat"] if schedule else []),
+        *(["--beat", "--pool", "threads"] if schedule else []),
         *("--concurrency", str(concurrency), "--loglevel", "INFO"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
