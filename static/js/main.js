@@ -12,4 +12,4 @@ import "./draft.js";
 import "./scroll.js";
 import "./judge/table.js";
 import "./journal.js";
-import "./waiting.js";
+import "./unsent.js";

@@ -15,7 +15,7 @@ export function tell(sentence, { kind = "info", stays = false, action = null } =
   notice.firstChild.append(words);
   if (stays) {
     const close = Object.assign(document.createElement("button"), { type: "button", className: "button button--plain button--small" });
-    close.textContent = document.querySelector("[data-waiting]").dataset.close;
+    close.textContent = document.querySelector("[data-unsent]").dataset.close;
     close.onclick = () => notice.remove();
     notice.append(close);
   } else {

@@ -264,7 +264,7 @@ def test_what_another_person_said_in_this_browser_waits_for_them(
     other.goto("/")
     other.wait_for_load_state("networkidle")
 
-    expect(other.locator("[data-waiting]")).to_be_hidden()
+    expect(other.locator("[data-unsent]")).to_be_hidden()
     assert scene.rows() == []
     sign_in(ada.context, "ada", live_server.url)
     other.goto("/")
@@ -315,7 +315,7 @@ def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
     ada.keyboard.press("2")
     line(ada, "Not saved: 1")
     ada.goto("/")
-    notice = ada.locator("[data-waiting]")
+    notice = ada.locator("[data-unsent]")
     expect(notice).to_contain_text("Not saved: 1")
 
     notice.get_by_role("button", name="Look").click()

@@ -5,8 +5,8 @@ import { discard, journal, refused, retry, status } from "./journal.js";
 import { clock } from "./time.js";
 import { tell } from "./told.js";
 
-const root = document.querySelector("[data-waiting]");
-const dialog = document.querySelector("[data-waiting-refused]");
+const root = document.querySelector("[data-unsent]");
+const dialog = document.querySelector("[data-unsent-list]");
 // What is on its way for less than this is no news.
 const MOMENT = 1_000;
 
