@@ -63,6 +63,18 @@ def test_every_style_sheet_is_on_the_page():
     assert linked == {str(path.relative_to(STATIC)) for path in STATIC.rglob("*.css")}
 
 
+def test_a_block_is_described_in_one_style_sheet():
+    """Two that call different things by one name would each spoil the other's looks."""
+    described: dict[str, list[str]] = {}
+    for path in sorted((STATIC / "css/components").glob("*.css")):
+        source = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
+        for block in set(re.findall(r"(?m)^  \.([a-z]+(?:-[a-z]+)*) \{", source)):
+            described.setdefault(block, []).append(path.name)
+
+    assert {block: names for block, names in described.items() if len(names) > 1} == {}
+    assert described["waiting"] == ["waiting.css"]
+
+
 def test_the_order_of_the_layers_comes_first():
     styles = (FOLDER / "components/_styles.html").read_text("utf-8")
 
