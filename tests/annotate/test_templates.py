@@ -72,7 +72,7 @@ def test_a_block_is_described_in_one_style_sheet():
             described.setdefault(block, []).append(path.name)
 
     assert {block: names for block, names in described.items() if len(names) > 1} == {}
-    assert described["waiting"] == ["waiting.css"]
+    assert described["badge"] == ["badge.css"]
 
 
 def test_the_order_of_the_layers_comes_first():
