@@ -15,6 +15,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate import access, keymap
@@ -41,6 +43,8 @@ MAX_DOCUMENTS = 50
 
 
 @require_GET
+@gzip_page
+@never_cache  # drawn before something was said, it would show what no longer stands
 def judging(request: PageRequest, pk: int) -> HttpResponse:
     """Go to where the person stopped (or onward from `?after=`): the next document, or the end."""
     member, pair = access.pair(request.user, pk)
@@ -57,6 +61,8 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
+@gzip_page
+@never_cache  # drawn before something was said, it would show what no longer stands
 def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document to be judged, or judged before."""
     member, pair = access.pair(request.user, pk)
@@ -69,6 +75,8 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 
 
 @require_GET
+@gzip_page
+@never_cache
 def documents(request: PageRequest, pk: int) -> HttpResponse:
     """Draw the documents that are asked for (`?candidate=93&candidate=94`), to be kept ready."""
     member, pair = access.pair(request.user, pk)
