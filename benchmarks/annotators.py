@@ -177,19 +177,23 @@ def measure(
     """
     context = multiprocessing.get_context("spawn")
     processes = min(len(annotators), os.cpu_count() or 1)
-    start = context.Barrier(processes)
-    results = context.SimpleQueue()
-    crowd = [
+    start = context.Barrier(processes, timeout=60)
+    found: list[Seen] = []
+    results = []
+    for one in range(processes):
+        receiver, sender = context.Pipe(duplex=False)
+        share = annotators[one::processes]
         context.Process(
-            target=_sit, args=(way, port, annotators[one::processes], seconds, rate, start, results)
-        )
-        for one in range(processes)
-    ]
-    for process in crowd:
-        process.start()
-    found = [seen for _ in crowd for seen in results.get()]
-    for process in crowd:
-        process.join()
+            target=_sit, args=(way, port, share, seconds, rate, start, sender), daemon=True
+        ).start()
+        # Held by the process alone, so that its end is heard.
+        sender.close()
+        results.append(receiver)
+    for receiver in results:
+        try:
+            found += receiver.recv()
+        except EOFError as error:
+            raise RuntimeError("a process of annotators ended without a word") from error
     if failed := [seen.failed for seen in found if seen.failed]:
         raise RuntimeError(f"{len(failed)} of {len(found)} annotators failed: {failed[0]}")
     return Seen(
@@ -227,7 +231,7 @@ def _sit(
         thread.start()
     for thread in threads:
         thread.join()
-    results.put(found)
+    results.send(found)
 
 
 def _documents(annotator: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:

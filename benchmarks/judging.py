@@ -206,7 +206,8 @@ def _memory(root: int) -> dict[str, Any]:
         pid = waiting.pop()
         waiting += children.get(pid, [])
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-        kind = next((name for name in ("granian", "celery", "serve") if name in command), "other")
+        names = {"granian": "web", "config.web": "web", "celery": "worker"}
+        kind = next((kind for name, kind in names.items() if name in command), "supervisor")
         amounts = {
             line.split()[0].rstrip(":").lower(): int(line.split()[1]) / 1024
             for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
@@ -461,7 +462,7 @@ def _browser(_seconds: float) -> dict[str, Any]:
             presses += page.evaluate("window.painted.splice(0)")
             if len(presses) >= PRESSES:
                 break
-        page.wait_for_function("document.querySelector('.save-line').dataset.state === 'saved'")
+        page.wait_for_selector(".save-line[data-state=saved]")
         outside = sorted(
             {one["url"] for one in requests.values() if not one["url"].startswith(url)}
         )
