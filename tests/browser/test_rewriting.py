@@ -31,7 +31,7 @@ def address(pair) -> str:
 
 
 @pytest.fixture
-def carla(new_person, address) -> Page:
+def carla(new_person, address):
     """carla's page of the pair, open."""
     page = new_person("carla")
     page.goto(address)
