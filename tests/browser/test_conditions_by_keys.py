@@ -67,7 +67,7 @@ def scene(live_server, new_person):
 
 
 def test_each_key_answers_its_condition_and_enter_saves_what_follows(scene):
-    current = scene.page.locator(".condition[data-current]")
+    current = scene.page.locator(".verdict-row[data-current]")
     expect(current).to_contain_text("Condition 1")
     scene.press("a")
     expect(current).to_contain_text("Condition 2")
@@ -117,14 +117,14 @@ def test_a_grade_is_refused_while_conditions_are_open(scene):
 
     expect(scene.page.locator("[data-told]")).to_contain_text("Answer every condition")
     scene.shows("A")
-    expect(scene.page.locator(".condition[data-current]")).to_contain_text("Condition 2")
+    expect(scene.page.locator(".verdict-row[data-current]")).to_contain_text("Condition 2")
     scene.press("a", "2")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (2, ["met"] * 3)
 
 
 def test_arrows_move_between_the_rows_and_an_answer_can_be_changed(scene):
-    current = scene.page.locator(".condition[data-current]")
+    current = scene.page.locator(".verdict-row[data-current]")
     scene.press("a", "a", "a", "ArrowUp", "ArrowUp")
     expect(current).to_contain_text("Condition 1")
     scene.press("s")
@@ -135,7 +135,7 @@ def test_arrows_move_between_the_rows_and_an_answer_can_be_changed(scene):
 
 
 def test_every_answer_can_be_clicked_and_enter_still_saves_what_follows(scene):
-    for row in scene.page.locator(".condition").all():
+    for row in scene.page.locator(".verdict-row").all():
         row.locator(".verdict--met").click()
     scene.press("Enter")
 
@@ -146,12 +146,12 @@ def test_every_answer_can_be_clicked_and_enter_still_saves_what_follows(scene):
 def test_answers_are_there_again_on_return(scene):
     scene.press("a", "s", "d", "Enter")
     scene.shows("B")
-    expect(scene.page.locator(".condition input:checked")).to_have_count(0)
+    expect(scene.page.locator(".verdict-row input:checked")).to_have_count(0)
 
     scene.press("ArrowLeft")
     scene.shows("A")
     values = "inputs => inputs.map(input => input.value)"
-    checked = scene.page.locator(".condition input:checked")
+    checked = scene.page.locator(".verdict-row input:checked")
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
     assert len(scene.answers()) == 3
     scene.page.reload()
@@ -186,7 +186,7 @@ def test_where_relevance_is_given_by_hand_answers_are_optional(live_server, new_
 def test_without_a_script_the_answers_go_with_the_grade(scene):
     page = scene.new_person("ada", java_script_enabled=False)
     page.goto(f"/pairs/{scene.pair.pk}/candidates/{scene.first.pk}/")
-    for row in page.locator(".condition").all():
+    for row in page.locator(".verdict-row").all():
         row.locator(".verdict--met").click()
     page.keyboard.press("Enter")
     expect(page.locator("#sheet .document .id")).to_have_text("A")
@@ -227,6 +227,6 @@ def test_conditions_can_be_answered_by_everybody(scene, new_person, accessibilit
     scene.open(page)
     for key in "asd":
         page.keyboard.press(key)
-    expect(page.locator(".condition input:checked")).to_have_count(3)
+    expect(page.locator(".verdict-row input:checked")).to_have_count(3)
 
     assert accessibility(page) == []

@@ -43,8 +43,8 @@ function listen({ condition_rule: rule, grades }) {
       button.dataset.key = chosen ? `${keys.get(button)} Enter` : keys.get(button);
       button.querySelector(".follows")?.remove();
       if (!chosen) continue;
-      const badge = Object.assign(document.createElement("span"), { className: "follows", textContent: `${words("follows")} ` });
-      badge.append(Object.assign(document.createElement("kbd"), { textContent: "↵", ariaHidden: "true" }));
+      const badge = Object.assign(document.createElement("span"), { className: "follows" });
+      badge.append(Object.assign(document.createElement("span"), { textContent: words("follows") }), Object.assign(document.createElement("kbd"), { textContent: "↵", ariaHidden: "true" }));
       button.append(badge);
     }
   }

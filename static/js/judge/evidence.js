@@ -9,7 +9,7 @@ import { bringIntoSight, choosePassage } from "./passage.js";
 import { Text, merged } from "./spans.js";
 
 const MOST = 50;
-const SHOWN = 44;
+const SHOWN = 60;
 
 const root = document.querySelector(".judge");
 const strip = root?.querySelector("[data-evidence]");
