@@ -72,7 +72,7 @@ def counts(pair) -> tuple[int, ...]:
     return it.kept, it.dropped, it.grew, it.disputed, it.unjudged
 
 
-def page(client, pair) -> str:
+def page(client, pair):
     return client.get(reverse("annotate:rewrite", args=[pair.pk])).content.decode()
 
 
