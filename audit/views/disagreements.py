@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access as annotate_access
@@ -92,7 +93,9 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
             form.add_error(None, str(refused))
         else:
             messages.success(
-                request, f"{differing.candidate.document.doc_id} is settled as {made.relevance}."
+                request,
+                _("%(doc_id)s is settled as %(relevance)s.")
+                % {"doc_id": differing.candidate.document.doc_id, "relevance": made.relevance},
             )
             return redirect(_onward(request, differing.member, key))
     return render(
@@ -119,7 +122,7 @@ def adjudication_withdrawal(request: PageRequest, narrative: int, candidate: int
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "The decision is withdrawn; people differ here again.")
+        messages.success(request, _("The decision is withdrawn; people differ here again."))
     here = reverse("audit:disagreement", args=[narrative, candidate])
     return redirect(_with(here, _asked(request)))
 
