@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from annotate.actions.settling import MAX_REASON
 from annotate.models import Adjudication, Membership, Query
@@ -145,7 +146,9 @@ class WantedForm(forms.Form):
         found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
         key = found.values_list("pk", flat=True).first()
         if key is None:
-            raise forms.ValidationError(f"There is no query {query_id} in this project.")
+            raise forms.ValidationError(
+                _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
+            )
         return int(key)
 
     def clean(self) -> dict[str, Any]:
