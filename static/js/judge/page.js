@@ -98,7 +98,11 @@ function turnTo(state) {
 }
 
 function close() {
-  for (const menu of root.querySelectorAll("details.menu[open]")) menu.open = false;
+  for (const menu of root.querySelectorAll("details.menu[open]")) {
+    // At once: the browser itself takes the focus out only later, and the next key would be typed into what is closed.
+    if (menu.contains(document.activeElement)) document.activeElement.blur();
+    menu.open = false;
+  }
   for (const field of root.querySelectorAll("[data-entry=flag] textarea")) field.value = "";
 }
 
