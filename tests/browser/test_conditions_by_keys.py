@@ -202,7 +202,7 @@ def test_without_a_script_the_answers_go_with_the_grade(scene):
 def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
     choices = (None, "met", "not_met", "cant_tell")
     cases = [
-        [rule, list(answers), grades]
+        (rule, answers, grades)
         for rule in Project.ConditionRule.values
         for length in range(4)
         for answers in product(choices, repeat=length)
@@ -218,7 +218,7 @@ def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
         [address.replace("conditions", "derived"), cases],
     )
 
-    assert found == [derived(rule, answers, grades) for rule, answers, grades in cases]
+    assert found == [derived(*each) for each in cases]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

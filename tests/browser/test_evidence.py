@@ -218,6 +218,34 @@ def test_arabic_is_marked_from_right_to_left(live_server, new_person):
     assert scene.quoted() == ["المحطة بالمد"]
 
 
+def test_a_carriage_return_before_the_passage_counts(live_server, new_person):
+    scene = Scene(new_person, text="One line.\r\nAnother\rone. Three.")
+    for key in ("e", "ArrowDown", "ArrowDown", "ArrowDown", "Enter", "1"):
+        scene.page.keyboard.press(key)
+
+    scene.shows("B")
+    assert scene.quoted() == ["Three"]
+
+
+def test_who_settles_sees_the_passages_in_the_document(scene, new_person):
+    narrative = factories.altered(scene.pair)
+    for name, relevance, start in (("ben", 0, 20), ("fay", 2, 4)):
+        factories.judgment(
+            narrative,
+            scene.first,
+            factories.member(scene.project, name),
+            relevance,
+            evidence=[{"start": start, "end": start + 4}],
+        )
+    factories.lead(scene.project, "carla")
+    page = new_person("carla")
+    page.goto(f"/narratives/{narrative.pk}/candidates/{scene.first.pk}/disagreement/")
+
+    expect(page.locator("blockquote")).to_have_text(["tide", "At L"])
+    page.wait_for_function("CSS.highlights.has('evidence')")
+    assert page.evaluate(PAINTED) == ["tide", "At L"]
+
+
 def test_a_clause_of_the_narrative_is_chosen_by_its_number(scene):
     scene.page.keyboard.press("w")
     scene.page.keyboard.press("2")
