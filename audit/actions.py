@@ -11,7 +11,9 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.actions import rewriting, seats
 from annotate.errors import Refused, Stale
@@ -26,7 +28,9 @@ from jobs.runner import Progress
 
 MAX_WORDS = 10_000
 
-_CHANGED = "The narrative changed while you were reading. Read it again, then rate it."
+_CHANGED = gettext_lazy(
+    "The narrative changed while you were reading. Read it again, then rate it."
+)
 
 
 def take_review(*, by: Membership, now: datetime | None = None) -> Assignment | None:
@@ -153,7 +157,9 @@ def decide(
         )
     with transaction.atomic():
         _led_pair(narrative, by)
-        _refuse_superseded(narrative, "The narrative changed. Read the new version, then decide.")
+        _refuse_superseded(
+            narrative, _("The narrative changed. Read the new version, then decide.")
+        )
         standing = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
         )
@@ -189,7 +195,7 @@ def withdraw_decision(
         if standing.withdrawn_at is not None:
             return standing
         _refuse_superseded(
-            decision.narrative, "A new version was written since, so this decision is history."
+            decision.narrative, _("A new version was written since, so this decision is history.")
         )
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -278,12 +284,12 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
     )
 
 
-def _refuse_superseded(narrative: Narrative, sentence: str) -> None:
+def _refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
     newer = Narrative.objects.filter(
         pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
     )
     if newer.exists():
-        raise Stale(sentence)
+        raise Stale(str(sentence))
 
 
 def _refuse_incomplete(said: Pass) -> None:
