@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate import condition_lines
 from annotate.actions import drafting, seats
@@ -45,26 +46,30 @@ def rewrite_narrative(
     seats.refuse_if_archived(by.project)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
-            "Only the altered and the reversed narrative are rewritten; the original stays."
+            _("Only the altered and the reversed narrative are rewritten; the original stays.")
         )
     if not text:
-        raise Refused("The narrative is empty. Write what is relevant now.")
+        raise Refused(_("The narrative is empty. Write what is relevant now."))
     if len(text) > MAX_LENGTH:
         raise Refused(
-            f"The narrative has {len(text):,} characters; at most {MAX_LENGTH:,} are kept."
+            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
         )
     wanted = None if conditions is None else read_conditions(conditions)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         if pair.removed_at is not None:
-            raise Refused("This instruction was removed, so its narrative stays as it is.")
+            raise Refused(_("This instruction was removed, so its narrative stays as it is."))
         seat = None if by.leads else seats.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
         current = pair.current(side)
         version = current.version if current else 0
         if version != based_on:
             raise Stale(
-                f"Version {version} was saved while you were writing. Your text is still here: "
-                "compare it with that version, then save again."
+                _(
+                    "Version %(version)s was saved while you were writing. Your text is still "
+                    "here: compare it with that version, then save again."
+                )
+                % {"version": version}
             )
         against = current or pair.written_from(side)
         if said := complaint(text, "The narrative", against.text if against else ""):
@@ -72,7 +77,7 @@ def rewrite_narrative(
         had = [] if current is None else conditions_of(current)
         wanted = had if wanted is None else wanted
         if against is not None and against.text == text and wanted == had:
-            raise Refused("Nothing has changed yet, so there is no new version to save.")
+            raise Refused(_("Nothing has changed yet, so there is no new version to save."))
         narrative = Narrative.objects.create(
             pair=pair,
             side=side,
@@ -119,7 +124,7 @@ def send_back(
     with transaction.atomic():
         pair = _led(pair, by)
         if pair.current(Narrative.Side.ALTERED) is None:
-            raise Refused("There is no altered narrative yet that could be sent back.")
+            raise Refused(_("There is no altered narrative yet that could be sent back."))
         pair.sent_back_at, pair.sent_back_by = now, by
         pair.save(update_fields=["sent_back_at", "sent_back_by"])
         seats.reopen(pair=pair, tasks=(Assignment.Task.REWRITE,))
@@ -150,6 +155,6 @@ def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionP
 def _led(pair: InstructionPair, by: Membership) -> InstructionPair:
     """Return the pair, locked, if `by` leads its project."""
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused("Only leads of this project can do that.")
+        raise Refused(_("Only leads of this project can do that."))
     seats.refuse_if_archived(by.project)
     return InstructionPair.objects.select_for_update().get(pk=pair.pk)
