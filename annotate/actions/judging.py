@@ -384,7 +384,10 @@ def _refuse_unless_among(relevance: int, grades: Sequence[int]) -> None:
     if relevance not in grades:
         known = ", ".join(map(str, grades))
         shown = str(relevance) if abs(relevance) < 10**9 else _("This number")
-        raise Refused(f"{shown} is not a grade of this project. Its grades are {known}.")
+        raise Refused(
+            _("%(shown)s is not a grade of this project. Its grades are %(known)s.")
+            % {"shown": shown, "known": known}
+        )
 
 
 def _words(text: str, what: str) -> str:
