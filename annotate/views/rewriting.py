@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
@@ -91,7 +92,11 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
             form.add_error("text", str(refused))
         else:
             judged = " It can be judged now." if desk.side == Narrative.Side.ALTERED else ""
-            messages.success(request, f"Version {saved.version} is saved.{judged}")
+            messages.success(
+                request,
+                _("Version %(version)s is saved.%(judged)s")
+                % {"version": saved.version, "judged": judged},
+            )
             return redirect(desk.url("rewrite"))
     return _show(request, desk, form, status=422 if form.errors else 200)
 
@@ -110,7 +115,7 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
     here: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
     if "discard" in request.POST:
         drafting.discard_draft(**here)
-        messages.info(request, "The draft is thrown away. This is the version in force.")
+        messages.info(request, _("The draft is thrown away. This is the version in force."))
         return redirect(desk.url("rewrite"))
     form = DraftForm(_typed(request, desk))
     if not form.is_valid():
@@ -212,7 +217,7 @@ def _no_seat(
 ) -> HttpResponse | None:
     if member.leads or seats.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
         return None
-    messages.error(request, "This is not your seat. Take one from your list, then go on.")
+    messages.error(request, _("This is not your seat. Take one from your list, then go on."))
     return redirect("annotate:home")
 
 
