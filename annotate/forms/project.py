@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.forms import BaseFormSet, formset_factory
+from django.utils.translation import gettext as _
 
 from annotate.actions.guidelines import MAX_LENGTH
 from annotate.actions.rules import FIELDS, GradeRule
@@ -34,7 +35,9 @@ class NewProjectForm(forms.Form):
         """Refuse a short name that is taken."""
         slug = str(self.cleaned_data["slug"]).lower()
         if Project.objects.filter(slug=slug).exists():
-            raise forms.ValidationError("There is a project of this name already. Choose another.")
+            raise forms.ValidationError(
+                _("There is a project of this name already. Choose another.")
+            )
         return slug
 
     def clean_grades(self) -> list[int]:
@@ -43,11 +46,11 @@ class NewProjectForm(forms.Form):
         try:
             values = sorted({int(word) for word in words if word})
         except ValueError as error:
-            raise forms.ValidationError("Grades are whole numbers, such as 0, 1, 2.") from error
+            raise forms.ValidationError(_("Grades are whole numbers, such as 0, 1, 2.")) from error
         if len(values) < 2:
-            raise forms.ValidationError("A project needs at least two grades, such as 0 and 1.")
+            raise forms.ValidationError(_("A project needs at least two grades, such as 0 and 1."))
         if values[0] < -32_768 or values[-1] > 32_767:
-            raise forms.ValidationError("Grades lie between -32,768 and 32,767.")
+            raise forms.ValidationError(_("Grades lie between -32,768 and 32,767."))
         return values
 
 
