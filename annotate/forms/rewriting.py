@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE, Page, Words
 from annotate.actions.rewriting import MAX_LENGTH
@@ -63,14 +64,14 @@ class DraftForm(forms.Form):
         """Read the keys of candidates."""
         drops = self.cleaned_data["drops"] or []
         if not isinstance(drops, list) or not all(_is_number(one) for one in drops):
-            raise forms.ValidationError("The ticks are a list of keys.")
+            raise forms.ValidationError(_("The ticks are a list of keys."))
         return tuple(drops)
 
     def clean_seen(self) -> dict[str, int]:
         """Read the writings that the page goes on from."""
         seen = self.cleaned_data["seen"] or {}
         if not isinstance(seen, dict) or not all(_is_number(turn) for turn in seen.values()):
-            raise forms.ValidationError("What was seen is a turn for each place.")
+            raise forms.ValidationError(_("What was seen is a turn for each place."))
         return seen
 
     def words(self) -> Words:
