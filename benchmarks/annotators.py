@@ -89,6 +89,8 @@ class Seen:
     batches: list[int] = field(default_factory=list)
     begun: float = 0.0
     ended: float = 0.0
+    # Seconds that the annotators' own processes worked.
+    worked: float = 0.0
     failed: str = ""
 
 
@@ -163,6 +165,7 @@ def ask_only(path: str) -> Callable[[Wire, dict[str, Any], float, float], Seen]:
 WAYS = {
     "one_by_one": judge_one_by_one,
     "as_it_piles_up": judge_as_it_piles_up,
+    "two_a_second": judge_as_it_piles_up,
     "sign_in_page": ask_only("/accounts/login/"),
 }
 
@@ -202,6 +205,7 @@ def measure(
         batches=[one for seen in found for one in seen.batches],
         begun=min(seen.begun for seen in found),
         ended=max(seen.ended for seen in found),
+        worked=sum(seen.worked for seen in found),
     )
 
 
@@ -231,6 +235,7 @@ def _sit(
         thread.start()
     for thread in threads:
         thread.join()
+    found[0].worked = time.process_time()
     results.send(found)
 
 
