@@ -13,19 +13,17 @@ def tidy(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def complaint(text: str, what: str, before: str = "") -> str:
-    """Return a sentence that says why `text` cannot be kept, or nothing where it can.
+def strange(text: str, before: str = "") -> str:
+    """Return the first character of a text that cannot be kept; nothing where all can.
 
-    `what` begins the sentence ("The narrative"). Control characters other than line ends and tabs
-    are refused, and what is no character: halves of one, and marks in the place of one. What
-    `before` held already, because it came so with a file, may stay, unless no database keeps it.
+    Those are control characters other than line ends and tabs, halves of a character, and marks
+    that stand for what could not be read. What `before` held already, because it came so with a
+    file, may stay, unless no database keeps it.
     """
     for character in sorted(set(text) - {"\n", "\t"}):
         code = ord(character)
         unkeepable = code == 0 or 0xD800 <= code <= 0xDFFF
-        strange = character == REPLACEMENT or unicodedata.category(character) == "Cc"
-        if not unkeepable and (not strange or character in before):
-            continue
-        kind = "control character" if code < 0xA0 else "broken character"
-        return f"{what} holds a {kind} (U+{code:04X}). Remove it, then save."
+        odd = character == REPLACEMENT or unicodedata.category(character) == "Cc"
+        if unkeepable or (odd and character not in before):
+            return character
     return ""

@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 from annotate.actions import seats
 from annotate.actions.pool import others_unsettled
 from annotate.conditions import derived
-from annotate.errors import NotHere, Refused, Stale
+from annotate.errors import NotHere, Refused, Stale, refuse_strange
 from annotate.evidence import Span, checked, is_wanted, lacking
 from annotate.models import (
     Assignment,
@@ -39,7 +39,6 @@ from annotate.models import (
     Verdict,
 )
 from annotate.rows import moment
-from annotate.typed import complaint
 
 MAX_NOTE = 10_000
 # A day in milliseconds: longer nobody has one document before their eyes.
@@ -398,8 +397,7 @@ def _words(text: str, what: str) -> str:
             % {"what": what, "length": f"{len(text):,}", "most": f"{MAX_NOTE:,}"}
         )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if wrong := complaint(text, what):
-        raise Refused(wrong)
+    refuse_strange(text)
     return text
 
 

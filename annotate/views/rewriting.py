@@ -91,12 +91,12 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             form.add_error("text", str(refused))
         else:
-            judged = " It can be judged now." if desk.side == Narrative.Side.ALTERED else ""
-            messages.success(
-                request,
-                _("Version %(version)s is saved.%(judged)s")
-                % {"version": saved.version, "judged": judged},
+            said = (
+                _("Version %(version)s is saved. It can be judged now.")
+                if desk.side == Narrative.Side.ALTERED
+                else _("Version %(version)s is saved.")
             )
+            messages.success(request, said % {"version": saved.version})
             return redirect(desk.url("rewrite"))
     return _show(request, desk, form, status=422 if form.errors else 200)
 
@@ -121,15 +121,15 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    said = "The draft is kept."
+    said = _("The draft is kept.")
     try:
         drafting.save_draft(**here, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
             drafting.take_overtaken(**here, which=which)
-            said = "These words are here now; those that stood here are put by."
+            said = _("These words are here now; those that stood here are put by.")
         elif which := request.POST.get("forget"):
             drafting.drop_overtaken(**here, which=which)
-            said = "The other words are thrown away."
+            said = _("The other words are thrown away.")
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
@@ -247,7 +247,7 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     except ValueError:
         sent = None
     if not isinstance(sent, dict):
-        return JsonResponse({"sentence": "This was no draft, so it was not kept."}, status=422)
+        return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
     form = DraftForm(sent)
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)
