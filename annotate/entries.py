@@ -1,4 +1,4 @@
-"""What a browser's journal sends: entries, each one thing that a person said. Pure.
+"""What a browser's journal sends: entries, each one thing that a person said.
 
 Everything in them is checked here for its shape; whether it may be said is for the actions.
 """
