@@ -236,27 +236,33 @@ async function record(entry, label) {
 
 // --- what is heard --------------------------------------------------------------------------------
 
+// Something else stands now. Where all was done, there may be a document to judge again.
+function redraw() {
+  draw();
+  if (current === null) enqueue(() => (current === null && sitting.next() !== null ? show(sitting.next(), "replace") : null));
+}
+
 // Another tab of this browser spoke, or what was refused is tried again.
 journal.addEventListener("entry", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
   const known = entries.has(entry.uuid);
   entries.set(entry.uuid, entry);
   sitting.apply(entry);
-  draw();
+  redraw();
   if (!known && entry.candidate === current && entry.kind !== "undo") tell(words("elsewhere", { said: saidIn(entry) }), { kind: "warning" });
 });
 
 journal.addEventListener("gone", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
   sitting.withdraw(entry);
-  draw();
+  redraw();
 });
 
 journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
   if (!ours(entry)) return;
   if (answer.state === "refused") {
     sitting.withdraw(entry);
-    draw();
+    redraw();
     tell(answer.sentence || words("refused"), { kind: "error", stays: true });
   } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
     // What the statement had replaced stands again, and only the server knows whether there was something.
