@@ -159,6 +159,18 @@ def test_answers_are_there_again_on_return(scene):
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
 
 
+def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
+    scene.press("a", "a", "a", "Enter")
+    scene.shows("B")
+    scene.press("z")
+
+    scene.shows("A")
+    expect(scene.follows()).to_contain_text("Highly relevant")
+    scene.press("ArrowUp", "s", "Enter")
+    scene.shows("B")
+    assert scene.saved().relevance == 0
+
+
 def test_ten_conditions_are_counted(live_server, new_person):
     scene = Scene(
         new_person,

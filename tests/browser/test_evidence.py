@@ -205,6 +205,19 @@ def test_what_was_marked_and_not_sent_waits_while_one_looks_elsewhere(scene):
     expect(scene.chips()).to_have_text(["“𠀀”"])
 
 
+def test_a_grade_taken_back_leaves_its_marks_to_the_next(scene):
+    for key in ("e", "Enter", "w", "1", "2"):
+        scene.page.keyboard.press(key)
+    scene.shows("B")
+    scene.page.keyboard.press("z")
+
+    scene.shows("A")
+    expect(scene.chips()).to_have_count(2)
+    scene.page.keyboard.press("0")
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.quoted()) == (0, ["𠀀"])
+
+
 def test_arabic_is_marked_from_right_to_left(live_server, new_person):
     scene = Scene(new_person, text=ARABIC)
     scene.page.keyboard.press("e")

@@ -15,8 +15,9 @@ function listen({ condition_rule: rule, grades }) {
   const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
   const sum = strip.querySelector("[data-conditions-sum]");
   const spoken = strip.querySelector("[data-conditions-spoken]");
-  // Candidate -> answers that were given and not sent.
+  // Candidate -> answers that were given and not sent; uuid of a judgment -> its answers.
   const unsent = new Map();
+  const sent = new Map();
   let candidate = null;
   let overruling = null;
 
@@ -95,7 +96,9 @@ function listen({ condition_rule: rule, grades }) {
   root.addEventListener("judge:document", ({ detail }) => {
     candidate = detail.candidate;
     overruling = null;
-    const given = unsent.get(candidate) ?? detail.said.verdicts ?? {};
+    const { uuid, verdicts: saved = {} } = detail.said;
+    if (uuid) sent.set(uuid, saved);
+    const given = unsent.get(candidate) ?? saved;
     for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = given[row.dataset.condition] === input.value;
     // Enter belongs to the grade that follows, not to the one that was clicked last.
     if (document.activeElement?.matches("button[name=relevance]")) document.activeElement.blur();
@@ -123,7 +126,12 @@ function listen({ condition_rule: rule, grades }) {
     entry.verdicts = verdicts();
   });
 
-  root.addEventListener("judge:saved", ({ detail: { entry } }) => unsent.delete(entry.candidate));
+  root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+    unsent.delete(entry.candidate);
+    if (entry.kind === "judgment") sent.set(entry.uuid, entry.verdicts);
+    // A grade that is taken back leaves the answers to the next one.
+    if (entry.kind === "undo" && sent.has(entry.undoes)) unsent.set(entry.candidate, sent.get(entry.undoes));
+  });
 
   for (const step of strip.querySelectorAll("[data-conditions-step]")) step.hidden = false;
 }

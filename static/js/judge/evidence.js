@@ -24,8 +24,9 @@ const spanOf = (clause) => ({ start: Number(clause.dataset.start), end: Number(c
 const wordsOf = (clause) => [...clause.childNodes].filter((node) => node.nodeName !== "DEL").map((node) => node.textContent).join("");
 const within = (span, { start, end }) => start < span.end && span.start < end;
 
-// Candidate -> what was marked and not sent.
+// Candidate -> what was marked and not sent; uuid of a judgment -> what it was marked with.
 const unsent = new Map();
+const sent = new Map();
 let now = null;
 let leave = null;
 
@@ -213,6 +214,7 @@ function listen(rule) {
     part("help").hidden = true;
     say("");
     const kept = unsent.get(candidate);
+    if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [] });
     now = { candidate, sheet, text: null, evidence: kept?.evidence ?? said.evidence ?? [], clauses: kept?.clauses ?? said.clauses ?? [], before: kept?.before ?? [] };
     if (!sheet.querySelector(".document__text")) now.evidence = [];
     draw();
@@ -235,6 +237,10 @@ function listen(rule) {
   root.addEventListener("judge:saved", ({ detail: { entry } }) => {
     leave?.();
     unsent.delete(entry.candidate);
+    if (entry.kind === "judgment") sent.set(entry.uuid, { evidence: entry.evidence, clauses: entry.clauses });
+    // A grade that is taken back leaves the marks to the next one.
+    const marks = entry.kind === "undo" ? sent.get(entry.undoes) : null;
+    if (marks) unsent.set(entry.candidate, { ...marks, before: [] });
   });
 }
 
