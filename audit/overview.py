@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Count
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from annotate.models import Membership
 from annotate.overview import Contribution, Todo
@@ -31,9 +32,9 @@ def contribution(member: Membership) -> Contribution:
     )
     return Contribution(
         todo=(
-            Todo("Disagreements to settle", open_ones, where),
+            Todo(_("Disagreements to settle"), open_ones, where),
             Todo(
-                "Instructions to decide on",
+                _("Instructions to decide on"),
                 to_decide(member).count(),
                 reverse("audit:reviews", args=[slug]) + "?state=to-decide",
             ),
