@@ -55,7 +55,7 @@ def test_what_people_do_with_htmx_works_without_it():
     assert [
         tag for tag in tags if "hx-get" in tag and address.get(tag.split()[0], "href=") not in tag
     ] == []
-    assert any("hx-post" in tag for tag in tags)
+    assert any("hx-get" in tag for tag in tags)
 
 
 def test_every_style_sheet_is_on_the_page():
