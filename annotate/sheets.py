@@ -156,8 +156,8 @@ def sitting_of(
             **{pk: ["flag", kind, str(at.uuids[pk])] for pk, kind in at.flagged.items()},
             **{pk: ["judgment", value, str(at.uuids[pk])] for pk, value in at.judged.items()},
         },
-        # In the order of saying: what is taken back first stands last.
-        "history": list(at.uuids),
+        # What is taken back first stands last.
+        "history": at.history,
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
         ],

@@ -203,7 +203,7 @@ def _show(
         ),
         "done": at.settled,
         "total": at.total,
-        "can_undo": bool(at.judged or at.flagged),
+        "can_undo": bool(at.history),
         "kinds": Flag.Kind,
         "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
         "uuid": uuid4(),

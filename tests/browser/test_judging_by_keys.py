@@ -304,3 +304,24 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
     rows = Judgment.objects.current().values_list("candidate__document__doc_id", "relevance")
     assert dict(rows) == pressed
     assert whole_pages == []
+
+
+def test_what_came_from_a_file_is_not_taken_back(scene):
+    first, second, _ = scene.order()
+    page = scene.page
+    narrative = factories.altered(scene.pair)
+    loaded = scene.query.candidates.get(document__doc_id=first)
+    factories.judgment(narrative, loaded, scene.ada, 1, source=Judgment.Source.FILE)
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+    shows(page, second)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    page.keyboard.press("2")
+    scene.arrives({first: 1, second: 2})
+
+    page.keyboard.press("z")
+    scene.arrives({first: 1})
+    page.keyboard.press("z")
+
+    shows(page, second)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    expect(page.locator("#judge-progress")).to_have_text("1 of 3")
