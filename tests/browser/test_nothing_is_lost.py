@@ -348,7 +348,7 @@ def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
 
 def refuse_once():
     """A server that refuses the first entry it is sent, and passes the rest on."""
-    seen = []
+    seen: list[dict[str, object]] = []
 
     def handle(route):
         if seen:
