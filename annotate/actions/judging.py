@@ -38,7 +38,7 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from annotate.rows import moment
+from annotate.rows import moment, values_of
 
 MAX_NOTE = 10_000
 # A day in milliseconds: longer nobody has one document before their eyes.
@@ -561,21 +561,19 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             AND f.annotator_id = %(member)s AND f.cleared_at IS NULL
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
     """  # noqa: S608
-    with connection.cursor() as cursor:
-        cursor.execute(
-            sql,
-            {
-                "project": project.pk,
-                "relevant_from": project.relevant_from,
-                "query": on.pair.query_id,
-                "pair": on.pair.pk,
-                "narrative": on.narrative,
-                "candidate": on.candidate,
-                "member": by.pk,
-                "uuid": uuid if _is_postgresql() else uuid.hex,
-            },
-        )
-        row = cursor.fetchone()
+    row = values_of(
+        sql,
+        {
+            "project": project.pk,
+            "relevant_from": project.relevant_from,
+            "query": on.pair.query_id,
+            "pair": on.pair.pk,
+            "narrative": on.narrative,
+            "candidate": on.candidate,
+            "member": by.pk,
+            "uuid": uuid if _is_postgresql() else uuid.hex,
+        },
+    )
     if row is None:
         raise NotHere(_not_here())
     version, length, stale, prior, document_length, markup, grades, conditions, *rest = row
