@@ -16,7 +16,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
-from annotate.evidence import Span
+from annotate.pure.evidence import Span
 
 MAX_ENTRIES = 100
 # No list of spans that a person marked is longer.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from annotate.typed import strange
+from annotate.pure.typed import strange
 
 
 class Refused(Exception):
@@ -22,7 +22,7 @@ class NotHere(Refused):
 
 
 def refuse_strange(text: str, before: str = "") -> None:
-    """Refuse a text that holds what cannot be kept; see annotate.typed."""
+    """Refuse a text that holds what cannot be kept; see annotate.pure.typed."""
     character = strange(text, before)
     if not character:
         return

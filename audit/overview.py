@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotate.models import Membership
-from annotate.overview import Contribution, Todo
+from annotate.screens.overview import Contribution, Todo
 from audit import disagreements
 from audit.models import AgreementReport, Review
 from audit.reliability import COEFFICIENTS, HEADLINE

@@ -18,8 +18,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.condition_lines import MAX_TEXT, MOST
-from annotate.condition_lines import write as write_conditions
 from annotate.errors import Refused, refuse_strange
 from annotate.models import (
     Assignment,
@@ -29,7 +27,9 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from annotate.typed import tidy
+from annotate.pure.condition_lines import MAX_TEXT, MOST
+from annotate.pure.condition_lines import write as write_conditions
+from annotate.pure.typed import tidy
 
 # As annotate.actions.rewriting, which says so once the draft becomes a version.
 MAX_TEXT_LENGTH = 100_000

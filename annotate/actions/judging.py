@@ -22,9 +22,7 @@ from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.actions.pool import others_unsettled
-from annotate.conditions import derived
 from annotate.errors import NotHere, Refused, Stale, refuse_strange
-from annotate.evidence import Span, checked, is_wanted, lacking
 from annotate.models import (
     Assignment,
     Candidate,
@@ -38,6 +36,8 @@ from annotate.models import (
     Project,
     Verdict,
 )
+from annotate.pure.conditions import derived
+from annotate.pure.evidence import Span, checked, is_wanted, lacking
 from annotate.rows import moment, values_of
 
 MAX_NOTE = 10_000

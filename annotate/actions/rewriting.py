@@ -8,12 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate import condition_lines
 from annotate.actions import drafting, seats
-from annotate.condition_lines import MAX_TEXT, MOST, Line, Wrong
 from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models import Assignment, Condition, InstructionPair, Membership, Narrative
-from annotate.typed import tidy
+from annotate.pure import condition_lines
+from annotate.pure.condition_lines import MAX_TEXT, MOST, Line, Wrong
+from annotate.pure.typed import tidy
 
 MAX_LENGTH = 100_000
 
@@ -36,7 +36,7 @@ def rewrite_narrative(
     """Insert the next version of a narrative with its conditions, and return it.
 
     `based_on` is the version the author had before them (0: none); Stale if someone was faster.
-    `conditions` are lines as annotate.condition_lines reads them; None leaves those of the version
+    `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
     before. Refused: no words, no change, too long, no rewrite seat (leads need none); what is wrong
     with the conditions is NotTheConditions. Judges and auditors of the pair get work again, for
     what they said was said of other words. The author's draft is done with.

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE, Page, Words
 from annotate.actions.rewriting import MAX_LENGTH
-from annotate.condition_lines import MOST
+from annotate.pure.condition_lines import MOST
 
 TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are kept.")
 LARGEST = 2**63 - 1

@@ -20,15 +20,15 @@ from annotate import access
 from annotate.actions import drafting, seats
 from annotate.actions import rewriting as actions
 from annotate.actions.seats import free_seats
-from annotate.condition_lines import write as write_conditions
 from annotate.errors import Refused, Stale
 from annotate.forms.rewriting import DraftForm, NarrativeForm
 from annotate.models import Assignment, Draft, InstructionPair, Membership, Narrative
-from annotate.narrative_diff import Op, Piece, before_pieces, diff
-from annotate.outcome import may_see, outcome
+from annotate.pure.condition_lines import write as write_conditions
+from annotate.pure.narrative_diff import Op, Piece, before_pieces, diff
 from annotate.requests import PageRequest
-from annotate.shown import show
-from annotate.stake import advise, look
+from annotate.screens.outcome import may_see, outcome
+from annotate.screens.shown import show
+from annotate.screens.stake import advise, look
 
 TEMPLATE = "annotate/rewrite.html"
 

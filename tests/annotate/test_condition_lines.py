@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.condition_lines import Wrong, read, write
+from annotate.pure.condition_lines import Wrong, read, write
 
 
 @pytest.mark.parametrize(

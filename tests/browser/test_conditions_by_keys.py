@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.actions import seats
-from annotate.conditions import derived
 from annotate.models import Assignment, Condition, Judgment, Project
+from annotate.pure.conditions import derived
 from tests import factories
 
 

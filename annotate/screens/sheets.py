@@ -23,7 +23,7 @@ from annotate.models import (
     Narrative,
     RunLine,
 )
-from annotate.shown import Shown, ShownTable, prepared, words_to_mark
+from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
 
 
 @dataclass(frozen=True)
