@@ -171,6 +171,22 @@ def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
     assert scene.saved().relevance == 0
 
 
+def test_in_a_low_window_a_document_begins_at_its_beginning_and_a_refusal_is_seen(
+    live_server, new_person
+):
+    scene = Scene(new_person)
+    scene.page.set_viewport_size({"width": 640, "height": 400})
+    scene.open(scene.page)
+    scene.page.locator("#sheet").evaluate("sheet => (sheet.style.minBlockSize = '4000px')")
+    scene.press("ArrowRight")
+    scene.shows("B")
+    assert scene.page.evaluate("scrollY") == 0
+
+    scene.press("a", "0")
+    expect(scene.page.locator(".judge__told .notice")).to_be_in_viewport()
+    assert scene.page.evaluate("scrollY") == 0
+
+
 def test_ten_conditions_are_counted(live_server, new_person):
     scene = Scene(
         new_person,

@@ -32,8 +32,15 @@ function listen({ condition_rule: rule, grades }) {
     const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
     for (const other of rows) delete other.dataset.current;
     row.dataset.current = "";
-    row.scrollIntoView({ block: "nearest" });
+    intoSight(row);
     if (speak) spoken.textContent = words("openSpoken", { number: rows.indexOf(row) + 1, text: row.querySelector("bdi").textContent });
+  }
+
+  // Within their own frame only: where the bar stands at the end of the document, the page stays where one reads.
+  function intoSight(row) {
+    const frame = row.parentElement;
+    const [inner, outer] = [row.getBoundingClientRect(), frame.getBoundingClientRect()];
+    frame.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, inner.bottom - outer.bottom);
   }
 
   function draw() {
@@ -96,6 +103,7 @@ function listen({ condition_rule: rule, grades }) {
   root.addEventListener("judge:document", ({ detail }) => {
     candidate = detail.candidate;
     overruling = null;
+    spoken.textContent = "";
     const { uuid, verdicts: saved = {} } = detail.said;
     if (uuid) sent.set(uuid, saved);
     const given = unsent.get(candidate) ?? saved;
