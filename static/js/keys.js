@@ -38,7 +38,7 @@ document.addEventListener("keydown", (event) => {
     event.target.blur();
     return;
   }
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("textarea")) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches(TEXT)) {
     event.target.closest("[data-ctrl-enter]")?.requestSubmit();
     return;
   }
