@@ -244,7 +244,7 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     """Keep what a script sends, and say what counts now."""
     try:
         sent = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
         return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
