@@ -159,6 +159,18 @@ def test_answers_are_there_again_on_return(scene):
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
 
 
+def test_answers_given_and_not_sent_are_there_after_a_reload(scene):
+    scene.press("a", "s")
+    scene.page.reload()
+    expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
+
+    expect(scene.page.locator(".verdict-row input:checked")).to_have_count(2)
+    expect(scene.page.locator(".verdict-row[data-current]")).to_contain_text("Condition 3")
+    scene.press("a", "Enter")
+    scene.shows("B")
+    assert scene.answers() == ["met", "not_met", "met"]
+
+
 def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
     scene.press("a", "a", "a", "Enter")
     scene.shows("B")

@@ -68,6 +68,18 @@ def test_a_click_says_that_it_was_one(scene):
     assert Judgment.objects.get().pressed == "click"
 
 
+def test_a_double_click_grades_one_document(scene):
+    first, second, _ = scene.order()
+
+    scene.page.get_by_role("button", name="Not relevant").dblclick()
+
+    shows(scene.page, second)
+    scene.page.keyboard.press("n")
+    scene.page.keyboard.type("still here")
+    shows(scene.page, second)
+    scene.arrives({first: 0})
+
+
 def test_a_key_pressed_twice_quickly_grades_two_documents(scene):
     first, second, third = scene.order()
 
@@ -163,6 +175,32 @@ def test_the_note_goes_with_the_grade(scene):
     assert Judgment.objects.get().note == "see the second paragraph"
 
 
+def test_a_note_begun_is_there_after_a_reload_and_on_no_other_document(scene):
+    first, second, _ = scene.order()
+    scene.page.keyboard.press("n")
+    scene.page.keyboard.type("A figure for 2019.")
+    scene.page.keyboard.press("Escape")
+
+    scene.page.reload()
+    shows(scene.page, first)
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+    scene.page.keyboard.press("ArrowRight")
+    shows(scene.page, second)
+    expect(scene.page.locator("#note")).to_have_value("")
+    scene.page.goto("/")
+    scene.page.go_back()
+    scene.page.keyboard.press("ArrowLeft")
+
+    shows(scene.page, first)
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+    scene.page.keyboard.press("2")
+    scene.arrives({first: 2})
+    assert Judgment.objects.get().note == "A figure for 2019."
+    scene.page.reload()
+    scene.page.keyboard.press("ArrowLeft")
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+
+
 def test_a_key_with_a_modifier_belongs_to_the_browser(scene):
     scene.page.keyboard.press("Control+1")
     scene.page.keyboard.press("Alt+2")
@@ -215,6 +253,22 @@ def test_the_address_follows_so_that_a_reload_loses_nothing(scene):
 
     shows(scene.page, second)
     scene.arrives({first: 2})
+
+
+def test_a_document_asked_for_by_its_address_is_shown_though_it_was_judged_a_moment_ago(scene):
+    first, second, _ = scene.order()
+    shows(scene.page, first)
+    address = scene.page.url
+    scene.page.keyboard.press("2")
+    shows(scene.page, second)
+
+    scene.page.goto(address)
+
+    expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 3")
+    shows(scene.page, first)
+    expect(scene.page.locator("[name=relevance][value='2']")).to_have_attribute(
+        "aria-pressed", "true"
+    )
 
 
 def test_the_browsers_own_way_back_shows_the_document_before(scene):

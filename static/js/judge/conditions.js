@@ -2,6 +2,7 @@
 // follows by the project's rule says so on its button, and Enter is its key; another grade asks for a word in the note
 // first. By such a rule every condition is answered. Answers go with the judgment and come back with its document.
 import { derived } from "./derived.js";
+import { kept } from "./kept.js";
 import { openNote } from "./note.js";
 
 const root = document.querySelector(".judge");
@@ -16,7 +17,7 @@ function listen({ condition_rule: rule, grades }) {
   const sum = strip.querySelector("[data-conditions-sum]");
   const spoken = strip.querySelector("[data-conditions-spoken]");
   // Candidate -> answers that were given and not sent; uuid of a judgment -> its answers.
-  const unsent = new Map();
+  const unsent = kept("answers");
   const sent = new Map();
   let candidate = null;
   let overruling = null;

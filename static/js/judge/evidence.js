@@ -4,6 +4,7 @@
 // refused and one is put into marking. Offsets are code points of the stored text.
 import { chooseClause, clausesOf } from "./clause.js";
 import { unfold } from "./asked.js";
+import { kept } from "./kept.js";
 import { openNote } from "./note.js";
 import { bringIntoSight, choosePassage } from "./passage.js";
 import { Text, merged } from "./spans.js";
@@ -25,7 +26,7 @@ const wordsOf = (clause) => [...clause.childNodes].filter((node) => node.nodeNam
 const within = (span, { start, end }) => start < span.end && span.start < end;
 
 // Candidate -> what was marked and not sent; uuid of a judgment -> what it was marked with.
-const unsent = new Map();
+const unsent = strip ? kept("marks") : new Map();
 const sent = new Map();
 let now = null;
 let leave = null;
@@ -43,11 +44,16 @@ function text() {
   return now.text;
 }
 
+function keep() {
+  const { evidence, clauses, before } = now;
+  unsent.set(now.candidate, { evidence, clauses, before });
+}
+
 function change(kind, spans) {
   if (spans.length > MOST) return say(words("tooMany"));
   now.before.push({ evidence: now.evidence, clauses: now.clauses });
   now[kind] = spans;
-  unsent.set(now.candidate, now);
+  keep();
   draw();
 }
 
@@ -70,6 +76,7 @@ function toggleClause(clause) {
 function takeBack() {
   if (!now.before.length) return;
   Object.assign(now, now.before.pop());
+  keep();
   draw();
 }
 
@@ -213,9 +220,9 @@ function listen(rule) {
     leave?.();
     part("help").hidden = true;
     say("");
-    const kept = unsent.get(candidate);
+    const begun = unsent.get(candidate);
     if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [] });
-    now = { candidate, sheet, text: null, evidence: kept?.evidence ?? said.evidence ?? [], clauses: kept?.clauses ?? said.clauses ?? [], before: kept?.before ?? [] };
+    now = { candidate, sheet, text: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [] };
     if (!sheet.querySelector(".document__text")) now.evidence = [];
     draw();
   });
