@@ -1,0 +1,20 @@
+"""What checks add to the home and project pages: labels that wait for this person."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from annotate.models import Membership
+from annotate.overview import Contribution, Todo
+from audit.checks.queue import to_check, to_settle
+
+
+def contribution(member: Membership) -> Contribution:
+    """Labels this person could check, and those on which two others differ."""
+    where = reverse("audit:checks", args=[member.project.slug])
+    return Contribution(
+        todo=(
+            Todo("Labels to check", to_check(member).count(), where),
+            Todo("Checked labels to settle", to_settle(member).count(), where),
+        )
+    )
