@@ -146,7 +146,7 @@ def test_a_share_says_all_of_it():
     ("count", "of", "confidence"), [(-1, 5, 0.95), (6, 5, 0.95), (1, 5, 0), (1, 5, 1)]
 )
 def test_what_is_no_share_is_refused(count, of, confidence):
-    with pytest.raises(ValueError, match="no share|between 0 and 1"):
+    with pytest.raises(ValueError, match=r"no share|between 0 and 1"):
         proportion(count, of, confidence=confidence)
 
 

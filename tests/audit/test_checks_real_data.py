@@ -1,0 +1,109 @@
+"""FollowTable's five tables per instruction, and what CODEC's runs miss of its qrels."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter, defaultdict
+
+import pytest
+from django.core.management import call_command
+
+from annotate.models import Project, Run
+from audit.checks import actions
+from audit.checks.claims import Asked
+from audit.checks.suspects import suspicion
+from audit.models import Sample
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+RUNS = (
+    "document_ance-maxp+t5-maxp.top100.run",
+    "document_bm25+rm3-tuned.top100.run",
+    "document_bm25-tuned+t5-maxp.top100.run",
+    "document_bm25-tuned.top100.run",
+)
+
+
+@pytest.fixture(autouse=True)
+def storage(settings, tmp_path):
+    """Keep what is loaded in a folder of the test's own."""
+    default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "storage")}}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+
+
+def load(kind, *files):
+    call_command("load", "tides", kind, *map(str, files), "--create", stdout=io.StringIO())
+
+
+def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
+    load("followtable", shared_data / "followtable" / "IndusTR")
+    project = Project.objects.get(slug="tides")
+    carla = factories.lead(project)
+    asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
+    choices = {"stratify": "category", "per": "instruction", "size": 5, "by": carla}
+
+    sample = actions.draw_sample(name="One", asked=asked, seed=7, **choices)
+    again = actions.draw_sample(name="Two", asked=asked, seed=7, **choices)
+    other = actions.draw_sample(name="Three", asked=asked, seed=8, **choices)
+
+    of_pair = Counter(sample.items.values_list("narrative__pair", flat=True))
+    assert set(of_pair.values()) == {5}
+    assert len(of_pair) == project.pairs.count()
+    assert set(sample.items.values_list("stratum", flat=True)) == set(
+        project.pairs.values_list("category", flat=True)
+    )
+    assert sum(sample.frame.values()) == asked.rater.judgments.count()
+    assert drawn(sample) == drawn(again) != drawn(other)
+
+
+def drawn(sample):
+    return list(sample.items.order_by("pk").values_list("narrative", "candidate__document__doc_id"))
+
+
+@pytest.mark.parametrize(("depth", "at_least"), [(100, 4), (100, 2), (10, 3)])
+def test_suspects_of_codec_are_those_of_a_count_by_hand(shared_data, depth, at_least):
+    """Three queries, counted from the files alone: sets of the documents that each run ranks."""
+    folder = shared_data / "runs" / "codec"
+    queries = ("economics-1", "history-3", "politics-5")
+    load("topics-json", folder / "topics.json")
+    load("trec-qrels", folder / "document_ndcg.qrels")
+    for name in RUNS:
+        load("trec-run", folder / name)
+    project = Project.objects.get(slug="tides")
+
+    found = suspicion(
+        project,
+        Asked(Sample.Source.PRIOR),
+        runs=list(Run.objects.filter(project=project)),
+        depth=depth,
+        at_least=at_least,
+    )
+
+    listed = defaultdict(set)
+    for one in found.suspects:
+        listed[one.claim.under.query_id].add((one.claim.doc_id, one.missed))
+    gold = defaultdict(set)
+    for line in (folder / "document_ndcg.qrels").read_text().splitlines():
+        query, _, doc_id, relevance = line.split()
+        if int(relevance) >= 1:
+            gold[query].add(doc_id)
+    for query in queries:
+        by_hand = set()
+        tops = [top(folder / name, query, depth) for name in RUNS]
+        for doc_id in gold[query]:
+            missed = sum(doc_id not in ranked for ranked in tops)
+            if missed >= at_least:
+                by_hand.add((doc_id, missed))
+        assert by_hand
+        assert listed[query] == by_hand
+
+
+def top(path, query, depth):
+    """The first documents of a run as trec_eval orders them: by score, ties by id, descending."""
+    scored = [
+        (float(line.split()[4]), line.split()[2])
+        for line in path.read_text().splitlines()
+        if line.startswith(f"{query} ")
+    ]
+    return {doc_id for _, doc_id in sorted(scored, reverse=True)[:depth]}
