@@ -62,7 +62,8 @@ def test_two_check_by_keys_a_third_settles_and_the_figures_are_those_counted_by_
 
     dan = new_person("dan")
     dan.goto(f"/samples/{sample.pk}/")
-    dan.locator("#settle").click()
+    with dan.expect_navigation():
+        dan.locator("#settle").click()
     expect(dan.get_by_text("One said")).to_be_visible()
     assert accessibility(dan) == []
     press(dan, "0")
