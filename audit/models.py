@@ -8,7 +8,7 @@ import uuid
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -295,7 +295,7 @@ class Check(models.Model):
             models.CheckConstraint(name="check_places_1_to_3", condition=Q(place__range=(1, 3))),
             models.CheckConstraint(
                 name="check_withdrawn_is_superseded",
-                condition=Q(withdrawn_at__isnull=True) | Q(superseded_at=F("withdrawn_at")),
+                condition=Q(withdrawn_at__isnull=True) | Q(superseded_at__isnull=False),
             ),
         ]
         indexes: ClassVar = [

@@ -47,7 +47,8 @@ def _refuse_short(sizes: Mapping[str, int], size: int) -> None:
     if not short:
         return
     have, stratum = short[0]
-    others = f", and {len(short) - 1:,} more are too small" if len(short) > 1 else ""
+    more = len(short) - 1
+    others = f", and {more:,} more {'is' if more == 1 else 'are'} too small" if more else ""
     if len(sizes) == 1:
         raise CannotDraw(f"There are {have:,} to draw from, fewer than the {size:,} asked for.")
     if not have:

@@ -171,21 +171,24 @@ def _sentence(
     if not overall.checked:
         return ""
     about = {
-        "checked": f"{overall.checked:,}",
+        "items": f"{overall.items:,}",
         "frame": f"{overall.frame:,}",
         "source": _source(sample),
         "how": _how(sample),
     }
+    drawn = sample.kind == Sample.Kind.RANDOM
     parts = [
-        _("Two people each checked %(checked)s of %(frame)s labels (%(source)s; %(how)s).") % about,
+        _("Two people each checked %(items)s of %(frame)s labels (%(source)s; %(how)s).") % about
+        if drawn
+        else _("Two people each checked %(items)s labels (%(source)s; %(how)s).") % about,
         _agreed(differed, settled, percent, kappa),
-        _("Relevant or not was wrong in %(words)s.") % {"words": _words(overall.status)},
-        _("The grade was wrong in %(words)s.") % {"words": _words(overall.grade)},
+        _("Relevant or not was wrong in %(words)s.") % {"words": _words(overall.status, drawn)},
+        _("The grade was wrong in %(words)s.") % {"words": _words(overall.grade, drawn)},
     ]
     if overall.checked < overall.items:
         left = {"left": f"{overall.items - overall.checked:,}", "items": f"{overall.items:,}"}
-        parts.append(_("%(left)s of the %(items)s labels are not checked yet.") % left)
-    return " ".join(parts)
+        parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
+    return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _source(sample: Sample) -> str:
@@ -240,10 +243,16 @@ def _agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficien
     return said + "."
 
 
-def _words(rate: Proportion) -> str:
-    """A rate in a paper's words."""
+def _words(rate: Proportion, drawn: bool) -> str:
+    """A rate in a paper's words; without an interval where it stands for nothing but itself."""
     if rate.share is None or rate.interval is None or rate.at_most is None:
         return rate.note
+    if not drawn:
+        return _("%(count)s of %(of)s (%(share)s %%)") % {
+            "count": f"{rate.count:,}",
+            "of": f"{rate.of:,}",
+            "share": f"{100 * rate.share:.1f}",
+        }
     return _(
         "%(count)s of %(of)s (%(share)s %%, exact 95 %% interval %(low)s to %(high)s %%; at most "
         "%(at_most)s %% at 95 %%)"

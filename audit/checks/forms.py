@@ -65,7 +65,7 @@ class SampleForm(_ClaimsForm):
     )
     size = forms.IntegerField(label="How many", min_value=1, max_value=MAX_ITEMS, initial=150)
     per = forms.ChoiceField(
-        label="That many",
+        label="Of what",
         choices=Sample.Per.choices,
         initial=Sample.Per.STRATUM,
         help_text="Of each instruction: its documents, as in “five tables per instruction”.",
@@ -173,7 +173,7 @@ class BoundForm(forms.Form):
     """Below which rate, in percent, the bound shall come."""
 
     bound = forms.DecimalField(
-        label="Below, in percent",
+        label="How many more, for at most (percent)",
         min_value=0,
         max_value=50,
         max_digits=6,

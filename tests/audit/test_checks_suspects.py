@@ -9,6 +9,7 @@ from annotate.errors import Refused
 from annotate.models import Candidate, Document, Run, RunLine
 from audit.checks import actions
 from audit.checks.claims import Asked
+from audit.checks.figures import figures
 from audit.checks.suspects import suspicion
 from audit.models import Sample
 from tests import factories
@@ -133,6 +134,23 @@ def test_suspects_become_a_sample_that_says_how_they_were_picked(tides):
         ("A", 1, 1, "301", "original"),
         ("D", 1, 1, "302", "original"),
     ]
+
+
+def test_the_sentence_of_suspects_claims_nothing_about_the_rest(tides):
+    sample = pick(tides)
+    for name in ("ada", "ben"):
+        by = factories.member(tides, name)
+        for item in sample.items.all():
+            actions.check(item=item, relevance=min(item.claimed, 1), by=by)
+
+    words = figures(sample).sentence.replace("\N{NO-BREAK SPACE}", " ")
+
+    assert words == (
+        "Two people each checked 3 labels (earlier qrels; relevant ones that at least 1 of 3 runs "
+        "do not rank in the first 5, not a random sample). The two agreed on 100.0 % (Cohen's "
+        "kappa is undefined: only one category was used). Relevant or not was wrong in 0 of 3 "
+        "(0.0 %). The grade was wrong in 1 of 3 (33.3 %)."
+    )
 
 
 @pytest.mark.parametrize(
