@@ -176,9 +176,10 @@ class Sample(models.Model):
     size = models.PositiveIntegerField(null=True, blank=True)
     # Whether a stratum (or instruction) that has fewer gave what it has.
     fewer = models.BooleanField(default=False)
-    # Of suspects: documents that at least so many of these runs do not rank so high.
+    # Of suspects: what at least so many of these runs do not rank so high, or score lower.
     at_least = models.PositiveSmallIntegerField(null=True, blank=True)
     depth = models.PositiveIntegerField(null=True, blank=True)
+    below = models.FloatField(null=True, blank=True)
     runs: models.ManyToManyField[Run, Any] = models.ManyToManyField(
         Run, blank=True, related_name="+"
     )
@@ -208,6 +209,7 @@ class Sample(models.Model):
                     size__gte=1,
                     at_least__isnull=True,
                     depth__isnull=True,
+                    below__isnull=True,
                 )
                 | Q(
                     kind="suspects",

@@ -5,6 +5,7 @@ As in `audit.actions`: keyword-only, the actor is `by`, one transaction, refused
 
 from __future__ import annotations
 
+import math
 import uuid as uuids
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -83,20 +84,22 @@ def pick_suspects(
     depth: int,
     at_least: int,
     by: Membership,
+    below: float | None = None,
     stratify: str = Sample.Stratify.NONE,
     shows_claim: bool = False,
     now: datetime | None = None,
 ) -> Sample:
-    """Make a sample of the documents claimed relevant that at least so many runs fail to rank.
+    """Make a sample of the documents claimed relevant that at least so many runs fail to rank, or
+    score lower than `below`.
 
     Refused, with nothing made: as `draw_sample`; no run, one of another project, a depth or number
     below 1, more than there are runs, runs for other queries, no suspects.
     """
     name = _check_choices(name, asked, stratify, by)
-    _check_runs(runs, depth, at_least, by)
+    _check_runs(runs, depth, at_least, below, by)
     with transaction.atomic():
         _refuse_taken(name, by)
-        found = suspicion(by.project, asked, runs=runs, depth=depth, at_least=at_least)
+        found = suspicion(by.project, asked, runs=runs, depth=depth, at_least=at_least, below=below)
         if not found.gold:
             raise Refused(
                 f"No document that is claimed relevant has a query that {at_least} of these runs "
@@ -109,6 +112,7 @@ def pick_suspects(
             stratify=stratify,
             depth=depth,
             at_least=at_least,
+            below=below,
             frame=sizes_of((one.claim for one in found.suspects), stratify),
         )
         picked = [
@@ -260,11 +264,15 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
     return name
 
 
-def _check_runs(runs: Collection[Run], depth: int, at_least: int, by: Membership) -> None:
+def _check_runs(
+    runs: Collection[Run], depth: int, at_least: int, below: float | None, by: Membership
+) -> None:
     if not runs:
         raise Refused("Choose at least one run.")
     if any(run.project_id != by.project_id for run in runs):
         raise Refused("Choose runs of this project.")
+    if below is not None and not math.isfinite(below):
+        raise Refused("The score is a number, such as 0.5.")
     if depth < 1 or at_least < 1:
         raise Refused("The rank and the number of runs begin at 1.")
     if at_least > len(runs):

@@ -201,7 +201,7 @@ def _source(sample: Sample) -> str:
 
 def _how(sample: Sample) -> str:
     if sample.kind == Sample.Kind.SUSPECTS:
-        return _(
+        words = _(
             "relevant ones that at least %(at_least)s of %(runs)s runs do not rank in the first "
             "%(depth)s, not a random sample"
         ) % {
@@ -209,6 +209,9 @@ def _how(sample: Sample) -> str:
             "runs": sample.runs.count(),
             "depth": sample.depth,
         }
+        if sample.below is None:
+            return words
+        return words + _(", where a score below %(below)s is none") % {"below": sample.below}
     about = {"size": f"{sample.size:,}", "seed": sample.seed}
     if sample.per == Sample.Per.INSTRUCTION:
         words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about

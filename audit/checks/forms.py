@@ -108,6 +108,11 @@ class SuspectsForm(_ClaimsForm):
     )
     at_least = forms.IntegerField(label="Missed by at least", min_value=1, max_value=32_767)
     depth = forms.IntegerField(label="In the first", min_value=1, max_value=1_000_000, initial=100)
+    below = forms.FloatField(
+        label="Or scored lower than",
+        required=False,
+        help_text="Only for runs whose scores are of one scale.",
+    )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(member, *args, **kwargs)

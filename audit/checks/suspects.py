@@ -34,9 +34,16 @@ class Suspicion:
 
 
 def suspicion(
-    project: Project, asked: Asked, *, runs: Collection[Run], depth: int, at_least: int
+    project: Project,
+    asked: Asked,
+    *,
+    runs: Collection[Run],
+    depth: int,
+    at_least: int,
+    below: float | None = None,
 ) -> Suspicion:
-    """Return the documents claimed relevant that at least so many runs do not rank up to `depth`.
+    """Return the documents claimed relevant that at least so many runs do not rank up to `depth`,
+    or score lower than `below`.
 
     A run without a single line for a query says nothing about its documents, so it neither finds
     nor misses them. Ranks are those the scores give, as trec_eval orders them.
@@ -44,7 +51,7 @@ def suspicion(
     gold = frame(project, asked._replace(relevant_only=True)).claims
     covered = _runs_of_queries(project, runs)
     kept = [claim for claim in gold if covered[claim.under.query] >= at_least]
-    hits = _hits(runs, depth)
+    hits = _hits(runs, depth, below)
     suspects = [
         Suspect(claim, missed, of)
         for claim in kept
@@ -65,13 +72,11 @@ def _runs_of_queries(project: Project, runs: Collection[Run]) -> Counter[int]:
     return found
 
 
-def _hits(runs: Collection[Run], depth: int) -> Counter[tuple[int, int]]:
-    """How many of the runs rank each document of a pool up to `depth`."""
+def _hits(runs: Collection[Run], depth: int, below: float | None) -> Counter[tuple[int, int]]:
+    """How many of the runs rank each document of a pool up to `depth`, and score it high enough."""
     pool = Candidate.objects.filter(query=OuterRef("query"), document=OuterRef("document"))
-    rows = (
-        RunLine.objects.filter(Exists(pool), run__in=runs, rank__lte=depth)
-        .order_by()
-        .values_list("query", "document")
-        .annotate(hits=Count("run"))
-    )
+    found = RunLine.objects.filter(Exists(pool), run__in=runs, rank__lte=depth)
+    if below is not None:
+        found = found.filter(score__gte=below)
+    rows = found.order_by().values_list("query", "document").annotate(hits=Count("run"))
     return Counter({(query, document): hits for query, document, hits in rows})

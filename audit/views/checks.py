@@ -113,7 +113,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
     found = None
     if form is not None and form.is_valid():
         asked, given = form.asked(), form.cleaned_data
-        rule = {name: given[name] for name in ("depth", "at_least")}
+        rule = {name: given[name] for name in ("depth", "at_least", "below")}
         if request.method == "POST" and send.is_valid():
             try:
                 made = actions.pick_suspects(

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from annotate.models import Project, Run
 from audit.checks import actions
 from audit.checks.claims import Asked
+from audit.checks.figures import figures
 from audit.checks.suspects import suspicion
 from audit.models import Sample
 from tests import factories
@@ -59,6 +60,43 @@ def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
 
 def drawn(sample):
     return list(sample.items.order_by("pk").values_list("narrative", "candidate__document__doc_id"))
+
+
+def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, client):
+    """Its protocol: two count the conditions a document meets, a third settles."""
+    grades = ("--grades", ",".join(map(str, range(11))))
+    load("multiconir", shared_data / "multiconir" / "Sample_Task2_&_3.csv", *grades)
+    project = Project.objects.get(slug="tides")
+    people = [factories.lead(project), *(factories.member(project, n) for n in ("ada", "ben"))]
+    asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
+    sample = actions.draw_sample(
+        name="Labels", asked=asked, stratify="none", per="stratum", size=150, seed=7, by=people[0]
+    )
+
+    # Both count as claimed, but for the first three, where ben counts one more or less; the third
+    # person finds the first and the second wrong, and the third right.
+    for place, item in enumerate(sample.items.order_by("pk")):
+        other = item.claimed + (1 if item.claimed == 0 else -1)
+        actions.check(item=item, relevance=item.claimed, by=people[1])
+        actions.check(item=item, relevance=other if place < 3 else item.claimed, by=people[2])
+        if place < 3:
+            actions.settle(item=item, relevance=other if place < 2 else item.claimed, by=people[0])
+
+    found = figures(sample)
+    rate = found.overall.grade
+    # 2 of 150: the tails at these limits are 2.5 %; 313 with two wrong are enough for 2 %.
+    assert (rate.count, rate.of, found.differed) == (2, 150, 3)
+    assert rate.interval == pytest.approx((0.0016188, 0.0473330), abs=1e-6)
+    assert found.overall.more_grade == 313 - 150
+    assert found.percent.value == pytest.approx(147 / 150)
+    # Whoever checks has the conditions before them, numbered, and a key for each of the grades.
+    client.force_login(people[1].user)
+    item = sample.items.order_by("pk").last()
+    page = client.get(f"/labels/{item.pk}/check/")
+    assert len(page.context["conditions"]) == item.narrative.conditions.count() > 0
+    keys = [grade.key for grade in page.context["grades"]]
+    assert len(set(keys)) == 11
+    assert "" not in keys
 
 
 # How many there are was counted with awk, from the same files.

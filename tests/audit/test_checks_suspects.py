@@ -78,6 +78,15 @@ def test_suspects_are_those_that_so_many_runs_miss(tides, depth, at_least, expec
     assert found(tides, depth=depth, at_least=at_least) == expected
 
 
+def test_a_run_that_scores_a_document_lower_than_asked_misses_it(tides):
+    # Scores are the negative ranks: the first run has B at -5, the second A at -2.
+    runs = list(Run.objects.all())
+
+    shown = suspicion(tides, PRIOR, runs=runs, depth=100, at_least=2, below=-1.5)
+
+    assert [(one.claim.doc_id, one.missed) for one in shown.suspects] == [("B", 3), ("A", 2)]
+
+
 def test_only_the_runs_that_were_chosen_count(tides):
     assert found(tides, depth=5, at_least=1, names=("first",)) == []
     assert found(tides, depth=5, at_least=1, names=("third",)) == [
@@ -160,6 +169,7 @@ def test_the_sentence_of_suspects_claims_nothing_about_the_rest(tides):
         ({"depth": 0}, "The rank and the number of runs begin at 1."),
         ({"at_least": 0}, "The rank and the number of runs begin at 1."),
         ({"at_least": 4}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"below": float("nan")}, "The score is a number, such as 0.5."),
         ({"at_least": 3}, "The runs find all of them, so there is nothing to look at."),
     ],
 )
@@ -222,6 +232,7 @@ def test_the_page_lists_them_and_sends_them(tides, carla):
     sample = Sample.objects.get()
     assert sent.url == sample.get_absolute_url()
     assert sample.items.count() == 3
+    assert sample.below is None
     page = carla.get(sent.url).content.decode()
     assert "says nothing about the rest" in page
     assert "at least 1 of 3 runs do not rank in the first 5" in page
@@ -235,6 +246,8 @@ def test_the_page_lists_them_and_sends_them(tides, carla):
         ({"runs": ["x"]}, "One of these is no run of this project."),
         ({"at_least": "4"}, "4 runs cannot miss a document where 3 are chosen."),
         ({"depth": "0"}, "greater than or equal to 1"),
+        ({"below": "nan"}, "Enter a number"),
+        ({"below": "1e999"}, "Enter a number"),
         ({"claims": "moon"}, "Select a valid choice"),
     ],
 )
