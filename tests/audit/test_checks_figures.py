@@ -86,6 +86,8 @@ def test_the_two_agree_as_cohen_counts_it(sample):
 
 
 def test_the_sentence_says_all_of_it(sample):
+    kappa = figures(sample).kappa
+    assert kappa.interval is not None
     assert figures(sample).sentence.replace("\N{NO-BREAK SPACE}", " ") == (
         "Two people each checked 10 of 10 labels (judgments of model; 5 of each stratum, drawn at "
         "random with seed 7, stratified by category of the instruction). The two agreed on 66.7 % "
@@ -94,8 +96,8 @@ def test_the_sentence_says_all_of_it(sample):
         "95 %). The grade was wrong in 3 of 8 (37.5 %, exact 95 % interval 8.5 to 75.5 %; at most "
         "71.1 % at 95 %). So far without 2 of the 10 labels."
     ).format(
-        low=f"{figures(sample).kappa.interval.low:.2f}",
-        high=f"{figures(sample).kappa.interval.high:.2f}",
+        low=f"{kappa.interval.low:.2f}",
+        high=f"{kappa.interval.high:.2f}",
     )
 
 

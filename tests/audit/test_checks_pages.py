@@ -7,9 +7,10 @@ from django.urls import reverse
 
 from audit.checks import actions
 from audit.checks.queue import to_check
-from audit.models import Check, Sample
+from audit.models import Check, Sample, SampleItem
 from tests import factories
 from tests.audit.checking import claimed_scene, draw, say
+from tests.test_permissions import ROUTES, world
 
 
 @pytest.fixture
@@ -251,6 +252,33 @@ def claimed_scene_with_odd_grades(scene, labels):
     return scene
 
 
+@pytest.mark.django_db
+def test_no_page_and_no_answer_to_a_program_tells_a_checker_what_another_said(client):
+    """Every route there is, as ada, who has yet to check what carla did."""
+    tides = world("tides", "ada", "carla")
+    label = SampleItem.objects.get(sample__project=tides.project)
+    SampleItem.objects.update(claimed=-7654)
+    actions.check(
+        item=label,
+        relevance=2,
+        words="Because of the weir.",
+        by=tides.project.memberships.get(name="carla"),
+    )
+    sign_in(client, tides.project.memberships.get(name="ada"))
+
+    telling = [
+        name
+        for name in sorted(ROUTES)
+        for said in (b"Because of the weir.", b'value">-7654')
+        if said in b"".join(client.get(tides.url(name), follow=True))
+    ]
+
+    assert telling == []
+    # The page of the label is among them, and shows the claim where the lead wants it.
+    Sample.objects.update(shows_claim=True)
+    assert b'value">-7654' in client.get(url("check", label.pk)).content
+
+
 def test_a_claim_that_is_shown_stands_on_the_page(scene, client):
     shown, hidden = (
         draw(scene, name=f"Sample {number}", shows_claim=bool(number)) for number in (1, 0)
@@ -358,7 +386,7 @@ def test_lists_cost_the_same_however_long_they_are(
 
 def test_a_check_takes_few_queries(scene, many, client, django_assert_max_num_queries):
     sign_in(client, scene.ada)
-    first = to_check(scene.ada, many).order_by("pk").first()
+    first = to_check(scene.ada, many).earliest("pk")
 
     with django_assert_max_num_queries(17):
         client.get(url("check", first.pk))

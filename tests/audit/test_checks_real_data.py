@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 import pytest
 from django.core.management import call_command
 
-from annotate.models import Project, Run
+from annotate.models import Judgment, Project, Run
 from audit.checks import actions
 from audit.checks.claims import Asked
 from audit.checks.figures import figures
@@ -42,11 +42,19 @@ def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
     project = Project.objects.get(slug="tides")
     carla = factories.lead(project)
     asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
-    choices = {"stratify": "category", "per": "instruction", "size": 5, "by": carla}
 
-    sample = actions.draw_sample(name="One", asked=asked, seed=7, **choices)
-    again = actions.draw_sample(name="Two", asked=asked, seed=7, **choices)
-    other = actions.draw_sample(name="Three", asked=asked, seed=8, **choices)
+    def five(name, seed):
+        return actions.draw_sample(
+            name=name,
+            asked=asked,
+            stratify="category",
+            per="instruction",
+            size=5,
+            seed=seed,
+            by=carla,
+        )
+
+    sample, again, other = five("One", 7), five("Two", 7), five("Three", 8)
 
     of_pair = Counter(sample.items.values_list("narrative__pair", flat=True))
     assert set(of_pair.values()) == {5}
@@ -54,7 +62,7 @@ def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
     assert set(sample.items.values_list("stratum", flat=True)) == set(
         project.pairs.values_list("category", flat=True)
     )
-    assert sum(sample.frame.values()) == asked.rater.judgments.count()
+    assert sum(sample.frame.values()) == Judgment.objects.filter(annotator=asked.rater).count()
     assert drawn(sample) == drawn(again) != drawn(other)
 
 
@@ -91,7 +99,7 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
     assert found.percent.value == pytest.approx(147 / 150)
     # Whoever checks has the conditions before them, numbered, and a key for each of the grades.
     client.force_login(people[1].user)
-    item = sample.items.order_by("pk").last()
+    item = sample.items.latest("pk")
     page = client.get(f"/labels/{item.pk}/check/")
     assert len(page.context["conditions"]) == item.narrative.conditions.count() > 0
     keys = [grade.key for grade in page.context["grades"]]
