@@ -1,4 +1,4 @@
-"""What a browser's journal sends: entries, each one thing that a person said. Pure.
+"""What a browser's journal sends: entries, each one thing that a person said.
 
 Everything in them is checked here for its shape; whether it may be said is for the actions.
 """
@@ -13,8 +13,10 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from annotate.errors import Refused
-from annotate.evidence import Span
+from annotate.pure.evidence import Span
 
 MAX_ENTRIES = 100
 # No list of spans that a person marked is longer.
@@ -107,10 +109,10 @@ def read(entry: Any) -> Entry:
     one is not.
     """
     if not isinstance(entry, dict):
-        raise Refused("An entry is an object with fields.")
+        raise Refused(_("An entry is an object with fields."))
     kind = _field(entry, "kind", str, "a word")
     if kind not in _KINDS:
-        raise Refused(f"The field “kind” is one of {', '.join(_KINDS)}.")
+        raise Refused(_("The field “kind” is one of %(kinds)s.") % {"kinds": ", ".join(_KINDS)})
     _key(entry, "user")
     return _KINDS[kind](
         entry,
@@ -164,7 +166,7 @@ def _field(
     value = entry.get(name, default)
     # True is a number for Python, and for nobody else.
     if not isinstance(value, of) or (of is int and isinstance(value, bool)):
-        raise Refused(f"The field “{name}” must be {what}.")
+        raise Refused(_("The field “%(name)s” must be %(what)s.") % {"name": name, "what": what})
     return value
 
 
@@ -177,7 +179,7 @@ def _or_none(
 def _key(entry: Mapping[str, Any], name: str) -> int:
     value = _field(entry, name, int, "a whole number")
     if value not in _KEYS:
-        raise Refused(f"The field “{name}” is no key of anything.")
+        raise Refused(_("The field “%(name)s” is no key of anything.") % {"name": name})
     return value
 
 
@@ -188,7 +190,7 @@ def _milliseconds(entry: Mapping[str, Any], name: str) -> int:
 def _uuid(entry: Mapping[str, Any], name: str) -> UUID:
     value = _field(entry, name, str, "a UUID")
     if not _UUID.fullmatch(value) or not UUID(value).int:
-        raise Refused(f"The field “{name}” must be a UUID.")
+        raise Refused(_("The field “%(name)s” must be a UUID.") % {"name": name})
     return UUID(value)
 
 
@@ -201,20 +203,26 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
         return moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise Refused(
-            f"The field “{name}” must be a moment as in ISO 8601, with its zone."
+            _("The field “%(name)s” must be a moment as in ISO 8601, with its zone.")
+            % {"name": name}
         ) from error
 
 
 def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:
     spans = _field(entry, name, list, "a list of spans", [])
     if len(spans) > MAX_SENT_SPANS:
-        raise Refused(f"The field “{name}” has {len(spans):,} spans; that is too many.")
+        raise Refused(
+            _("The field “%(name)s” has %(spans)s spans; that is too many.")
+            % {"name": name, "spans": f"{len(spans):,}"}
+        )
     return [_span(span, name) for span in spans]
 
 
 def _span(span: Any, name: str) -> Span:
     if not isinstance(span, dict):
-        raise Refused(f"The field “{name}” must be a list of spans with start and end.")
+        raise Refused(
+            _("The field “%(name)s” must be a list of spans with start and end.") % {"name": name}
+        )
     what = "a whole number, as in every span"
     return Span(_field(span, "start", int, what), _field(span, "end", int, what))
 
@@ -225,7 +233,10 @@ def _verdicts(entry: Mapping[str, Any], name: str) -> dict[int, str]:
         _KEY.fullmatch(condition) and isinstance(answer, str)
         for condition, answer in verdicts.items()
     ):
-        raise Refused(f"The field “{name}” must have an answer by the key of a condition.")
+        raise Refused(
+            _("The field “%(name)s” must have an answer by the key of a condition.")
+            % {"name": name}
+        )
     return {int(condition): answer for condition, answer in verdicts.items()}
 
 

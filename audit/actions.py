@@ -11,6 +11,9 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.actions import rewriting, seats
 from annotate.errors import Refused, Stale
@@ -25,7 +28,9 @@ from jobs.runner import Progress
 
 MAX_WORDS = 10_000
 
-_CHANGED = "The narrative changed while you were reading. Read it again, then rate it."
+_CHANGED = gettext_lazy(
+    "The narrative changed while you were reading. Read it again, then rate it."
+)
 
 
 def take_review(*, by: Membership, now: datetime | None = None) -> Assignment | None:
@@ -92,7 +97,7 @@ def save_ratings(
         seat = _seat(narrative, by)
         review = _begin(narrative, by, now)
         if review.submitted_at is not None:
-            raise Refused("You have submitted this review, so it stays as it is.")
+            raise Refused(_("You have submitted this review, so it stays as it is."))
         for criterion, (level, words) in answers.items():
             said = {"level": level, "words": words}
             said = {name: value for name, value in said.items() if value is not None}
@@ -116,7 +121,7 @@ def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None 
         seat = _seat(narrative, by)
         said = pass_of(narrative, by)
         if said is None:
-            raise Refused("Nothing is rated yet. Rate each criterion, then submit.")
+            raise Refused(_("Nothing is rated yet. Rate each criterion, then submit."))
         review = said.review
         if review.submitted_at is None:
             _refuse_incomplete(said)
@@ -144,12 +149,17 @@ def decide(
     now = now or timezone.now()
     reason = reason.strip()
     if outcome not in Decision.Outcome.values:
-        raise Refused("Choose one: accept, send back, or remove.")
+        raise Refused(_("Choose one: accept, send back, or remove."))
     if len(reason) > MAX_WORDS:
-        raise Refused(f"The reason has {len(reason):,} characters; at most {MAX_WORDS:,} are kept.")
+        raise Refused(
+            _("The reason has %(reason)s characters; at most %(max_words)s are kept.")
+            % {"reason": f"{len(reason):,}", "max_words": f"{MAX_WORDS:,}"}
+        )
     with transaction.atomic():
         _led_pair(narrative, by)
-        _refuse_superseded(narrative, "The narrative changed. Read the new version, then decide.")
+        _refuse_superseded(
+            narrative, _("The narrative changed. Read the new version, then decide.")
+        )
         standing = (
             Decision.objects.current().select_related("by").filter(narrative=narrative).first()
         )
@@ -157,8 +167,8 @@ def decide(
             if (standing.outcome, standing.reason, standing.by_id) == (outcome, reason, by.pk):
                 return standing
             raise Refused(
-                f"{standing.by} has decided this: {standing.get_outcome_display().lower()}. "
-                "Withdraw that decision first."
+                _("%(by)s has decided this: %(standing)s. Withdraw that decision first.")
+                % {"by": standing.by, "standing": standing.get_outcome_display().lower()}
             )
         _refuse_undecided(narrative, outcome, reason, by.project)
         decision = Decision.objects.create(
@@ -185,7 +195,7 @@ def withdraw_decision(
         if standing.withdrawn_at is not None:
             return standing
         _refuse_superseded(
-            decision.narrative, "A new version was written since, so this decision is history."
+            decision.narrative, _("A new version was written since, so this decision is history.")
         )
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
@@ -203,7 +213,7 @@ def request_agreement(
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
-        raise Refused("Only leads of this project can have its agreement computed.")
+        raise Refused(_("Only leads of this project can have its agreement computed."))
     seats.refuse_if_archived(by.project)
     with transaction.atomic():
         # Two requests at once: the second waits here and then finds the first.
@@ -235,11 +245,17 @@ def compute_agreement(report: AgreementReport, progress: Progress) -> None:
 
 def _refuse_unknown(criterion: str, level: str | None, words: str | None) -> None:
     if criterion not in CRITERION_KEYS:
-        raise Refused(f"“{criterion}” is not one of the criteria.")
+        raise Refused(_("“%(criterion)s” is not one of the criteria.") % {"criterion": criterion})
     if level is not None and level not in list(Level):
-        raise Refused(f"“{level}” is not a level. Choose excellent, acceptable or poor.")
+        raise Refused(
+            _("“%(level)s” is not a level. Choose excellent, acceptable or poor.")
+            % {"level": level}
+        )
     if words is not None and len(words) > MAX_WORDS:
-        raise Refused(f"You wrote {len(words):,} characters; at most {MAX_WORDS:,} are kept.")
+        raise Refused(
+            _("You wrote %(words)s characters; at most %(max_words)s are kept.")
+            % {"words": f"{len(words):,}", "max_words": f"{MAX_WORDS:,}"}
+        )
 
 
 def _seat(narrative: Narrative, by: Membership) -> Assignment:
@@ -247,10 +263,10 @@ def _seat(narrative: Narrative, by: Membership) -> Assignment:
     seats.refuse_if_archived(by.project)
     seat = seats.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
-        raise Refused("Only the altered narrative is reviewed.")
+        raise Refused(_("Only the altered narrative is reviewed."))
     _refuse_superseded(narrative, _CHANGED)
     if narrative.author_id == by.pk:
-        raise Refused("You wrote this narrative, so somebody else reviews it.")
+        raise Refused(_("You wrote this narrative, so somebody else reviews it."))
     return seat
 
 
@@ -260,27 +276,29 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
         return begun
     pair = InstructionPair.objects.get(pk=narrative.pair_id)
     if pair.removed_at is not None:
-        raise Refused("This instruction was removed, so there is nothing to review.")
+        raise Refused(_("This instruction was removed, so there is nothing to review."))
     if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
-        raise Refused("This instruction was sent back. Review it when it comes again.")
+        raise Refused(_("This instruction was sent back. Review it when it comes again."))
     return Review.objects.create(
         narrative=narrative, auditor=by, rubric=RUBRIC_VERSION, started_at=now
     )
 
 
-def _refuse_superseded(narrative: Narrative, sentence: str) -> None:
+def _refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
     newer = Narrative.objects.filter(
         pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
     )
     if newer.exists():
-        raise Stale(sentence)
+        raise Stale(str(sentence))
 
 
 def _refuse_incomplete(said: Pass) -> None:
     if said.unrated:
-        raise Refused(f"Not rated yet: {_names(said.unrated)}.")
+        raise Refused(_("Not rated yet: %(said)s.") % {"said": _names(said.unrated)})
     if said.unexplained:
-        raise Refused(f"Say in words what is poor about: {_names(said.unexplained)}.")
+        raise Refused(
+            _("Say in words what is poor about: %(said)s.") % {"said": _names(said.unexplained)}
+        )
 
 
 def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: Project) -> None:
@@ -288,21 +306,24 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
     wanted = project.overlap_review
     state = verdict_of(passes, wanted)
     if state is Verdict.UNREVIEWED:
-        raise Refused("Nobody has reviewed this version yet, so there is nothing to decide.")
+        raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
     if outcome != Decision.Outcome.ACCEPTED:
         if not reason:
-            raise Refused("Give a reason; its author will read it.")
+            raise Refused(_("Give a reason; its author will read it."))
     elif state is Verdict.INCOMPLETE:
-        raise Refused(f"{len(passes)} of {wanted} reviews are in. Accept it once all are.")
+        raise Refused(
+            _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
+            % {"passes": len(passes), "wanted": wanted}
+        )
     elif state is Verdict.REJECTED and not reason:
-        raise Refused("An auditor rated it poor. Give the reason for accepting it all the same.")
+        raise Refused(_("An auditor rated it poor. Give the reason for accepting it all the same."))
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     """Return the pair, locked: it keeps two leads, and a rewriter, apart."""
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused("Only leads of this project decide what becomes of an instruction.")
+        raise Refused(_("Only leads of this project decide what becomes of an instruction."))
     seats.refuse_if_archived(by.project)
     return pair
 

@@ -89,6 +89,8 @@ class Seen:
     batches: list[int] = field(default_factory=list)
     begun: float = 0.0
     ended: float = 0.0
+    # Seconds that the annotators' own processes worked.
+    worked: float = 0.0
     failed: str = ""
 
 
@@ -163,6 +165,7 @@ def ask_only(path: str) -> Callable[[Wire, dict[str, Any], float, float], Seen]:
 WAYS = {
     "one_by_one": judge_one_by_one,
     "as_it_piles_up": judge_as_it_piles_up,
+    "two_a_second": judge_as_it_piles_up,
     "sign_in_page": ask_only("/accounts/login/"),
 }
 
@@ -177,19 +180,23 @@ def measure(
     """
     context = multiprocessing.get_context("spawn")
     processes = min(len(annotators), os.cpu_count() or 1)
-    start = context.Barrier(processes)
-    results = context.SimpleQueue()
-    crowd = [
+    start = context.Barrier(processes, timeout=60)
+    found: list[Seen] = []
+    results = []
+    for one in range(processes):
+        receiver, sender = context.Pipe(duplex=False)
+        share = annotators[one::processes]
         context.Process(
-            target=_sit, args=(way, port, annotators[one::processes], seconds, rate, start, results)
-        )
-        for one in range(processes)
-    ]
-    for process in crowd:
-        process.start()
-    found = [seen for _ in crowd for seen in results.get()]
-    for process in crowd:
-        process.join()
+            target=_sit, args=(way, port, share, seconds, rate, start, sender), daemon=True
+        ).start()
+        # Held by the process alone, so that its end is heard.
+        sender.close()
+        results.append(receiver)
+    for receiver in results:
+        try:
+            found += receiver.recv()
+        except EOFError as error:
+            raise RuntimeError("a process of annotators ended without a word") from error
     if failed := [seen.failed for seen in found if seen.failed]:
         raise RuntimeError(f"{len(failed)} of {len(found)} annotators failed: {failed[0]}")
     return Seen(
@@ -198,6 +205,7 @@ def measure(
         batches=[one for seen in found for one in seen.batches],
         begun=min(seen.begun for seen in found),
         ended=max(seen.ended for seen in found),
+        worked=sum(seen.worked for seen in found),
     )
 
 
@@ -227,7 +235,8 @@ def _sit(
         thread.start()
     for thread in threads:
         thread.join()
-    results.put(found)
+    found[0].worked = time.process_time()
+    results.send(found)
 
 
 def _documents(annotator: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:

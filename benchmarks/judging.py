@@ -7,16 +7,19 @@ Fills a new database with 10,000 documents of 400 words in 100 pools, starts the
 
 - `annotators`: 1, 8 and 32 of them without a browser (benchmarks/annotators.py), who fetch twenty
   documents at a time and judge each. `one_by_one` sends every judgment by itself, as soon as the
-  one before is saved. `as_it_piles_up` presses keys at one and a half times the goal's rate and
-  sends what has piled up meanwhile, as the page does; there a judgment's time is that from its key
-  to the answer that it is saved.
+  one before is saved. The others send what has piled up meanwhile, as the page does, and a
+  judgment's time is that from its key to the answer that it is saved: `as_it_piles_up` presses one
+  and a half times as many keys as are the goal, to see how many get through; `two_a_second` is as
+  many as fast people press.
 - `browser`: key press to next document painted, over 200 presses; the first load of the page.
 - `memory_mb`: PSS and RSS of all processes of the server, before anybody came and after the load.
 - `bounds`: what no server of this kind gets past on this machine, measured in the same run: the
   same rows written by the bare driver, a transaction each; and the sign-in page, which reads
   nothing.
 
-The annotators and the server share the machine: `load_before` says what else it had to do. SQLite
+The annotators and the server share the machine: `load_before` says what else it had to do, and
+`processor_ms` what one judgment, with its share of the documents, cost the server's processes and
+the annotators' (the database's own are not counted): on a busy machine the steadier figure. SQLite
 is set as the server sets it; PostgreSQL waits for the disk at each commit (fsync on).
 """
 
@@ -34,6 +37,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +48,8 @@ DOCUMENTS, WORDS, POOL = 10_000, 400, 100
 PRESSES = 200
 # How many annotators at once -> the judgments per second that are the goal.
 GOALS = {1: 250, 8: 420, 32: 470}
+# Ways to judge -> how many times the goal is possible, or tried, at most.
+RATES = {"one_by_one": 3.0, "as_it_piles_up": 1.5, "two_a_second": 0.3}
 PATIENCE = 60.0
 
 
@@ -84,11 +90,11 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
         env["DJANGO_SETTINGS_MODULE"] = "config.settings"
         plan = _step("fill", seconds, env)
         with _server(env, Path(folder)) as (process, port):
+            memory = {"idle": _memory(process.pid)}
             # Let every web process have answered once what will be asked.
             warmed = measure("one_by_one", port, plan["warm"], seconds=2)
-            memory = {"idle": _memory(process.pid)}
             if only != "browser":
-                found["annotators"] = _annotators(port, plan, seconds)
+                found["annotators"] = _annotators(process.pid, port, plan, seconds)
                 memory["after_the_load"] = _memory(process.pid)
                 found["bounds"] = {
                     "sign_in_pages_per_second": {
@@ -112,15 +118,31 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
     return found
 
 
-def _annotators(port: int, plan: dict[str, Any], seconds: float) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for way in ("one_by_one", "as_it_piles_up"):
+def _annotators(
+    server: int, port: int, plan: dict[str, Any], seconds: float
+) -> dict[str, dict[int, Any]]:
+    found: dict[str, dict[int, Any]] = {}
+    for way in RATES:
         found[way] = {}
-        for many, goal in GOALS.items():
-            crowd = plan[f"{way} {many}"]
-            rate = 1.5 * goal / many
-            found[way][many] = _summary(measure(way, port, crowd, seconds=seconds, rate=rate))
+        for many in GOALS:
+            before = _worked(server)
+            seen = measure(
+                way, port, plan[f"{way} {many}"], seconds=seconds, rate=_rate(way, many) / many
+            )
+            count = len(seen.saving)
+            found[way][many] = {
+                **_summary(seen),
+                "processor_ms": {
+                    "server": round(1000 * (_worked(server) - before) / count, 2),
+                    "annotators": round(1000 * seen.worked / count, 2),
+                },
+            }
     return found
+
+
+def _rate(way: str, many: int) -> float:
+    """Keys a second of all of them together."""
+    return {"two_a_second": 2.0 * many}.get(way, RATES[way] * GOALS[many])
 
 
 def _summary(seen: Seen) -> dict[str, Any]:
@@ -190,23 +212,38 @@ def _server(env: dict[str, str], folder: Path) -> Iterator[tuple[subprocess.Pope
         process.wait(PATIENCE)
 
 
-def _memory(root: int) -> dict[str, Any]:
-    """PSS and RSS in MB of a process and all below it, by what they are."""
-    children: dict[int, list[int]] = {}
+def _family(root: int) -> dict[int, list[str]]:
+    """A process and all below it, with what /proc says of each after its name."""
+    stats: dict[int, list[str]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
+            # It may have ended since.
             with contextlib.suppress(OSError):
-                stat = (folder / "stat").read_text()
-                children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(
-                    int(folder.name)
-                )
-    found: dict[str, Any] = {"pss": 0.0, "rss": 0.0, "processes": {}}
+                said = (folder / "stat").read_text()
+                stats[int(folder.name)] = said.rpartition(")")[2].split()
+    found = {root: stats[root]}
     waiting = [root]
     while waiting:
-        pid = waiting.pop()
-        waiting += children.get(pid, [])
+        parent = waiting.pop()
+        children = {pid: stat for pid, stat in stats.items() if int(stat[1]) == parent}
+        found |= children
+        waiting += children
+    return found
+
+
+def _worked(root: int) -> float:
+    """Seconds of processor time of a process, all below it, and those of them that have ended."""
+    ticks = sum(int(one) for stat in _family(root).values() for one in stat[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _memory(root: int) -> dict[str, Any]:
+    """PSS and RSS in MB of a process and all below it, by what they are."""
+    found: dict[str, Any] = {"pss": 0.0, "rss": 0.0, "processes": {}}
+    for pid in _family(root):
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-        kind = next((name for name in ("granian", "celery", "serve") if name in command), "other")
+        names = {"granian": "web", "config.web": "web", "celery": "worker"}
+        kind = next((kind for name, kind in names.items() if name in command), "supervisor")
         amounts = {
             line.split()[0].rstrip(":").lower(): int(line.split()[1]) / 1024
             for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
@@ -271,7 +308,9 @@ def _fill(seconds: float) -> dict[str, Any]:
             Document(project=project, doc_id=f"FBIS{n % 7}-{n}", title=" ".join(words[n : n + 6]))
             for n in range(DOCUMENTS)
         )
-        texts = [" ".join(rng.choices(words, k=WORDS)) for _ in documents]
+        # As often as in texts that people write: the second word half as often as the first.
+        often = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
+        texts = [" ".join(rng.choices(words, cum_weights=often, k=WORDS)) for _ in documents]
         DocumentText.objects.bulk_create(
             (
                 DocumentText(document=one, text=text)
@@ -309,9 +348,10 @@ def _fill(seconds: float) -> dict[str, Any]:
     ]
     # Enough for each to keep going, whatever the server is able to.
     sizes = {"warm": (8, 2), "browser": (1, 4)}
-    for way in ("one_by_one", "as_it_piles_up"):
-        for many, goal in GOALS.items():
-            sizes[f"{way} {many}"] = (many, int(3 * goal * seconds / many / POOL) + 2)
+    for way in RATES:
+        for many in GOALS:
+            each = _rate(way, many) * seconds / many
+            sizes[f"{way} {many}"] = (many, int(each / POOL) + 2)
     plan: dict[str, list[dict[str, Any]]] = {}
     seat = 0
     for crowd, (many, pools) in sizes.items():
@@ -461,7 +501,7 @@ def _browser(_seconds: float) -> dict[str, Any]:
             presses += page.evaluate("window.painted.splice(0)")
             if len(presses) >= PRESSES:
                 break
-        page.wait_for_function("document.querySelector('.save-line').dataset.state === 'saved'")
+        page.wait_for_selector(".save-line[data-state=saved]")
         outside = sorted(
             {one["url"] for one in requests.values() if not one["url"].startswith(url)}
         )

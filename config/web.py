@@ -7,18 +7,21 @@ one: so they share most of their memory, and a new one is there at once.
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import sys
+from pathlib import Path
 
-import django
+from django.conf import settings
+from django.template import engines
+from django.urls import get_resolver
+from django.utils import translation
 from granian.constants import Interfaces
 from granian.log import LogLevels
 from granian.server import Server
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Connections to the database are kept open: in the web processes, and nowhere else.
-os.environ["REJUDGE_WEB_PROCESS"] = "1"
+# Reads all that the middleware needs, and says that this is a web process.
+from config import wsgi
+from config.lifeline import die_with
 
 THREADS = 4
 # A page that is being answered is waited for, not longer than a person would.
@@ -28,8 +31,11 @@ PATIENCE = 10
 def main(host: str, port: int, processes: int) -> None:
     """Serve until told to stop."""
     _read_all()
+    if "REJUDGE_SUPERVISED" in os.environ:
+        # A web process must not outlive this one, and keep the port from the next.
+        os.register_at_fork(after_in_child=lambda: die_with(os.getppid()))
     Server(
-        "config.wsgi:application",
+        f"{wsgi.__name__}:application",
         address=host,
         port=port,
         interface=Interfaces.WSGI,
@@ -43,20 +49,15 @@ def main(host: str, port: int, processes: int) -> None:
 
 
 def _read_all() -> None:
-    """Import what answers requests. Nothing here may connect to anything or start a thread: no copy
-    of a process has either.
+    """Read what answers requests: routes, words, templates. Nothing here may connect to anything or
+    start a thread: a copy of a process has neither.
     """
-    django.setup()
-    from django.conf import settings
-    from django.template import engines
-    from django.urls import get_resolver
-
-    importlib.import_module(settings.ROOT_URLCONF)
     get_resolver()._populate()
-    list(engines.all())
-    for name in settings.MIDDLEWARE:
-        importlib.import_module(name.rpartition(".")[0])
-    importlib.import_module("django.core.handlers.wsgi")
+    with translation.override(settings.LANGUAGE_CODE):
+        translation.gettext("")
+    for folder in map(Path, settings.TEMPLATES[0]["DIRS"]):
+        for template in folder.rglob("*.html"):
+            engines["django"].get_template(str(template.relative_to(folder)))
     gc.collect()
     # The collector would write into every page it looks at, and so make it a process's own.
     gc.freeze()

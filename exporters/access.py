@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.http import Http404
+from django.utils.translation import gettext_lazy
 
 from annotate import access
 from annotate.access import Person
@@ -15,7 +16,7 @@ from exporters import manifest
 from exporters.models import Export
 
 ARCHIVE = "export.zip"
-BLIND = (
+BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "
     "said. Finish it, or leave the seat, then look here again."
 )

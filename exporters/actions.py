@@ -12,6 +12,7 @@ from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
 from annotate.models import Membership, Project
@@ -50,7 +51,7 @@ def request_export(
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
-        raise Refused("Only leads of this project can have it exported.")
+        raise Refused(_("Only leads of this project can have it exported."))
     check_format(format_name)
     if must_answer_first(by):
         raise Refused(BLIND)
@@ -79,7 +80,7 @@ def request_export(
 def cancel_export(*, export: Export, by: Membership, now: datetime | None = None) -> Export:
     """Call an export off and return it anew; one that is over stays. Refused: who does not lead."""
     if not by.leads or by.project_id != export.project_id:
-        raise Refused("Only leads of this project can call its exports off.")
+        raise Refused(_("Only leads of this project can call its exports off."))
     queue.cancel(export, now=now)
     return export
 
@@ -88,7 +89,10 @@ def check_format(format_name: str) -> None:
     """Refuse a format that is none, with the names of those that are."""
     if format_name not in FORMATS:
         known = ", ".join(FORMATS)
-        raise Refused(f"“{format_name}” is no format of an export. Known are: {known}.")
+        raise Refused(
+            _("“%(format_name)s” is no format of an export. Known are: %(known)s.")
+            % {"format_name": format_name, "known": known}
+        )
 
 
 def write(

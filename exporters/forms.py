@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from exporters.models import Export
 
@@ -11,7 +12,7 @@ class ExportForm(forms.Form):
     """Which files are wanted."""
 
     format = forms.ChoiceField(
-        label="What to write",
+        label=_("What to write"),
         choices=Export.Format.choices,
         initial=Export.Format.TREC,
         widget=forms.RadioSelect,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Membership, Project
 from jobs.models import Job
@@ -20,8 +21,8 @@ class Export(Job):
     class Format(models.TextChoices):
         """What is written."""
 
-        TREC = "trec", "TREC: paired qrels, topics, changed documents, runs"
-        JSONL = "jsonl", "JSON lines: every judgment, review and adjudication"
+        TREC = "trec", _("TREC: paired qrels, topics, changed documents, runs")
+        JSONL = "jsonl", _("JSON lines: every judgment, review and adjudication")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")

@@ -15,11 +15,10 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.condition_lines import MAX_TEXT, MOST
-from annotate.condition_lines import write as write_conditions
-from annotate.errors import Refused
+from annotate.errors import Refused, refuse_strange
 from annotate.models import (
     Assignment,
     Candidate,
@@ -28,7 +27,9 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from annotate.typed import complaint, tidy
+from annotate.pure.condition_lines import MAX_TEXT, MOST
+from annotate.pure.condition_lines import write as write_conditions
+from annotate.pure.typed import tidy
 
 # As annotate.actions.rewriting, which says so once the draft becomes a version.
 MAX_TEXT_LENGTH = 100_000
@@ -166,30 +167,33 @@ def finish(*, narrative: Narrative, by: Membership) -> None:
 def may_write(*, pair: InstructionPair, by: Membership) -> None:
     """Refuse who has no seat to rewrite this pair and does not lead, and pairs taken out."""
     if not by.leads and not seats.holds(pair=pair, task=Assignment.Task.REWRITE, by=by):
-        raise Refused("This is not your seat. Take one from your list, then go on.")
+        raise Refused(_("This is not your seat. Take one from your list, then go on."))
     if pair.removed_at is not None:
-        raise Refused("This instruction was removed, so its narrative stays as it is.")
+        raise Refused(_("This instruction was removed, so its narrative stays as it is."))
 
 
 def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
-        raise Refused("Only the altered and the reversed narrative have drafts.")
+        raise Refused(_("Only the altered and the reversed narrative have drafts."))
     text, note, conditions = tidy(words.text), words.note.strip(), tidy(words.conditions)
     if len(text) > MAX_TEXT_LENGTH:
         raise Refused(
-            f"The narrative has {len(text):,} characters; at most {MAX_TEXT_LENGTH:,} are kept."
+            _("The narrative has %(text)s characters; at most %(max_text_length)s are kept.")
+            % {"text": f"{len(text):,}", "max_text_length": f"{MAX_TEXT_LENGTH:,}"}
         )
     if len(note) > MAX_NOTE:
-        raise Refused(f"The note has {len(note):,} characters; at most {MAX_NOTE} are kept.")
+        raise Refused(
+            _("The note has %(note)s characters; at most %(max_note)s are kept.")
+            % {"note": f"{len(note):,}", "max_note": MAX_NOTE}
+        )
     if len(conditions) > MAX_CONDITIONS:
         raise Refused(
-            f"The conditions have {len(conditions):,} characters; at most {MAX_CONDITIONS:,} "
-            "are kept."
+            _("The conditions have %(conditions)s characters; at most %(max_conditions)s are kept.")
+            % {"conditions": f"{len(conditions):,}", "max_conditions": f"{MAX_CONDITIONS:,}"}
         )
-    # What stood there before is not complained about until it becomes a version.
-    for value, what in ((text, "The narrative"), (note, "The note"), (conditions, "A condition")):
-        if said := complaint(value, what, before=value):
-            raise Refused(said)
+    for value in (text, note, conditions):
+        # What stood there before is not complained about until it becomes a version.
+        refuse_strange(value, before=value)
     drops = Candidate.objects.filter(query=pair.query_id, pk__in=words.drops)
     kept = tuple(sorted(drops.values_list("pk", flat=True))) if words.drops else ()
     return Words(text, note, conditions, words.based_on, kept)
@@ -286,7 +290,7 @@ def _overtaken(
     for one in found.overtaken if found else []:
         if found is not None and one["id"] == which:
             return found, one
-    raise Refused("These words are no longer here: they were thrown away or taken already.")
+    raise Refused(_("These words are no longer here: they were thrown away or taken already."))
 
 
 def _without(overtaken: Iterable[dict[str, Any]], which: str) -> list[dict[str, Any]]:

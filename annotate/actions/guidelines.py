@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.errors import Refused, Stale
@@ -18,12 +19,13 @@ def write_guideline(*, text: str, by: Membership, based_on: int) -> Guideline:
     refuse_if_archived(by.project)
     text = text.replace("\r\n", "\n").strip()
     if not by.leads:
-        raise Refused("Only leads of this project write its guidelines.")
+        raise Refused(_("Only leads of this project write its guidelines."))
     if not text:
-        raise Refused("The guidelines are empty. Write what judges should know.")
+        raise Refused(_("The guidelines are empty. Write what judges should know."))
     if len(text) > MAX_LENGTH:
         raise Refused(
-            f"The guidelines have {len(text):,} characters; at most {MAX_LENGTH:,} are kept."
+            _("The guidelines have %(text)s characters; at most %(max_length)s are kept.")
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
         )
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
@@ -31,9 +33,12 @@ def write_guideline(*, text: str, by: Membership, based_on: int) -> Guideline:
         version = latest.version if latest else 0
         if version != based_on:
             raise Stale(
-                f"Version {version} was saved while you were writing. Your text is still here: "
-                "compare it with that version, then save again."
+                _(
+                    "Version %(version)s was saved while you were writing. Your text is still "
+                    "here: compare it with that version, then save again."
+                )
+                % {"version": version}
             )
         if latest is not None and latest.text == text:
-            raise Refused("Nothing has changed yet, so there is no new version to save.")
+            raise Refused(_("Nothing has changed yet, so there is no new version to save."))
         return Guideline.objects.create(project=project, version=version + 1, text=text, author=by)

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from django.core.files.base import File
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate import intake
 from annotate.actions.seats import refuse_if_archived
@@ -47,7 +48,7 @@ def load_file(
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
-        raise Refused("Only of a run the first documents, one or more, can join the pool.")
+        raise Refused(_("Only of a run the first documents, one or more, can join the pool."))
     return intake.load(
         project=project,
         kind=kind,
@@ -65,7 +66,10 @@ def known_format(name: str) -> Format:
     try:
         return lookup(name)
     except UnknownFormat as error:
-        raise Refused(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        raise Refused(
+            _("%(error)s%(error_b)s.")
+            % {"error": str(error)[:1].upper(), "error_b": str(error)[1:]}
+        ) from error
 
 
 def check_grades(*, project: Project, grades: Sequence[int]) -> None:
@@ -74,8 +78,11 @@ def check_grades(*, project: Project, grades: Sequence[int]) -> None:
     if sorted(grades) != has:
         named = ", ".join(map(str, has))
         raise Refused(
-            f"The project “{project.slug}” is there already, with the grades {named}. "
-            "Change them in its settings, or leave --grades out."
+            _(
+                "The project “%(slug)s” is there already, with the grades %(named)s. Change "
+                "them in its settings, or leave --grades out."
+            )
+            % {"slug": project.slug, "named": named}
         )
 
 
@@ -96,7 +103,7 @@ def request_load(
     kind = known_format(format_name)
     name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
     if not file.size:
-        raise Refused(f"{name} is empty.")
+        raise Refused(_("%(name)s is empty.") % {"name": name})
     load = Load(
         project=by.project,
         by=by,
@@ -132,13 +139,13 @@ def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) 
         if confirmed is not None:
             return confirmed
         if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
-            raise Refused("This file has not been looked through yet.")
+            raise Refused(_("This file has not been looked through yet."))
         if locked.report["refused"]:
             raise Refused(
-                "Nothing of a file is loaded while a line of it is bad. Correct it first."
+                _("Nothing of a file is loaded while a line of it is bad. Correct it first.")
             )
         if not locked.file:
-            raise Refused("This file was put away. Hand it in again.")
+            raise Refused(_("This file was put away. Hand it in again."))
         load = Load.objects.create(
             project=locked.project,
             by=by,
@@ -170,9 +177,9 @@ def leave_load(*, preview: Load, by: Membership) -> None:
     with transaction.atomic():
         locked = Load.objects.select_for_update().get(pk=preview.pk)
         if Load.objects.filter(preview=locked).exists():
-            raise Refused("This preview was confirmed, so its file is needed.")
+            raise Refused(_("This preview was confirmed, so its file is needed."))
         if not locked.is_over:
-            raise Refused("The file is still being looked through. Cancel that first.")
+            raise Refused(_("The file is still being looked through. Cancel that first."))
     discard_file(locked)
 
 
@@ -240,5 +247,5 @@ def discard_file(load: Load) -> None:
 
 def _check_lead(by: Membership, project: Project) -> None:
     if not by.leads or by.project_id != project.pk:
-        raise Refused("Only leads of this project can load files.")
+        raise Refused(_("Only leads of this project can load files."))
     refuse_if_archived(project)

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.errors import Refused
@@ -38,7 +39,7 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
     except ValidationError as error:
         raise Refused(" ".join(error.messages)) from error
     if role not in Membership.Role.values:
-        raise Refused(f"“{role}” is no role.")
+        raise Refused(_("“%(role)s” is no role.") % {"role": role})
     password = None
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
@@ -47,7 +48,7 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
             password = secrets.token_urlsafe(12)
             user = User.objects.create_user(username, password=password)
         elif project.memberships.active().filter(user=user).exists():
-            raise Refused(f"{username} is already in this project.")
+            raise Refused(_("%(username)s is already in this project.") % {"username": username})
         return Invited(_join(project, user, role), password)
 
 
@@ -67,7 +68,10 @@ def _join(project: Project, user: User, role: str) -> Membership:
         or Membership(project=project, name=user.username)
     )
     if known.is_machine:
-        raise Refused(f"“{known.name}” is the name of a machine rater here. Choose another name.")
+        raise Refused(
+            _("“%(name)s” is the name of a machine rater here. Choose another name.")
+            % {"name": known.name}
+        )
     known.user, known.role, known.left_at = user, role, None
     known.save()
     return known
@@ -77,12 +81,14 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
     """Make a member annotator or lead. A project always keeps a lead."""
     _check_lead(by)
     if role not in Membership.Role.values:
-        raise Refused(f"“{role}” is no role.")
+        raise Refused(_("“%(role)s” is no role.") % {"role": role})
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=by.project_id)
         member = _member_of(by, member)
         if member.user_id is None:
-            raise Refused(f"{member.name} has no account, so there is no role to change.")
+            raise Refused(
+                _("%(name)s has no account, so there is no role to change.") % {"name": member.name}
+            )
         if role != Membership.Role.LEAD:
             _keep_a_lead(member)
         member.role = role
@@ -109,13 +115,13 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
 def _check_lead(by: Membership) -> None:
     refuse_if_archived(by.project)
     if not by.leads:
-        raise Refused("Only leads of this project can do that.")
+        raise Refused(_("Only leads of this project can do that."))
 
 
 def _member_of(by: Membership, member: Membership) -> Membership:
     found = Membership.objects.filter(pk=member.pk, project=by.project_id).first()
     if found is None:
-        raise Refused("There is no such member in this project.")
+        raise Refused(_("There is no such member in this project."))
     return found
 
 
@@ -124,4 +130,6 @@ def _keep_a_lead(member: Membership) -> None:
         project=member.project_id, role=Membership.Role.LEAD
     )
     if member.leads and not others.exclude(pk=member.pk).exists():
-        raise Refused(f"{member.name} is the only lead. Make someone else lead first.")
+        raise Refused(
+            _("%(name)s is the only lead. Make someone else lead first.") % {"name": member.name}
+        )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
 from annotate.models import Grade, Membership, Project, User
@@ -30,11 +31,14 @@ def create_project(
     """
     if not SLUG.fullmatch(slug):
         raise Refused(
-            f"“{slug}” cannot be a project's short name: use small letters, digits and hyphens, "
-            "beginning with a letter or digit, at most 80."
+            _(
+                "“%(slug)s” cannot be a project's short name: use small letters, digits and "
+                "hyphens, beginning with a letter or digit, at most 80."
+            )
+            % {"slug": slug}
         )
     if len(grades) < 2 or len(set(grades)) != len(grades):
-        raise Refused("A project needs at least two different grades, such as 0 and 1.")
+        raise Refused(_("A project needs at least two different grades, such as 0 and 1."))
     values = sorted(grades)
     names = NAMES.get(len(values), ()) if values[0] == 0 else ()
     try:
@@ -53,5 +57,7 @@ def create_project(
                     project=project, user=by, name=by.get_username(), role=Membership.Role.LEAD
                 )
     except IntegrityError as error:
-        raise Refused(f"There is a project “{slug}” already. Choose another short name.") from error
+        raise Refused(
+            _("There is a project “%(slug)s” already. Choose another short name.") % {"slug": slug}
+        ) from error
     return project

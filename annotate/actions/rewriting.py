@@ -6,13 +6,14 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from annotate import condition_lines
 from annotate.actions import drafting, seats
-from annotate.condition_lines import Line
-from annotate.errors import Refused, Stale
+from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models import Assignment, Condition, InstructionPair, Membership, Narrative
-from annotate.typed import complaint, tidy
+from annotate.pure import condition_lines
+from annotate.pure.condition_lines import MAX_TEXT, MOST, Line, Wrong
+from annotate.pure.typed import tidy
 
 MAX_LENGTH = 100_000
 
@@ -35,7 +36,7 @@ def rewrite_narrative(
     """Insert the next version of a narrative with its conditions, and return it.
 
     `based_on` is the version the author had before them (0: none); Stale if someone was faster.
-    `conditions` are lines as annotate.condition_lines reads them; None leaves those of the version
+    `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
     before. Refused: no words, no change, too long, no rewrite seat (leads need none); what is wrong
     with the conditions is NotTheConditions. Judges and auditors of the pair get work again, for
     what they said was said of other words. The author's draft is done with.
@@ -45,34 +46,37 @@ def rewrite_narrative(
     seats.refuse_if_archived(by.project)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
-            "Only the altered and the reversed narrative are rewritten; the original stays."
+            _("Only the altered and the reversed narrative are rewritten; the original stays.")
         )
     if not text:
-        raise Refused("The narrative is empty. Write what is relevant now.")
+        raise Refused(_("The narrative is empty. Write what is relevant now."))
     if len(text) > MAX_LENGTH:
         raise Refused(
-            f"The narrative has {len(text):,} characters; at most {MAX_LENGTH:,} are kept."
+            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
         )
     wanted = None if conditions is None else read_conditions(conditions)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         if pair.removed_at is not None:
-            raise Refused("This instruction was removed, so its narrative stays as it is.")
+            raise Refused(_("This instruction was removed, so its narrative stays as it is."))
         seat = None if by.leads else seats.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
         current = pair.current(side)
         version = current.version if current else 0
         if version != based_on:
             raise Stale(
-                f"Version {version} was saved while you were writing. Your text is still here: "
-                "compare it with that version, then save again."
+                _(
+                    "Version %(version)s was saved while you were writing. Your text is still "
+                    "here: compare it with that version, then save again."
+                )
+                % {"version": version}
             )
         against = current or pair.written_from(side)
-        if said := complaint(text, "The narrative", against.text if against else ""):
-            raise Refused(said)
+        refuse_strange(text, against.text if against else "")
         had = [] if current is None else conditions_of(current)
         wanted = had if wanted is None else wanted
         if against is not None and against.text == text and wanted == had:
-            raise Refused("Nothing has changed yet, so there is no new version to save.")
+            raise Refused(_("Nothing has changed yet, so there is no new version to save."))
         narrative = Narrative.objects.create(
             pair=pair,
             side=side,
@@ -103,12 +107,30 @@ def conditions_of(narrative: Narrative) -> list[Line]:
 
 def read_conditions(text: str) -> list[Line]:
     """Read conditions as they were typed, or refuse them with NotTheConditions."""
-    if said := complaint(tidy(text), "This"):
-        raise NotTheConditions(said)
     try:
+        refuse_strange(tidy(text))
         return condition_lines.read(text)
-    except ValueError as error:
-        raise NotTheConditions(str(error)) from error
+    except Refused as refused:
+        raise NotTheConditions(str(refused)) from refused
+    except Wrong as wrong:
+        raise NotTheConditions(_why(wrong)) from wrong
+
+
+def _why(wrong: Wrong) -> str:
+    """The sentence for conditions that cannot be kept."""
+    if wrong.other:
+        return _("Line %(line)s says the same as line %(other)s. Take one of them away.") % {
+            "line": wrong.line,
+            "other": wrong.other,
+        }
+    if wrong.line:
+        return _(
+            "The condition on line %(line)s has %(length)s characters; at most %(most)s are kept."
+        ) % {"line": wrong.line, "length": f"{wrong.length:,}", "most": f"{MAX_TEXT:,}"}
+    return _(
+        "These are %(count)s conditions; at most %(most)s are kept. Each judge answers all of "
+        "them for every document."
+    ) % {"count": wrong.length, "most": MOST}
 
 
 def send_back(
@@ -119,7 +141,7 @@ def send_back(
     with transaction.atomic():
         pair = _led(pair, by)
         if pair.current(Narrative.Side.ALTERED) is None:
-            raise Refused("There is no altered narrative yet that could be sent back.")
+            raise Refused(_("There is no altered narrative yet that could be sent back."))
         pair.sent_back_at, pair.sent_back_by = now, by
         pair.save(update_fields=["sent_back_at", "sent_back_by"])
         seats.reopen(pair=pair, tasks=(Assignment.Task.REWRITE,))
@@ -150,6 +172,6 @@ def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionP
 def _led(pair: InstructionPair, by: Membership) -> InstructionPair:
     """Return the pair, locked, if `by` leads its project."""
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused("Only leads of this project can do that.")
+        raise Refused(_("Only leads of this project can do that."))
     seats.refuse_if_archived(by.project)
     return InstructionPair.objects.select_for_update().get(pk=pair.pk)

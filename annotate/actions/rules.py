@@ -9,6 +9,7 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.errors import Refused
@@ -54,18 +55,22 @@ def change_rules(
     """
     refuse_if_archived(by.project)
     if not by.leads:
-        raise Refused("Only leads of this project change its rules.")
+        raise Refused(_("Only leads of this project change its rules."))
     if unknown := set(changes) - set(FIELDS):
-        raise Refused(f"There is no rule called {', '.join(sorted(unknown))}.")
+        raise Refused(
+            _("There is no rule called %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
+        )
     values = [grade.value for grade in grades]
     if len(set(values)) != len(values):
-        raise Refused("Two grades have the same value. Give each its own.")
+        raise Refused(_("Two grades have the same value. Give each its own."))
     if len(values) < 2:
-        raise Refused("A project needs at least two grades.")
+        raise Refused(_("A project needs at least two grades."))
     threshold = changes.get("relevant_from", by.project.relevant_from)
     if threshold not in values or threshold == min(values):
         reach = ", ".join(map(str, sorted(values)[1:]))
-        raise Refused(f"“Relevant from” must be a grade above the lowest: {reach}.")
+        raise Refused(
+            _("“Relevant from” must be a grade above the lowest: %(reach)s.") % {"reach": reach}
+        )
     if changes.get("condition_rule", by.project.condition_rule) == _COUNT:
         _check_counted(by.project, values)
     with transaction.atomic():
@@ -75,7 +80,10 @@ def change_rules(
         used = {value for (value,) in given.union(settled)}
         if lost := sorted(used - set(values)):
             given_away = ", ".join(map(str, lost))
-            raise Refused(f"Judges have given the grade {given_away}, so it cannot be taken away.")
+            raise Refused(
+                _("Judges have given the grade %(given_away)s, so it cannot be taken away.")
+                % {"given_away": given_away}
+            )
         for field, value in changes.items():
             setattr(project, field, value)
         project.full_clean()
@@ -94,8 +102,10 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
     """Refuse grades among which a number of conditions that are met can be missing."""
     if sorted(values) != list(range(len(values))):
         raise Refused(
-            "Where relevance is the number of conditions that are met, the grades are 0, 1, 2 and "
-            "so on, without a gap."
+            _(
+                "Where relevance is the number of conditions that are met, the grades are 0, "
+                "1, 2 and so on, without a gap."
+            )
         )
     in_force = Narrative.objects.filter(pair__project=project, pair__removed_at=None).current()
     counted = in_force.annotate(conditions_set=Count("conditions")).order_by("-conditions_set")
@@ -103,8 +113,11 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
     if longest is not None and longest[0] > max(values):
         conditions, pair_id = longest
         raise Refused(
-            f"The narrative of {pair_id} has {conditions} conditions, so their number needs the "
-            f"grades 0 to {conditions}."
+            _(
+                "The narrative of %(pair_id)s has %(conditions)s conditions, so their number "
+                "needs the grades 0 to %(conditions)s."
+            )
+            % {"pair_id": pair_id, "conditions": conditions}
         )
 
 
@@ -120,7 +133,7 @@ def unarchive(*, by: Membership) -> Project:
 
 def _archived(by: Membership, at: datetime | None) -> Project:
     if not by.leads:
-        raise Refused("Only leads of this project can do that.")
+        raise Refused(_("Only leads of this project can do that."))
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
         project.archived_at, project.archived_by = at, (by.user if at else None)

@@ -10,6 +10,8 @@ from django.db import connection, transaction
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.actions.pool import pairs_with_pool
 from annotate.errors import Refused
@@ -17,7 +19,7 @@ from annotate.models import Assignment, InstructionPair, Membership, Narrative, 
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
-NOT_YOURS = "This is not your seat. Take one from your list, then go on."
+NOT_YOURS = gettext_lazy("This is not your seat. Take one from your list, then go on.")
 
 Task = Assignment.Task
 
@@ -72,10 +74,10 @@ def take(
             return held
         give_back_untouched(project=by.project, task=task, now=now)
         if not open_pairs(task=task, by=by).filter(pk=locked.pk).exists():
-            raise Refused("Every seat on this one is taken, or there is nothing to do here now.")
+            raise Refused(_("Every seat on this one is taken, or there is nothing to do here now."))
         seat = _lowest_free(locked, task, by.project.overlap(task))
         if seat is None:
-            raise Refused("Every seat on this one is taken. Take another from your list.")
+            raise Refused(_("Every seat on this one is taken. Take another from your list."))
         return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
 
 
@@ -131,9 +133,9 @@ def give_back(*, seat: Assignment, by: Membership) -> None:
         if locked is None:
             return
         if locked.member_id != by.pk and not by.leads:
-            raise Refused("Only its holder or a lead can give a seat back.")
+            raise Refused(_("Only its holder or a lead can give a seat back."))
         if locked.touched_at is not None:
-            raise Refused("Work was done in this seat, so it stays taken.")
+            raise Refused(_("Work was done in this seat, so it stays taken."))
         locked.delete()
 
 
@@ -196,7 +198,7 @@ def refuse_if_archived(project: Project) -> None:
     """Refuse to change anything in a project that is put away."""
     if project.archived_at is not None:
         raise Refused(
-            "This project is archived. A lead can bring it back; until then nothing changes."
+            _("This project is archived. A lead can bring it back; until then nothing changes.")
         )
 
 

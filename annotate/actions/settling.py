@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
@@ -42,12 +43,13 @@ def adjudicate(
     now = now or timezone.now()
     reason = reason.strip()
     if cause not in Adjudication.Cause.values:
-        raise Refused("Say why they differ: choose one of the causes.")
+        raise Refused(_("Say why they differ: choose one of the causes."))
     if not reason:
-        raise Refused("Give a reason, so that the judges can learn from it.")
+        raise Refused(_("Give a reason, so that the judges can learn from it."))
     if len(reason) > MAX_REASON:
         raise Refused(
-            f"The reason has {len(reason):,} characters; at most {MAX_REASON:,} are kept."
+            _("The reason has %(reason)s characters; at most %(max_reason)s are kept.")
+            % {"reason": f"{len(reason):,}", "max_reason": f"{MAX_REASON:,}"}
         )
     with transaction.atomic():
         _lock(narrative, by)
@@ -85,7 +87,10 @@ def adopt(
     Refused or Stale as `adjudicate`; also refused when that judge has changed their mind since.
     """
     if judgment.superseded_at is not None:
-        raise Stale(f"{judgment.annotator} has changed this answer. Look again, then settle.")
+        raise Stale(
+            _("%(annotator)s has changed this answer. Look again, then settle.")
+            % {"annotator": judgment.annotator}
+        )
     theirs = f"As {judgment.annotator} said"
     return adjudicate(
         narrative=judgment.narrative,
@@ -116,16 +121,16 @@ def _lock(narrative: Narrative, by: Membership) -> None:
     """Keep two leads, and a rewriter, apart; check that the narrative is still in force."""
     pair = _led_pair(narrative, by)
     if pair.removed_at is not None:
-        raise Refused("This instruction was removed, so there is nothing to settle under it.")
+        raise Refused(_("This instruction was removed, so there is nothing to settle under it."))
     newest = pair.current(narrative.side)
     if newest is None or newest.pk != narrative.pk:
-        raise Stale("The narrative changed. What was said under the old one needs no settling.")
+        raise Stale(_("The narrative changed. What was said under the old one needs no settling."))
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
-        raise Refused("Only leads of this project can settle what its judges differ on.")
+        raise Refused(_("Only leads of this project can settle what its judges differ on."))
     seats.refuse_if_archived(by.project)
     return pair
 
@@ -138,7 +143,7 @@ def _check_differing(narrative: Narrative, candidate: Candidate) -> None:
         .values_list("relevance", flat=True)
     )
     if len(set(said)) < 2:
-        raise Refused("Nobody disagrees about this document, so there is nothing to settle.")
+        raise Refused(_("Nobody disagrees about this document, so there is nothing to settle."))
 
 
 def _same(
@@ -148,6 +153,7 @@ def _same(
     before = (standing.relevance, standing.reason, standing.cause, standing.by_id)
     if before != (relevance, reason, cause, by.pk):
         raise Refused(
-            f"{standing.by} has settled this as {standing.relevance}. Withdraw that decision first."
+            _("%(by)s has settled this as %(relevance)s. Withdraw that decision first.")
+            % {"by": standing.by, "relevance": standing.relevance}
         )
     return standing

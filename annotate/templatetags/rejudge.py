@@ -20,7 +20,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotate import keymap, personal
 from annotate.models import Preferences
-from annotate.narrative_diff import Op
+from annotate.pure.narrative_diff import Op, is_anew
 
 register = template.Library()
 
@@ -209,7 +209,7 @@ def _filled(share: float) -> str:
 
 @register.filter
 def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
-    """Pieces of `annotate.narrative_diff.diff` as text with <ins> and <del>."""
+    """Pieces of `annotate.pure.narrative_diff.diff` as text with <ins> and <del>."""
     marked, before = [], None
     for op, text in pieces:
         if op == Op.REMOVED:
@@ -226,14 +226,9 @@ def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
 
 @register.filter
 def narrative_marks(pieces: Sequence[tuple[str, str]]) -> SafeString:
-    """A narrative with its change marked; as it stands where little of the older one is left.
-
-    Between two texts that only share their small words, marks would show a jumble and no change.
-    """
-    after = [(op, text) for op, text in pieces if op != Op.REMOVED]
-    kept = sum(len(text) for op, text in after if op == Op.KEPT)
-    if kept * 3 < sum(len(text) for _, text in after):
-        return format_html_join("", "{}", ((text,) for _, text in after))
+    """A narrative with its change marked; as it stands where it was written anew."""
+    if is_anew(pieces):
+        return format_html_join("", "{}", ((text,) for op, text in pieces if op != Op.REMOVED))
     return diff_marks(pieces)
 
 

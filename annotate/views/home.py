@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
@@ -16,9 +17,9 @@ from annotate.actions.projects import create_project
 from annotate.errors import Refused
 from annotate.forms.project import NewProjectForm
 from annotate.models import Assignment, Membership
-from annotate.overview import overview
-from annotate.progress import judgments_wanted, my_seats
 from annotate.requests import PageRequest
+from annotate.screens.overview import overview
+from annotate.screens.progress import judgments_wanted, my_seats
 from jobs.status import worker_status
 
 
@@ -66,7 +67,7 @@ def new_project(request: PageRequest) -> HttpResponse:
             form.add_error("slug", str(refused))
         else:
             messages.success(
-                request, "The project is made, and you lead it. Load a collection next."
+                request, _("The project is made, and you lead it. Load a collection next.")
             )
             return redirect("annotate:loads", project.slug)
     return render(
@@ -84,7 +85,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(member.project)
     if taken is None:
-        messages.info(request, "Every seat is taken, or there is nothing to do here now.")
+        messages.info(request, _("Every seat is taken, or there is nothing to do here now."))
         return redirect("annotate:home")
     return redirect(work_url(taken))
 
@@ -110,7 +111,7 @@ def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "The seat is free again.")
+        messages.success(request, _("The seat is free again."))
     return redirect("annotate:home")
 
 
@@ -163,5 +164,5 @@ def _led(member: Membership) -> dict[str, Any]:
 
 def _task(name: str) -> str:
     if name not in Assignment.Task.values:
-        raise Refused("There is no such task.")
+        raise Refused(_("There is no such task."))
     return name

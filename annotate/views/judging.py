@@ -15,6 +15,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate import access, keymap
@@ -32,15 +34,17 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from annotate.narrative_diff import diff
+from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
-from annotate.sheets import sheets, sitting_of
+from annotate.screens.sheets import sheets, sitting_of
 
 # So many documents are sent at once.
 MAX_DOCUMENTS = 50
 
 
 @require_GET
+@gzip_page
+@never_cache  # drawn before something was said, it would show what no longer stands
 def judging(request: PageRequest, pk: int) -> HttpResponse:
     """Go to where the person stopped (or onward from `?after=`): the next document, or the end."""
     member, pair = access.pair(request.user, pk)
@@ -57,6 +61,8 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
+@gzip_page
+@never_cache  # drawn before something was said, it would show what no longer stands
 def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document to be judged, or judged before."""
     member, pair = access.pair(request.user, pk)
@@ -69,6 +75,8 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 
 
 @require_GET
+@gzip_page
+@never_cache
 def documents(request: PageRequest, pk: int) -> HttpResponse:
     """Draw the documents that are asked for (`?candidate=93&candidate=94`), to be kept ready."""
     member, pair = access.pair(request.user, pk)
@@ -195,7 +203,7 @@ def _show(
         ),
         "done": at.settled,
         "total": at.total,
-        "can_undo": bool(at.judged or at.flagged),
+        "can_undo": bool(at.history),
         "kinds": Flag.Kind,
         "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
         "uuid": uuid4(),

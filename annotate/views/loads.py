@@ -9,6 +9,7 @@ from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -150,7 +151,10 @@ def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(found)
-    messages.success(request, f"{found.file_name} was put away. Nothing of it was loaded.")
+    messages.success(
+        request,
+        _("%(file_name)s was put away. Nothing of it was loaded.") % {"file_name": found.file_name},
+    )
     return redirect("annotate:loads", slug)
 
 

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
@@ -34,10 +35,11 @@ from annotate.models import (
     Narrative,
     Query,
 )
-from annotate.narrative_diff import diff
-from annotate.overview import Todo, overview
-from annotate.pages import Page, page_by_key
-from annotate.progress import (
+from annotate.pure.narrative_diff import diff
+from annotate.requests import PageRequest
+from annotate.screens.overview import Todo, overview
+from annotate.screens.pages import Page, page_by_key
+from annotate.screens.progress import (
     blind_pairs,
     judgments_wanted,
     my_seats,
@@ -46,7 +48,6 @@ from annotate.progress import (
     said_of,
     task_progress,
 )
-from annotate.requests import PageRequest
 from annotate.views.home import seat_rows, work_url, worker
 
 
@@ -201,7 +202,9 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
 
 def _my_todo(member: Membership) -> list[Todo]:
     begun = len(my_seats(member))
-    return [Todo("Seats of yours with work left", begun, reverse("annotate:home"))] if begun else []
+    return (
+        [Todo(_("Seats of yours with work left"), begun, reverse("annotate:home"))] if begun else []
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -226,7 +229,9 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
             form = GuidelineForm({**request.POST.dict(), "based_on": starting["based_on"]})
             form.add_error("text", str(refused))
         else:
-            messages.success(request, f"Version {saved.version} is in force.")
+            messages.success(
+                request, _("Version %(version)s is in force.") % {"version": saved.version}
+            )
             return redirect("annotate:guidelines", slug)
     return render(
         request,
@@ -263,7 +268,10 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
         else:
             if invited.password is None:
                 name = invited.member.name
-                messages.success(request, f"{name} is in the project, and signs in as before.")
+                messages.success(
+                    request,
+                    _("%(name)s is in the project, and signs in as before.") % {"name": name},
+                )
                 return redirect("annotate:members", slug)
             # Shown in the answer itself, so that it is kept nowhere.
             form = NewMemberForm()
@@ -325,12 +333,14 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, "Saved. The rules hold from now on.")
+            messages.success(request, _("Saved. The rules hold from now on."))
             if judged and {"judge_order", "order_seed"} & set(form.changed_data):
                 messages.info(
                     request,
-                    "The documents that are left come to judges in the new order. What they said "
-                    "stays.",
+                    _(
+                        "The documents that are left come to judges in the new order. "
+                        "What they said stays."
+                    ),
                 )
             return redirect("annotate:settings", slug)
     bad = request.method == "POST"
@@ -356,11 +366,11 @@ def archiving(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     if request.POST.get("archived") == "yes":
         if "sure" not in request.POST:
-            messages.error(request, "Nothing was archived. Tick the box if you are sure.")
+            messages.error(request, _("Nothing was archived. Tick the box if you are sure."))
             return redirect("annotate:settings", slug)
         rules.archive(by=member)
-        messages.success(request, "The project is archived. Nothing in it changes any more.")
+        messages.success(request, _("The project is archived. Nothing in it changes any more."))
     else:
         rules.unarchive(by=member)
-        messages.success(request, "The project is back.")
+        messages.success(request, _("The project is back."))
     return redirect("annotate:settings", slug)

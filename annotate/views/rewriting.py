@@ -13,21 +13,22 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
 from annotate.actions import drafting, seats
 from annotate.actions import rewriting as actions
 from annotate.actions.seats import free_seats
-from annotate.condition_lines import write as write_conditions
 from annotate.errors import Refused, Stale
 from annotate.forms.rewriting import DraftForm, NarrativeForm
 from annotate.models import Assignment, Draft, InstructionPair, Membership, Narrative
-from annotate.narrative_diff import Op, Piece, before_pieces, diff
-from annotate.outcome import may_see, outcome
+from annotate.pure.condition_lines import write as write_conditions
+from annotate.pure.narrative_diff import Op, Piece, before_pieces, diff
 from annotate.requests import PageRequest
-from annotate.shown import show
-from annotate.stake import advise, look
+from annotate.screens.outcome import may_see, outcome
+from annotate.screens.shown import show
+from annotate.screens.stake import advise, look
 
 TEMPLATE = "annotate/rewrite.html"
 
@@ -90,8 +91,12 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             form.add_error("text", str(refused))
         else:
-            judged = " It can be judged now." if desk.side == Narrative.Side.ALTERED else ""
-            messages.success(request, f"Version {saved.version} is saved.{judged}")
+            said = (
+                _("Version %(version)s is saved. It can be judged now.")
+                if desk.side == Narrative.Side.ALTERED
+                else _("Version %(version)s is saved.")
+            )
+            messages.success(request, said % {"version": saved.version})
             return redirect(desk.url("rewrite"))
     return _show(request, desk, form, status=422 if form.errors else 200)
 
@@ -110,21 +115,21 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
     here: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
     if "discard" in request.POST:
         drafting.discard_draft(**here)
-        messages.info(request, "The draft is thrown away. This is the version in force.")
+        messages.info(request, _("The draft is thrown away. This is the version in force."))
         return redirect(desk.url("rewrite"))
     form = DraftForm(_typed(request, desk))
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    said = "The draft is kept."
+    said = _("The draft is kept.")
     try:
         drafting.save_draft(**here, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
             drafting.take_overtaken(**here, which=which)
-            said = "These words are here now; those that stood here are put by."
+            said = _("These words are here now; those that stood here are put by.")
         elif which := request.POST.get("forget"):
             drafting.drop_overtaken(**here, which=which)
-            said = "The other words are thrown away."
+            said = _("The other words are thrown away.")
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
@@ -212,7 +217,7 @@ def _no_seat(
 ) -> HttpResponse | None:
     if member.leads or seats.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
         return None
-    messages.error(request, "This is not your seat. Take one from your list, then go on.")
+    messages.error(request, _("This is not your seat. Take one from your list, then go on."))
     return redirect("annotate:home")
 
 
@@ -239,10 +244,10 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     """Keep what a script sends, and say what counts now."""
     try:
         sent = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
-        return JsonResponse({"sentence": "This was no draft, so it was not kept."}, status=422)
+        return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
     form = DraftForm(sent)
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)

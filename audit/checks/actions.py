@@ -17,7 +17,7 @@ from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.errors import Refused
 from annotate.models import Membership, Project, Run
-from annotate.typed import complaint, tidy
+from annotate.pure.typed import complaint, tidy
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.suspects import suspicion
 from audit.models import Check, Sample, SampleItem

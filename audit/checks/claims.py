@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from annotate.actions.pool import narratives_in_force
-from annotate.consensus import consensus
 from annotate.models import (
     Adjudication,
     Candidate,
@@ -20,6 +19,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
+from annotate.pure.consensus import consensus
 from audit.models import Sample
 from audit.sampling import CannotDraw, draw
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import reverse
 
 from annotate.models import Membership
-from annotate.overview import Contribution, Todo
+from annotate.screens.overview import Contribution, Todo
 from audit.checks.queue import to_check, to_settle
 
 

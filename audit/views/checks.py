@@ -18,9 +18,9 @@ from annotate import access as annotate_access
 from annotate import keymap
 from annotate.errors import Refused
 from annotate.models import Membership, Run
-from annotate.pages import Page, page_by_key
 from annotate.requests import PageRequest
-from annotate.shown import show
+from annotate.screens.pages import Page, page_by_key
+from annotate.screens.shown import show
 from audit.checks import access, actions
 from audit.checks.claims import frame, plan
 from audit.checks.figures import figures

@@ -12,16 +12,26 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access as annotate_access
 from annotate import keymap
 from annotate.actions import settling
 from annotate.errors import Refused
-from annotate.models import Adjudication, Assignment, Flag, Judgment, Membership, Narrative
-from annotate.narrative_diff import diff
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Condition,
+    Flag,
+    Judgment,
+    Membership,
+    Narrative,
+    Verdict,
+)
+from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
-from annotate.shown import show
+from annotate.screens.shown import show
 from audit import access
 from audit.disagreements import (
     PAGE_SIZE,
@@ -92,7 +102,9 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
             form.add_error(None, str(refused))
         else:
             messages.success(
-                request, f"{differing.candidate.document.doc_id} is settled as {made.relevance}."
+                request,
+                _("%(doc_id)s is settled as %(relevance)s.")
+                % {"doc_id": differing.candidate.document.doc_id, "relevance": made.relevance},
             )
             return redirect(_onward(request, differing.member, key))
     return render(
@@ -119,7 +131,7 @@ def adjudication_withdrawal(request: PageRequest, narrative: int, candidate: int
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "The decision is withdrawn; people differ here again.")
+        messages.success(request, _("The decision is withdrawn; people differ here again."))
     here = reverse("audit:disagreement", args=[narrative, candidate])
     return redirect(_with(here, _asked(request)))
 
@@ -231,11 +243,14 @@ def _answers(differing: access.Differing, keys: Mapping[str, str]) -> dict[str, 
             {
                 "judgment": one,
                 "key": adopting.get(place, ""),
-                "evidence": _evidence(one, shown.text),
+                "evidence": _quoted(one.evidence, shown.text),
+                "clauses": _quoted(one.clauses, differing.narrative.text),
+                "seconds": None if one.active_ms is None else one.active_ms / 1_000,
                 "mine": one.annotator_id == differing.member.pk,
             }
             for place, one in enumerate(people)
         ],
+        "verdicts": _verdicts(people),
         "machines": [one for one in judgments if one.annotator.is_machine],
         "flags": list(
             Flag.objects.current()
@@ -252,9 +267,26 @@ def _answers(differing: access.Differing, keys: Mapping[str, str]) -> dict[str, 
     }
 
 
-def _evidence(judgment: Judgment, text: str | None) -> list[str]:
-    """The spans of the text that a judge marked."""
-    return [text[span["start"] : span["end"]] for span in judgment.evidence] if text else []
+def _quoted(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
+    """What a judge marked of a text: each span with its words."""
+    return [{**span, "text": text[span["start"] : span["end"]]} for span in spans] if text else []
+
+
+def _verdicts(judgments: list[Judgment]) -> list[dict[str, Any]]:
+    """What each judgment says of each condition (None: nothing), those they differ on first."""
+    said: dict[Condition, dict[int, Verdict]] = {}
+    found = Verdict.objects.filter(judgment__in=judgments).select_related("condition")
+    for verdict in found.order_by("condition__number"):
+        said.setdefault(verdict.condition, {})[verdict.judgment_id] = verdict
+    rows = [
+        {
+            "condition": condition,
+            "answers": [verdicts.get(one.pk) for one in judgments],
+            "differs": len({verdict.answer for verdict in verdicts.values()}) > 1,
+        }
+        for condition, verdicts in said.items()
+    ]
+    return sorted(rows, key=lambda row: not row["differs"])
 
 
 def _last(member: Membership) -> Adjudication | None:

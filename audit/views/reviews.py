@@ -11,6 +11,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -18,9 +19,9 @@ from annotate import access as annotate_access
 from annotate.actions import seats
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
-from annotate.narrative_diff import diff
-from annotate.pages import page_by_key
+from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
+from annotate.screens.pages import page_by_key
 from audit import access, actions
 from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
@@ -81,7 +82,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("audit:reviews", slug)
     if taken is None:
-        messages.info(request, "Every seat is taken, or there is nothing to review now.")
+        messages.info(request, _("Every seat is taken, or there is nothing to review now."))
         return redirect("audit:reviews", slug)
     return redirect("audit:review", taken.pair_id)
 
@@ -99,14 +100,14 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
     try:
         narrative = _version(reviewing, version)
         if not all(form.is_valid() for form in forms):
-            raise Refused("Something below cannot be kept as it is.")
+            raise Refused(_("Something below cannot be kept as it is."))
         actions.save_ratings(
             narrative=narrative,
             answers={form.criterion.key: form.answer() for form in forms},
             by=reviewing.member,
         )
         if "submit" not in request.POST:
-            messages.success(request, "Saved. You can go on later.")
+            messages.success(request, _("Saved. You can go on later."))
             return redirect("audit:review", pk)
         actions.submit_review(narrative=narrative, by=reviewing.member)
     except Stale as stale:
@@ -114,7 +115,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
         return redirect("audit:review", pk)
     except Refused as refused:
         return _show(request, reviewing, forms, str(refused))
-    messages.success(request, "Submitted.")
+    messages.success(request, _("Submitted."))
     return redirect("audit:review", pk)
 
 
@@ -179,7 +180,7 @@ def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "The decision is withdrawn.")
+        messages.success(request, _("The decision is withdrawn."))
     return redirect("audit:story", version.pair_id)
 
 
@@ -199,7 +200,11 @@ def decide(
     except Refused as refused:
         form.add_error(None, str(refused))
         return False
-    messages.success(request, f"{narrative.pair.pair_id}: {made.get_outcome_display().lower()}.")
+    messages.success(
+        request,
+        _("%(pair_id)s: %(made)s.")
+        % {"pair_id": narrative.pair.pair_id, "made": made.get_outcome_display().lower()},
+    )
     return True
 
 

@@ -42,8 +42,9 @@ function database() {
       entries.createIndex("state", "state");
     };
     const db = await settled(request);
-    db.onversionchange = () => db.close();
-    db.onclose = () => (opened = null); // the person cleared what the site keeps
+    const gone = () => (opened = null);
+    db.onversionchange = () => gone(db.close());
+    db.onclose = gone; // the person cleared what the site keeps
     return db;
   })();
   return opened;

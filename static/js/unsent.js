@@ -13,6 +13,7 @@ const MOMENT = 1_000;
 const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 const words = (name, count) => root.dataset[name].replace("{count}", count);
 
+let kind = ""; // of the sentence that was read out last
 let late = 0; // a timer: what is sent takes longer than a moment
 let slow = false;
 
@@ -62,7 +63,16 @@ function show() {
     line.replaceChildren();
     delete line.dataset.state;
   }
+  speak(state && state !== "saving" ? `${state} ${status.state}` : "", text);
   if (dialog.open) fill();
+}
+
+// Read out when it is another sentence, not with every number in it; and when all is well again.
+function speak(now, text) {
+  if (now === kind) return;
+  const arrived = !now && kind.startsWith("waiting");
+  kind = now;
+  document.querySelector("[data-unsent-spoken]").textContent = arrived ? root.dataset.saved : now && text;
 }
 
 async function list() {
@@ -74,6 +84,7 @@ async function fill() {
   const found = await refused();
   const template = dialog.querySelector("template");
   dialog.querySelector("ul").replaceChildren(
+    template,
     ...found.map(({ uuid, about, sentence }) => {
       const item = template.content.firstElementChild.cloneNode(true);
       const part = (name) => item.querySelector(`[data-part="${name}"]`);

@@ -42,14 +42,15 @@ class Scene:
         self.pair = factories.pair(self.query)
         self.narrative = factories.altered(self.pair)
         self.ada = factories.member(self.project, "ada")
+        self.person = factories.user("ada")
         seats.take(pair=self.pair, task=JUDGE, by=self.ada)
-        client.force_login(self.ada.user)
+        client.force_login(self.person)
 
     def entry(self, number: int = 1, **fields: Any) -> dict[str, Any]:
         return {
             "uuid": uuid(number),
             "kind": "judgment",
-            "user": self.ada.user.pk,
+            "user": self.person.pk,
             "pair": self.pair.pk,
             "narrative": self.narrative.pk,
             "candidate": self.first.pk,
@@ -77,7 +78,8 @@ class Scene:
     def send(self, *entries: Any) -> list[dict[str, Any]]:
         response = self.post({"entries": entries})
         assert response.status_code == 200, response.content
-        return response.json()["answers"]
+        answers: list[dict[str, Any]] = response.json()["answers"]
+        return answers
 
     def state(self, *entries: Any) -> list[tuple[str, str]]:
         return [(answer["state"], answer["sentence"]) for answer in self.send(*entries)]
@@ -190,7 +192,7 @@ def test_one_bad_entry_never_spoils_the_others(scene):
         scene.entry(1, relevance=7),
         "nothing",
         scene.entry(3),
-        scene.entry(4, user=scene.ada.user.pk + 1),
+        scene.entry(4, user=scene.person.pk + 1),
     )
 
     assert [state for state, _ in states] == ["refused", "refused", "saved", "foreign"]
@@ -198,9 +200,9 @@ def test_one_bad_entry_never_spoils_the_others(scene):
 
 
 def test_another_persons_entry_waits_for_them(scene):
-    ben = factories.member(scene.project, "ben")
+    factories.member(scene.project, "ben")
 
-    assert scene.state(scene.entry(user=ben.user.pk)) == [("foreign", "")]
+    assert scene.state(scene.entry(user=factories.user("ben").pk)) == [("foreign", "")]
     assert nothing()
 
 
@@ -268,11 +270,12 @@ def test_where_every_seat_is_taken_meanwhile_it_is_refused_with_a_sentence(scene
 
 
 def test_the_pair_of_a_stranger_is_as_if_it_were_not_there(scene):
-    eve = factories.member(factories.project("other"), "eve")
-    scene.client.force_login(eve.user)
+    factories.member(factories.project("other"), "eve")
+    eve = factories.user("eve")
+    scene.client.force_login(eve)
 
-    theirs = scene.state(scene.entry(user=eve.user.pk))
-    none = scene.state(scene.entry(user=eve.user.pk, pair=999_999))
+    theirs = scene.state(scene.entry(user=eve.pk))
+    none = scene.state(scene.entry(user=eve.pk, pair=999_999))
 
     assert theirs == none == [("refused", "There is no such pair among yours.")]
     assert nothing()
@@ -298,7 +301,7 @@ def test_who_is_not_signed_in_is_told_so_in_json_and_sent_nowhere(scene):
 
 def test_without_the_token_nothing_is_taken(scene):
     client = Client(enforce_csrf_checks=True)
-    client.force_login(scene.ada.user)
+    client.force_login(scene.person)
 
     response = client.post(URL, {"entries": [scene.entry()]}, content_type="application/json")
 
@@ -536,7 +539,7 @@ def test_two_tabs_at_once_leave_exactly_one_judgment_standing(client):
     def judge(tab: int) -> None:
         try:
             browser = Client()
-            browser.force_login(scene.ada.user)
+            browser.force_login(scene.person)
             entries = [
                 scene.entry(100 * tab + number, relevance=number % 3)
                 if number % 4
@@ -573,7 +576,7 @@ def test_the_same_entry_sent_from_many_tabs_at_once_is_saved_once(client):
     def judge() -> None:
         try:
             browser = Client()
-            browser.force_login(scene.ada.user)
+            browser.force_login(scene.person)
             start.wait()
             body = {"entries": [scene.entry(1)]}
             response = browser.post(URL, body, content_type="application/json")
@@ -648,4 +651,6 @@ def test_a_judgment_through_the_page_and_through_the_journal_are_one_action(scen
 
     judging.judge(narrative=scene.narrative, candidate=scene.first, relevance=0, by=scene.ada)
 
-    assert Judgment.objects.current().get().replaces.uuid == UUID(uuid(1))
+    replaced = Judgment.objects.current().get().replaces
+    assert replaced is not None
+    assert replaced.uuid == UUID(uuid(1))

@@ -288,7 +288,7 @@ def test_documents_are_drawn_to_be_kept_ready_in_the_order_asked_for(scene):
 
     drawn = scene.documents(second.pk, first.pk).content.decode()
 
-    assert re.findall(r'data-candidate="(\d+)" data-position="(\d+)"', drawn) == [
+    assert re.findall(r'data-candidate="(\d+)"\s+data-position="(\d+)"', drawn) == [
         (str(second.pk), "2"),
         (str(first.pk), "1"),
     ]

@@ -8,9 +8,9 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions import seats
-from annotate.clauses import clauses
 from annotate.models import Adjudication, Assignment, Membership
-from annotate.outcome import may_see, outcome
+from annotate.pure.clauses import clauses
+from annotate.screens.outcome import may_see, outcome
 from tests import factories
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -72,7 +72,7 @@ def counts(pair) -> tuple[int, ...]:
     return it.kept, it.dropped, it.grew, it.disputed, it.unjudged
 
 
-def page(client, pair) -> str:
+def page(client, pair):
     return client.get(reverse("annotate:rewrite", args=[pair.pk])).content.decode()
 
 

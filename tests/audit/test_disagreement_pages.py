@@ -10,7 +10,15 @@ from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.actions.settling import adjudicate
-from annotate.models import Adjudication, Assignment, Flag, Judgment, Project
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Condition,
+    Flag,
+    Judgment,
+    Project,
+    Verdict,
+)
 from audit.actions import save_ratings, submit_review
 from audit.models import Decision
 from tests import factories
@@ -156,7 +164,7 @@ def test_the_page_puts_answers_narrative_and_document_together(led, client):
 def test_evidence_is_quoted_from_the_text(led, client):
     Judgment.objects.filter(pk=led.bens.pk).update(evidence=[{"start": 0, "end": 8}])
 
-    assert '<blockquote dir="auto">Turbines</blockquote>' in text(client.get(led.url))
+    assert ">Turbines</blockquote>" in text(client.get(led.url))
 
 
 def test_settling_opens_the_next_one(led, client):
@@ -326,12 +334,49 @@ def test_nothing_that_people_wrote_can_run(led, client):
     assert "<script>alert(1)" not in text(client.get(led.url))
 
 
+def test_what_decided_is_quoted_with_the_time_it_took(led, client):
+    Judgment.objects.filter(pk=led.adas.pk).update(
+        evidence=[{"start": 16, "end": 22}], clauses=[{"start": 5, "end": 18}], active_ms=12_400
+    )
+
+    page = text(client.get(led.url))
+
+    assert 'data-start="16" data-end="22">Severn</blockquote>' in page
+    assert '<q dir="auto">plants at sea</q>' in page
+    assert "12 s with the document" in page
+
+
+def test_verdicts_stand_side_by_side_those_that_differ_first(led, client):
+    answers = {"One.": ("met", "met"), "Two.": ("not_met", "met"), "Three.": ("cant_tell", None)}
+    for number, (words, each) in enumerate(answers.items(), start=1):
+        condition = Condition.objects.create(narrative=led.narrative, number=number, text=words)
+        for judgment, answer in zip((led.adas, led.bens), each, strict=True):
+            if answer:
+                Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+
+    rows = client.get(led.url).context["verdicts"]
+
+    said = [[verdict and verdict.answer for verdict in row["answers"]] for row in rows]
+    assert [row["condition"].text for row in rows] == ["Two.", "One.", "Three."]
+    assert said == [["not_met", "met"], ["met", "met"], ["cant_tell", None]]
+    assert [row["differs"] for row in rows] == [True, False, False]
+
+
 def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_num_queries):
     for name in ("fay", "gil", "hal"):
         factories.judgment(led.narrative, led.first, factories.member(led.project, name), 1)
 
-    with django_assert_num_queries(20):
+    with django_assert_num_queries(21):
         client.get(led.url)
+
+
+def test_a_condition_stands_with_its_name(led, client):
+    condition = Condition.objects.create(
+        narrative=led.narrative, number=1, name="length", text="At most two pages."
+    )
+    Verdict.objects.create(judgment=led.adas, condition=condition, answer="met")
+
+    assert "1 <bdi><b>length</b> At most two pages.</bdi>" in text(client.get(led.url))
 
 
 def test_reviews_stand_side_by_side_with_the_verdict(reviewed, client):

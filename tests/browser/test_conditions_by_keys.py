@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.actions import seats
-from annotate.conditions import derived
 from annotate.models import Assignment, Condition, Judgment, Project
+from annotate.pure.conditions import derived
 from tests import factories
 
 
@@ -67,7 +67,7 @@ def scene(live_server, new_person):
 
 
 def test_each_key_answers_its_condition_and_enter_saves_what_follows(scene):
-    current = scene.page.locator(".condition[data-current]")
+    current = scene.page.locator(".verdict-row[data-current]")
     expect(current).to_contain_text("Condition 1")
     scene.press("a")
     expect(current).to_contain_text("Condition 2")
@@ -117,14 +117,14 @@ def test_a_grade_is_refused_while_conditions_are_open(scene):
 
     expect(scene.page.locator("[data-told]")).to_contain_text("Answer every condition")
     scene.shows("A")
-    expect(scene.page.locator(".condition[data-current]")).to_contain_text("Condition 2")
+    expect(scene.page.locator(".verdict-row[data-current]")).to_contain_text("Condition 2")
     scene.press("a", "2")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (2, ["met"] * 3)
 
 
 def test_arrows_move_between_the_rows_and_an_answer_can_be_changed(scene):
-    current = scene.page.locator(".condition[data-current]")
+    current = scene.page.locator(".verdict-row[data-current]")
     scene.press("a", "a", "a", "ArrowUp", "ArrowUp")
     expect(current).to_contain_text("Condition 1")
     scene.press("s")
@@ -135,7 +135,7 @@ def test_arrows_move_between_the_rows_and_an_answer_can_be_changed(scene):
 
 
 def test_every_answer_can_be_clicked_and_enter_still_saves_what_follows(scene):
-    for row in scene.page.locator(".condition").all():
+    for row in scene.page.locator(".verdict-row").all():
         row.locator(".verdict--met").click()
     scene.press("Enter")
 
@@ -146,17 +146,57 @@ def test_every_answer_can_be_clicked_and_enter_still_saves_what_follows(scene):
 def test_answers_are_there_again_on_return(scene):
     scene.press("a", "s", "d", "Enter")
     scene.shows("B")
-    expect(scene.page.locator(".condition input:checked")).to_have_count(0)
+    expect(scene.page.locator(".verdict-row input:checked")).to_have_count(0)
 
     scene.press("ArrowLeft")
     scene.shows("A")
     values = "inputs => inputs.map(input => input.value)"
-    checked = scene.page.locator(".condition input:checked")
+    checked = scene.page.locator(".verdict-row input:checked")
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
     assert len(scene.answers()) == 3
     scene.page.reload()
     expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
+
+
+def test_answers_given_and_not_sent_are_there_after_a_reload(scene):
+    scene.press("a", "s")
+    scene.page.reload()
+    expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
+
+    expect(scene.page.locator(".verdict-row input:checked")).to_have_count(2)
+    expect(scene.page.locator(".verdict-row[data-current]")).to_contain_text("Condition 3")
+    scene.press("a", "Enter")
+    scene.shows("B")
+    assert scene.answers() == ["met", "not_met", "met"]
+
+
+def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
+    scene.press("a", "a", "a", "Enter")
+    scene.shows("B")
+    scene.press("z")
+
+    scene.shows("A")
+    expect(scene.follows()).to_contain_text("Highly relevant")
+    scene.press("ArrowUp", "s", "Enter")
+    scene.shows("B")
+    assert scene.saved().relevance == 0
+
+
+def test_in_a_low_window_a_document_begins_at_its_beginning_and_a_refusal_is_seen(
+    live_server, new_person
+):
+    scene = Scene(new_person)
+    scene.page.set_viewport_size({"width": 640, "height": 400})
+    scene.open(scene.page)
+    scene.page.locator("#sheet").evaluate("sheet => (sheet.style.minBlockSize = '4000px')")
+    scene.press("ArrowRight")
+    scene.shows("B")
+    assert scene.page.evaluate("scrollY") == 0
+
+    scene.press("a", "0")
+    expect(scene.page.locator(".judge__told .notice")).to_be_in_viewport()
+    assert scene.page.evaluate("scrollY") == 0
 
 
 def test_ten_conditions_are_counted(live_server, new_person):
@@ -186,7 +226,7 @@ def test_where_relevance_is_given_by_hand_answers_are_optional(live_server, new_
 def test_without_a_script_the_answers_go_with_the_grade(scene):
     page = scene.new_person("ada", java_script_enabled=False)
     page.goto(f"/pairs/{scene.pair.pk}/candidates/{scene.first.pk}/")
-    for row in page.locator(".condition").all():
+    for row in page.locator(".verdict-row").all():
         row.locator(".verdict--met").click()
     page.keyboard.press("Enter")
     expect(page.locator("#sheet .document .id")).to_have_text("A")
@@ -202,7 +242,7 @@ def test_without_a_script_the_answers_go_with_the_grade(scene):
 def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
     choices = (None, "met", "not_met", "cant_tell")
     cases = [
-        [rule, list(answers), grades]
+        (rule, answers, grades)
         for rule in Project.ConditionRule.values
         for length in range(4)
         for answers in product(choices, repeat=length)
@@ -218,7 +258,7 @@ def test_the_rule_of_the_page_is_the_rule_of_the_server(scene):
         [address.replace("conditions", "derived"), cases],
     )
 
-    assert found == [derived(rule, answers, grades) for rule, answers, grades in cases]
+    assert found == [derived(*each) for each in cases]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -227,6 +267,6 @@ def test_conditions_can_be_answered_by_everybody(scene, new_person, accessibilit
     scene.open(page)
     for key in "asd":
         page.keyboard.press(key)
-    expect(page.locator(".condition input:checked")).to_have_count(3)
+    expect(page.locator(".verdict-row input:checked")).to_have_count(3)
 
     assert accessibility(page) == []

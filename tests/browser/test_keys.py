@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotate.models import Assignment, Flag, Judgment
+from annotate.models import Assignment, Flag, Judgment, Preferences, User
 from tests import factories
 from tests.browser.waiting import until
 
@@ -119,6 +119,18 @@ def test_a_key_with_a_modifier_is_the_browsers(judging, modifier):
     assert judged() == []
 
 
+def test_an_arrow_with_shift_selects_and_does_not_go_on(judging):
+    heading = judging.locator("#sheet h2")
+    heading.dblclick(position={"x": 4, "y": 8})
+    before = judging.evaluate("getSelection().toString()")
+    title = heading.inner_text()
+
+    judging.keyboard.press("Shift+ArrowRight")
+
+    assert judging.evaluate("getSelection().toString()") != before
+    expect(heading).to_have_text(title)
+
+
 def test_a_key_of_an_input_method_is_the_input_methods(judging):
     judging.evaluate(SEND, ["2", {"isComposing": True}])
 
@@ -133,6 +145,49 @@ def test_a_key_held_down_judges_one_document(judging):
 
     expect(judging.locator("#save-line")).to_contain_text("Saved")
     assert judged() == [2]
+
+
+def test_a_digit_is_a_digit_where_the_layout_has_other_signs_on_its_row(judging):
+    judging.evaluate(SEND, ["é", {"code": "Digit2"}])
+
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    assert judged() == [2]
+
+
+def test_a_letter_is_the_same_key_with_caps_lock(judging):
+    judging.keyboard.press("2")
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+
+    judging.evaluate(SEND, ["Z", {"code": "KeyZ", "modifierCapsLock": True}])
+
+    expect(judging.locator("#save-line")).to_contain_text("Taken back")
+    assert judged() == []
+
+
+def test_a_key_that_the_person_chose_takes_the_place_of_the_usual_one(judging):
+    Preferences.objects.create(user=User.objects.get(username="ada"), keys={"undo": "u"})
+    judging.reload()
+    judging.keyboard.press("2")
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    judging.keyboard.press("z")
+    expect(judging.get_by_role("button", name="Undo").locator("kbd")).to_have_text("u")
+
+    judging.keyboard.press("u")
+
+    expect(judging.locator("#save-line")).to_contain_text("Taken back")
+    assert judged() == []
+
+
+def test_until_the_pages_own_script_is_ready_keys_do_nothing(judging):
+    first = judging.locator("#sheet .document .id").inner_text()
+    judging.evaluate("document.querySelector('.judge').dataset.keysWait = ''")
+    judging.keyboard.press("2")
+    judging.evaluate("delete document.querySelector('.judge').dataset.keysWait")
+
+    expect(judging.locator("#sheet .document .id")).to_have_text(first)
+    judging.keyboard.press("1")
+    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    assert judged() == [1]
 
 
 def test_under_an_open_dialog_the_page_keeps_still(judging):
@@ -156,23 +211,3 @@ def test_the_help_lists_the_keys_that_there_are(judging):
         "Esc",
     ]
     assert {"0", "1", "2", "z", "l"} <= set(shown)
-
-
-def test_after_the_session_is_over_the_page_says_so_and_goes_on_once_signed_in(judging):
-    judging.context.clear_cookies(name="sessionid")
-    judging.keyboard.press("2")
-
-    expect(judging.locator("#notices")).to_contain_text("You are signed out")
-    assert judged() == []
-
-    with judging.context.expect_page() as opened:
-        judging.get_by_role("link", name="Sign in").click()
-    opened.value.get_by_label("Username").fill("ada")
-    opened.value.get_by_label("Password").fill(factories.PASSWORD)
-    opened.value.get_by_role("button", name="Sign in").click()
-    opened.value.wait_for_url("**/")
-    judging.bring_to_front()
-    judging.keyboard.press("2")
-
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
-    assert judged() == [2]

@@ -30,7 +30,7 @@ class Scene:
         self.page: Page = self.open()
 
     def open(self, **options) -> Page:
-        page = self.new_person("ada", **options)
+        page: Page = self.new_person("ada", **options)
         page.goto(f"/pairs/{self.pair.pk}/judging/")
         if options.get("java_script_enabled", True):
             expect(page.locator("#spoken")).to_contain_text("Document 1 of 2")

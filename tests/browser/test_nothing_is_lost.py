@@ -106,6 +106,7 @@ def test_fifty_judgments_survive_the_network_and_the_server(
             server.kill()
     shows(page, scene.order[50])
     line(page, "Offline: 50 waiting")
+    expect(page.locator("[data-unsent-spoken]")).to_contain_text("Offline")
     expect(page.locator("#judge-progress")).to_have_text("50 of 60")
     assert scene.rows() == []
 
@@ -289,7 +290,7 @@ def test_a_judgment_under_words_that_changed_is_kept_under_them_and_the_person_i
     assert newer.version == 2
 
 
-def test_what_the_server_refuses_is_shown_and_can_be_tried_again(scene, ada):
+def test_what_the_server_refuses_is_shown_and_can_be_tried_again(scene, ada, accessibility):
     first, second, *_ = scene.order
     ada.context.route("**/api/v1/journal/", refuse_once())
     ada.keyboard.press("2")
@@ -302,12 +303,28 @@ def test_what_the_server_refuses_is_shown_and_can_be_tried_again(scene, ada):
     expect(dialog).to_contain_text("2 Highly relevant")
     expect(dialog).to_contain_text("Not today.")
     expect(dialog).to_contain_text(first)
+    assert accessibility(ada) == []
     dialog.get_by_role("button", name="Try again").click()
 
     until(ada, lambda: scene.rows() == [(first, 2)], "the judgment")
     line(ada, "Saved")
     expect(ada.locator("#judge-progress")).to_have_text("1 of 4")
     expect(dialog).to_be_hidden()
+
+
+def test_a_refusal_at_the_end_brings_its_document_back(scene, ada):
+    for number in range(3):
+        shows(ada, scene.order[number])
+        ada.keyboard.press("1")
+    shows(ada, scene.order[3])
+    until(ada, lambda: len(scene.rows()) == 3, "three judgments")
+    ada.context.route("**/api/v1/journal/", refuse_once())
+
+    ada.keyboard.press("2")
+
+    expect(ada.locator("[data-told]")).to_contain_text("Not today.")
+    shows(ada, scene.order[3])
+    expect(ada.locator("#judge-progress")).to_have_text("3 of 4")
 
 
 def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
@@ -331,7 +348,7 @@ def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
 
 def refuse_once():
     """A server that refuses the first entry it is sent, and passes the rest on."""
-    seen = []
+    seen: list[dict[str, object]] = []
 
     def handle(route):
         if seen:

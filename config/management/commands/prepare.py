@@ -18,7 +18,8 @@ class Command(BaseCommand):
     """Brings the database and the static files up to date; does nothing where they are."""
 
     help = "Bring the database and the static files up to date."
-    # They cost half a second; the worker runs them all, and migrate those of the database.
+    # They cost half a second; `serve`, or a worker of its own, runs them all, and migrate those of
+    # the database.
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:

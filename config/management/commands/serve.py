@@ -50,6 +50,8 @@ class Command(prepare.Command):
                 f"Port {port} is in use. Choose another: {self.again} --port {port + 1}"
             )
         self.prepare()
+        # Here once, and not in the worker: it would have to read every page for it.
+        self.check()
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         self.write("Starting the web server and the worker")
         supervise(
@@ -75,7 +77,9 @@ def supervise(programs: list[Program], *, host: str, port: int, greeting: list[s
     os.set_inheritable(reader, True)
     # A few threads take turns; a heap for each of them would only keep what none of them needs.
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
-    os.environ.update({"REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1"})
+    os.environ.update(
+        {"REJUDGE_SUPERVISED": "1", "PYTHONUNBUFFERED": "1", "CELERY_SKIP_CHECKS": "1"}
+    )
     become([sys.executable, "-m", "config.supervisor", str(reader)])
 
 

@@ -44,6 +44,7 @@ if (pane) {
   folds.hidden = false;
   folds.addEventListener("click", () => {
     fold(!("folded" in root.dataset));
+    if ("folded" in root.dataset && guidelines) guidelines.open = false;
     remember(FOLDED, "folded" in root.dataset);
   });
   if (splits) {

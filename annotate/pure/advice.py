@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from annotate.narrative_diff import Op, diff
+from annotate.pure.narrative_diff import Op, diff
 
 # So many words in a row that also stand in a document are no coincidence; of scripts without blanks
 # between words each sign counts, and it takes twice as many.
@@ -151,7 +151,7 @@ def copied(
     """Look for runs of words of `after`, and not of `before`, that stand in one of the documents.
 
     At most MOST_TEXT characters and MOST_SECONDS are spent: `number` of the `of` (`total`)
-    documents were looked at, and `found` names document and words. The documents are not touched
+    documents were looked at, and `found` names words and documents. The documents are not touched
     where there is no run to look for.
     """
     length, wanted = new_runs(before, after)
@@ -159,16 +159,17 @@ def copied(
         return Advice(Check.COPIED, good=True, number=total, of=total)
     firsts = {run[0] for run in wanted}
     until, room, looked = clock() + MOST_SECONDS, MOST_TEXT, 0
-    hits: list[str] = []
+    hits: dict[str, list[str]] = {}
     for doc_id, text in documents:
         found = words(text[:room].casefold())
         room -= len(text)
         looked += 1
         if run := _longest(found, wanted, firsts, length):
-            hits.append(f"{doc_id}: {' '.join(run)}")
+            hits.setdefault(" ".join(run), []).append(doc_id)
         if room <= 0 or clock() > until:
             break
-    return Advice(Check.COPIED, not hits, _few(hits), looked, total)
+    named = (f"{_some(ids)}: {run}" for run, ids in hits.items())
+    return Advice(Check.COPIED, not hits, _few(named), looked, total)
 
 
 def new_runs(before: str, after: str) -> tuple[int, set[tuple[str, ...]]]:
@@ -265,6 +266,10 @@ def _longest(
         else:
             start = None
     return found[best[0] : best[1]]
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids) if len(ids) <= SHOWN else f"{', '.join(ids[:SHOWN])}, …"
 
 
 def _few(found: Iterable[str]) -> tuple[str, ...]:

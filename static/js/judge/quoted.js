@@ -1,0 +1,12 @@
+// Where judgments are looked at later: the passages that were quoted (`[data-passage]` with offsets in code points of the
+// stored text) are painted in the document beside them.
+import { Text } from "./spans.js";
+
+const element = document.querySelector(".document__text");
+const quotes = [...document.querySelectorAll("[data-passage]")];
+
+if (element && quotes.length && "highlights" in CSS) {
+  const text = new Text(element);
+  const ranges = quotes.map(({ dataset }) => text.range([text.units(Number(dataset.start)), text.units(Number(dataset.end))]));
+  CSS.highlights.set("evidence", new Highlight(...ranges));
+}

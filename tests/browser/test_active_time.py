@@ -1,0 +1,63 @@
+"""The time a judgment took is the time somebody was there: seen, in focus, and not long idle."""
+
+from __future__ import annotations
+
+import pytest
+from django.templatetags.static import static
+
+RUN = """async ([address, steps]) => {
+    const { Clock } = await import(address);
+    let now = 0;
+    const clock = new Clock(() => now);
+    const told = [];
+    for (const [at, what, document] of steps) {
+        now = at * 1000;
+        const said = clock[what](document);
+        if (what === "read") told.push(said / 1000);
+    }
+    return told;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        pytest.param(
+            [(0, "look"), (0, "turn", 1), (5, "read", 1)],
+            [5],
+            id="five seconds of reading",
+        ),
+        pytest.param(
+            [(0, "look"), (0, "turn", 1), (20, "touch"), (45, "read", 1)],
+            [45],
+            id="something was done within every half minute",
+        ),
+        pytest.param(
+            [(0, "look"), (0, "turn", 1), (10, "touch"), (100, "read", 1)],
+            [40],
+            id="idle: until thirty seconds after the last thing done",
+        ),
+        pytest.param(
+            [(0, "look"), (0, "turn", 1), (5, "away"), (65, "look"), (68, "read", 1)],
+            [8],
+            id="a minute in another window does not count",
+        ),
+        pytest.param(
+            [(0, "turn", 1), (7, "read", 1), (7, "look"), (9, "read", 1)],
+            [0, 2],
+            id="a page that is not looked at has no time",
+        ),
+        pytest.param(
+            [
+                *[(0, "look"), (0, "turn", 1), (4, "turn", 2), (10, "turn", 1)],
+                *[(13, "read", 1), (13, "read", 2), (13, "clear", 1), (15, "read", 1)],
+            ],
+            [7, 6, 2],
+            id="each document has its own time, which goes on when one comes back",
+        ),
+    ],
+)
+def test_the_clock_counts_only_time_spent_there(page, steps, told):
+    page.goto("/accounts/login/")
+
+    assert page.evaluate(RUN, [static("js/judge/clock.js"), steps]) == told
