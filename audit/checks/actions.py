@@ -12,12 +12,13 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
-from annotate.errors import Refused
+from annotate.errors import Refused, refuse_strange
 from annotate.models import Membership, Project, Run
-from annotate.pure.typed import complaint, tidy
+from annotate.pure.typed import tidy
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.suspects import suspicion
 from audit.models import Check, Sample, SampleItem
@@ -49,7 +50,7 @@ def draw_sample(
     """
     name = _check_choices(name, asked, stratify, by)
     if per not in Sample.Per.values:
-        raise Refused("Choose whether the number is of each stratum or of each instruction.")
+        raise Refused(_("Choose whether the number is of each stratum or of each instruction."))
     with transaction.atomic():
         _refuse_taken(name, by)
         drawn = plan(
@@ -102,11 +103,14 @@ def pick_suspects(
         found = suspicion(by.project, asked, runs=runs, depth=depth, at_least=at_least, below=below)
         if not found.gold:
             raise Refused(
-                f"No document that is claimed relevant has a query that {at_least} of these runs "
-                "have. Choose runs for the queries of this project."
+                _(
+                    "No document that is claimed relevant has a query that %(count)s of these runs "
+                    "have. Choose runs for the queries of this project."
+                )
+                % {"count": at_least}
             )
         if not found.suspects:
-            raise Refused("The runs find all of them, so there is nothing to look at.")
+            raise Refused(_("The runs find all of them, so there is nothing to look at."))
         sample = Sample(
             kind=Sample.Kind.SUSPECTS,
             stratify=stratify,
@@ -157,7 +161,7 @@ def check(
         else:
             free = {1, 2} - {one.place for one in said}
             if not free:
-                raise Refused("Two people have checked this one already. Here is the next.")
+                raise Refused(_("Two people have checked this one already. Here is the next."))
             place = min(free)
         return _say(item, place, relevance, words, uuid, by, now)
 
@@ -186,15 +190,15 @@ def settle(
         check_grade(by, relevance)
         first_two = [one for one in said if one.place != Check.SETTLES]
         if any(one.checker_id == by.pk for one in first_two):
-            raise Refused("You are one of the two who checked this. A third person settles it.")
+            raise Refused(_("You are one of the two who checked this. A third person settles it."))
         if len(first_two) < 2:
-            raise Refused("Two people have to check this one before it can be settled.")
+            raise Refused(_("Two people have to check this one before it can be settled."))
         if first_two[0].relevance == first_two[1].relevance:
-            raise Refused("The two agree here, so there is nothing to settle.")
+            raise Refused(_("The two agree here, so there is nothing to settle."))
         standing = next((one for one in said if one.place == Check.SETTLES), None)
         if standing is not None:
             if standing.checker_id != by.pk:
-                raise Refused("Somebody else has settled this one.")
+                raise Refused(_("Somebody else has settled this one."))
             if (standing.relevance, standing.words) == (relevance, words):
                 return standing
             standing.superseded_at = now
@@ -243,24 +247,26 @@ def _say(
 def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> str:
     """Return the name as it is kept, or refuse."""
     if not by.leads:
-        raise Refused("Only leads of this project choose what is checked.")
+        raise Refused(_("Only leads of this project choose what is checked."))
     seats.refuse_if_archived(by.project)
     name = " ".join(name.split())
     if not name:
-        raise Refused("Give the sample a name.")
+        raise Refused(_("Give the sample a name."))
     if len(name) > MAX_NAME:
-        raise Refused(f"The name has {len(name):,} characters; at most {MAX_NAME} are kept.")
-    if wrong := complaint(name, "The name"):
-        raise Refused(wrong)
+        raise Refused(
+            _("The name has %(length)s characters; at most %(most)s are kept.")
+            % {"length": f"{len(name):,}", "most": MAX_NAME}
+        )
+    refuse_strange(name)
     if asked.source not in Sample.Source.values:
-        raise Refused("Choose whose labels are checked.")
+        raise Refused(_("Choose whose labels are checked."))
     if (asked.source == Sample.Source.MACHINE) != (asked.rater is not None):
-        raise Refused("Choose the machine whose judgments are checked.")
+        raise Refused(_("Choose the machine whose judgments are checked."))
     rater = asked.rater
     if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
-        raise Refused("Choose a machine of this project.")
+        raise Refused(_("Choose a machine of this project."))
     if stratify not in Sample.Stratify.values:
-        raise Refused("Choose what the strata are.")
+        raise Refused(_("Choose what the strata are."))
     return name
 
 
@@ -268,17 +274,20 @@ def _check_runs(
     runs: Collection[Run], depth: int, at_least: int, below: float | None, by: Membership
 ) -> None:
     if not runs:
-        raise Refused("Choose at least one run.")
+        raise Refused(_("Choose at least one run."))
     if any(run.project_id != by.project_id for run in runs):
-        raise Refused("Choose runs of this project.")
+        raise Refused(_("Choose runs of this project."))
     if below is not None and not math.isfinite(below):
-        raise Refused("The score is a number, such as 0.5.")
+        raise Refused(_("The score is a number, such as 0.5."))
     if depth < 1 or at_least < 1:
-        raise Refused("The rank and the number of runs begin at 1.")
+        raise Refused(_("The rank and the number of runs begin at 1."))
     if at_least > len(runs):
         raise Refused(
-            f"{at_least} runs cannot miss a document where {len(runs)} are chosen. "
-            "Choose more runs, or ask for fewer."
+            _(
+                "%(asked)s runs cannot miss a document where %(chosen)s are chosen. "
+                "Choose more runs, or ask for fewer."
+            )
+            % {"asked": at_least, "chosen": len(runs)}
         )
 
 
@@ -286,7 +295,10 @@ def _refuse_taken(name: str, by: Membership) -> None:
     # Two leads at once: the second waits here and then finds the first one's.
     Project.objects.select_for_update().get(pk=by.project_id)
     if Sample.objects.filter(project=by.project_id, name=name).exists():
-        raise Refused(f"There is a sample called “{name}” already. Give this one another name.")
+        raise Refused(
+            _("There is a sample called “%(name)s” already. Give this one another name.")
+            % {"name": name}
+        )
 
 
 def _make(
@@ -299,7 +311,10 @@ def _make(
     now: datetime | None,
 ) -> Sample:
     if len(items) > MAX_ITEMS:
-        raise Refused(f"These are {len(items):,} labels; at most {MAX_ITEMS:,} are one sample.")
+        raise Refused(
+            _("These are %(count)s labels; at most %(most)s are one sample.")
+            % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
+        )
     sample.project, sample.name = by.project, name
     sample.source, sample.rater, sample.relevant_only = asked
     sample.shows_claim = shows_claim
@@ -327,7 +342,7 @@ def _locked(item: SampleItem, by: Membership) -> list[Check]:
     seats.refuse_if_archived(by.project)
     sample = Sample.objects.get(pk=item.sample_id)
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
-        raise Refused("Only people of this project check its labels.")
+        raise Refused(_("Only people of this project check its labels."))
     SampleItem.objects.select_for_update().get(pk=item.pk)
     return list(Check.objects.current().filter(item=item).order_by("place"))
 
@@ -341,22 +356,24 @@ def _sent_before(
         return None
     same = (sent.item_id, sent.checker_id, sent.relevance, sent.words)
     if same != (item.pk, by.pk, relevance, words):
-        raise Refused("This was sent before with something else in it. Reload the page.")
+        raise Refused(_("This was sent before with something else in it. Reload the page."))
     return sent
 
 
 def _refuse_fixed(mine: Check, said: Sequence[Check], by: Membership) -> None:
     """Refuse to change what one of the two said, once they could know what the other did."""
     if any(one.place == Check.SETTLES for one in said):
-        raise Refused("This one is settled, so what you said stays as it is.")
+        raise Refused(_("This one is settled, so what you said stays as it is."))
     if by.leads and len(said) > 1:
-        raise Refused("Both have spoken, and leads see what was said, so it stays as it is.")
+        raise Refused(_("Both have spoken, and leads see what was said, so it stays as it is."))
 
 
 def _words(words: str) -> str:
     words = tidy(words)
     if len(words) > MAX_WORDS:
-        raise Refused(f"You wrote {len(words):,} characters; at most {MAX_WORDS:,} are kept.")
-    if wrong := complaint(words, "What you wrote"):
-        raise Refused(wrong)
+        raise Refused(
+            _("You wrote %(length)s characters; at most %(most)s are kept.")
+            % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
+        )
+    refuse_strange(words)
     return words

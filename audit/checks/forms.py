@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Membership, Run
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
@@ -22,7 +23,7 @@ _MACHINE = "machine-"
 class _ClaimsForm(forms.Form):
     """Whose labels are looked at."""
 
-    claims = forms.ChoiceField(label="Labels to check")
+    claims = forms.ChoiceField(label=_("Labels to check"))
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,34 +54,34 @@ class SampleForm(_ClaimsForm):
 
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text="Checkers see it. It should not tell what is claimed.",
+        help_text=_("Checkers see it. It should not tell what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
     relevant_only = forms.BooleanField(
-        label="Only what is claimed to be relevant",
+        label=_("Only what is claimed to be relevant"),
         required=False,
     )
     stratify = forms.ChoiceField(
-        label="Strata", choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
+        label=_("Strata"), choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
     )
-    size = forms.IntegerField(label="How many", min_value=1, max_value=MAX_ITEMS, initial=150)
+    size = forms.IntegerField(label=_("How many"), min_value=1, max_value=MAX_ITEMS, initial=150)
     per = forms.ChoiceField(
-        label="Of what",
+        label=_("Of what"),
         choices=Sample.Per.choices,
         initial=Sample.Per.STRATUM,
-        help_text="Of each instruction: its documents, as in “five tables per instruction”.",
+        help_text=_("Of each instruction: its documents, as in “five tables per instruction”."),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=MAX_SEED,
         initial=1,
-        help_text="The same seed draws the same labels, here and anywhere.",
+        help_text=_("The same seed draws the same labels, here and anywhere."),
     )
-    fewer = forms.BooleanField(label="Where there are fewer, take what there is", required=False)
+    fewer = forms.BooleanField(label=_("Where there are fewer, take what there is"), required=False)
     shows_claim = forms.BooleanField(
-        label="Show checkers what is claimed",
+        label=_("Show checkers what is claimed"),
         required=False,
-        help_text="People who see a label tend to agree with it.",
+        help_text=_("People who see a label tend to agree with it."),
     )
 
     field_order = (
@@ -106,12 +107,14 @@ class SuspectsForm(_ClaimsForm):
             "invalid_pk_value": "One of these is no run of this project. Choose again.",
         },
     )
-    at_least = forms.IntegerField(label="Missed by at least", min_value=1, max_value=32_767)
-    depth = forms.IntegerField(label="In the first", min_value=1, max_value=1_000_000, initial=100)
+    at_least = forms.IntegerField(label=_("Missed by at least"), min_value=1, max_value=32_767)
+    depth = forms.IntegerField(
+        label=_("In the first"), min_value=1, max_value=1_000_000, initial=100
+    )
     below = forms.FloatField(
-        label="Or scored lower than",
+        label=_("Or scored lower than"),
         required=False,
-        help_text="Only for runs whose scores are of one scale.",
+        help_text=_("Only for runs whose scores are of one scale."),
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -137,13 +140,13 @@ class SendForm(forms.Form):
 
     name = forms.CharField(
         max_length=MAX_NAME,
-        help_text="Checkers see it. It should not tell what is claimed.",
+        help_text=_("Checkers see it. It should not tell what is claimed."),
         error_messages={"required": "Give the sample a name."},
     )
     stratify = forms.ChoiceField(
-        label="Strata", choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
+        label=_("Strata"), choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
     )
-    shows_claim = forms.BooleanField(label="Show checkers what is claimed", required=False)
+    shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
 
 
 class CheckForm(forms.Form):
@@ -178,7 +181,7 @@ class BoundForm(forms.Form):
     """Below which rate, in percent, the bound shall come."""
 
     bound = forms.DecimalField(
-        label="How many more, for at most (percent)",
+        label=_("How many more, for at most (percent)"),
         min_value=0,
         max_value=50,
         max_digits=6,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from annotate.models import Membership
 from annotate.screens.overview import Contribution, Todo
@@ -14,7 +15,7 @@ def contribution(member: Membership) -> Contribution:
     where = reverse("audit:checks", args=[member.project.slug])
     return Contribution(
         todo=(
-            Todo("Labels to check", to_check(member).count(), where),
-            Todo("Checked labels to settle", to_settle(member).count(), where),
+            Todo(_("Labels to check"), to_check(member).count(), where),
+            Todo(_("Checked labels to settle"), to_settle(member).count(), where),
         )
     )

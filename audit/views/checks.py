@@ -12,6 +12,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access as annotate_access
@@ -81,7 +82,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
             except Refused as refused:
                 form.add_error(None, str(refused))
             else:
-                messages.success(request, "The sample is drawn. Two people check each label.")
+                messages.success(request, _("The sample is drawn. Two people check each label."))
                 return redirect(made)
     return render(
         request,
@@ -122,7 +123,9 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
             except Refused as refused:
                 send.add_error(None, str(refused))
             else:
-                messages.success(request, "They are sent to be looked at: two people check each.")
+                messages.success(
+                    request, _("They are sent to be looked at: two people check each.")
+                )
                 return redirect(made)
         found = suspicion(member.project, asked, runs=list(given["runs"]), **rule)
     page = _suspects_page(found.suspects if found else [], request.GET)
@@ -208,7 +211,7 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
             return _onward(request, member, item.sample, item.pk)
     mine = Check.objects.current().filter(item=item, checker=member).first()
     if mine is None and not to_check(member, item.sample).filter(pk=item.pk).exists():
-        messages.info(request, error or "Two people have checked this one already.")
+        messages.info(request, error or _("Two people have checked this one already."))
         return _onward(request, member, item.sample, item.pk)
     if mine is not None and mine.place == Check.SETTLES:
         return redirect("audit:settlement", item.pk)
@@ -236,9 +239,9 @@ def check_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(item.sample)
     if taken is None:
-        messages.info(request, "There is nothing of yours to take back here.")
+        messages.info(request, _("There is nothing of yours to take back here."))
         return redirect(item.sample)
-    messages.success(request, "Taken back.")
+    messages.success(request, _("Taken back."))
     settled = taken.place == Check.SETTLES
     return redirect("audit:settlement" if settled else "audit:check", item.pk)
 
@@ -262,7 +265,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
     mine = next((one for one in said if one.checker_id == member.pk), None)
     theirs = mine is not None and mine.place == Check.SETTLES
     if not theirs and not to_settle(member, item.sample).filter(pk=item.pk).exists():
-        messages.info(request, error or "There is nothing for you to settle there.")
+        messages.info(request, error or _("There is nothing for you to settle there."))
         return _settle_onward(request, member, item.sample, item.pk)
     remaining = to_settle(member, item.sample)
     onward = following(remaining, item.pk)
@@ -345,7 +348,7 @@ def _onward(
     onward = following(to_check(member, found), after)
     if onward is not None:
         return redirect("audit:check", onward)
-    messages.info(request, "There is nothing more for you to check in this sample.")
+    messages.info(request, _("There is nothing more for you to check in this sample."))
     return redirect(found)
 
 
@@ -355,7 +358,7 @@ def _settle_onward(
     onward = following(to_settle(member, found), after)
     if onward is not None:
         return redirect("audit:settlement", onward)
-    messages.info(request, "There is nothing more for you to settle in this sample.")
+    messages.info(request, _("There is nothing more for you to settle in this sample."))
     return redirect(found)
 
 

@@ -343,7 +343,7 @@ def test_settling_again_supersedes(scene, sample):
     [
         (9, "", "9"),
         (1, "x" * 10_001, "You wrote 10,001 characters; at most 10,000 are kept."),
-        (1, "a\x00b", r"What you wrote holds a control character \(U\+0000\)"),
+        (1, "a\x00b", r"This holds a control character \(U\+0000\)"),
     ],
 )
 def test_what_cannot_be_said_is_refused(scene, sample, relevance, words, sentence):
