@@ -5,5 +5,6 @@ const field = document.querySelector("form [aria-invalid=true]:not([type=hidden]
 if (field) {
   const told = field.getAttribute("aria-describedby")?.split(" ").map((id) => document.getElementById(id)).find((element) => element?.matches(".errorlist"));
   field.focus({ preventScroll: true });
-  (told ?? field).scrollIntoView({ block: "center" });
+  // Once the page has its height: fields grow with what is in them.
+  addEventListener("load", () => requestAnimationFrame(() => (told ?? field).scrollIntoView({ block: "center" })));
 }

@@ -18,7 +18,10 @@ def test_a_name_without_a_blank_does_not_push_the_buttons_off_the_screen(live_se
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") == 1280
     page.goto("/projects/tides/members/")
-    expect(page.get_by_role("button", name="Let go")).to_be_in_viewport(ratio=1)
+    leave = page.get_by_role("button", name="Let go")
+    expect(leave).to_be_in_viewport(ratio=1)
+    other = page.get_by_role("button", name="Make lead")
+    assert leave.bounding_box()["y"] == other.bounding_box()["y"]
 
 
 def test_the_first_password_is_copied(live_server, new_person):

@@ -300,7 +300,7 @@ def test_control_and_enter_save_from_the_note_too(carla):
 
 def test_what_is_wrong_is_in_sight_and_its_field_has_the_focus(carla):
     carla.set_viewport_size({"width": 800, "height": 500})
-    words(carla).fill("At sea, in use.")
+    words(carla).fill("At sea, in use. " * 2_000)
     carla.get_by_label("Conditions").fill("at sea\nat sea")
     carla.get_by_role("button", name="Save as a new version").click()
 
