@@ -68,8 +68,8 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 class Release(Job):
     """A project under a name, as it stood at one moment: made once, by a job, and never changed.
 
-    Its files lie in storage by their sha256 (`exporters.kept`). Two triggers (migration 0002) see to
-    it that neither what it is nor what it holds is ever written a second time.
+    Its files lie in storage by their sha256 (`exporters.kept`). Two triggers (migration 0002) see
+    to it that neither what it is nor what it holds is ever written a second time.
     """
 
     task: ClassVar[str] = "exporters.release"
@@ -119,9 +119,7 @@ class Release(Job):
             models.CheckConstraint(
                 name="release_whole_or_not_at_all",
                 condition=Q(manifest__isnull=True, at__isnull=True, sha256="", code_version="")
-                | Q(manifest__isnull=False, at__isnull=False)
-                & ~Q(sha256="")
-                & ~Q(code_version=""),
+                | Q(manifest__isnull=False, at__isnull=False) & ~Q(sha256="") & ~Q(code_version=""),
             ),
             # No half a release is offered.
             models.CheckConstraint(

@@ -53,7 +53,10 @@ def check_name(project: Project, name: str) -> None:
     )
     if (other := taken.first()) is not None:
         raise Refused(
-            _("There is a release called %(name)s already, and it never changes. Take another name.")
+            _(
+                "There is a release called %(name)s already, and it never changes. Take another "
+                "name."
+            )
             % {"name": other.name}
         )
 
@@ -210,10 +213,10 @@ def _sha256_of_row(release: Release) -> str:
 
 
 def copy(release: Release, format_name: str, folder: Path) -> Manifest:
-    """Copy the kept export of a release in one format into an empty folder, and return its manifest.
+    """Copy a release's kept export in one format into an empty folder, and return its manifest.
 
-    Every file is checked on its way. Refused: an unknown format, one that the release does not have,
-    a file that is not what was kept.
+    Every file is checked on its way. Refused: an unknown format, one that the release does not
+    have, a file that is not what was kept.
     """
     check_format(format_name)
     prefix = f"{format_name}/"
