@@ -7,11 +7,13 @@ is the same in both is not even parsed. No document's text is read.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from django.utils.translation import gettext_lazy
 
 from annotate.models import Narrative
 from exporters import contents, kept, manifest
@@ -36,10 +38,26 @@ MANIFEST = f"trec/{manifest.NAME}"
 READ = (*QRELS.values(), *OPEN.values(), PAIRS, MANIFEST, contents.QUERIES)
 
 # The counts of the two that stand beside each other.
-COMPARED = (
-    *("queries", "pairs", "pairs_written", "candidates", "prior_relevant"),
-    *("judged", "settled", "disputed", "unjudged", "kept", "changed", "dropped", "grew"),
-)
+COMPARED = {
+    "queries": gettext_lazy("queries"),
+    "pairs": gettext_lazy("instruction pairs"),
+    "pairs_written": gettext_lazy("of them in the changed qrels"),
+    "candidates": gettext_lazy("documents in the pools"),
+    "prior_relevant": gettext_lazy("relevant before"),
+    "judged": gettext_lazy("documents judged"),
+    "settled": gettext_lazy("settled by a lead"),
+    "disputed": gettext_lazy("disputed, left out"),
+    "unjudged": gettext_lazy("not judged, left out"),
+    "dropped": gettext_lazy("relevant before, not now"),
+    "grew": gettext_lazy("relevant now, not before"),
+    "judgments": gettext_lazy("judgments"),
+    "flags": gettext_lazy("flags"),
+    "adjudications": gettext_lazy("settling decisions"),
+    "reviews": gettext_lazy("reviews"),
+    "decisions": gettext_lazy("decisions on instructions"),
+}
+
+_STATES = ("judged", "disputed", "unjudged")
 
 T = TypeVar("T")
 Key = tuple[str, ...]
@@ -84,6 +102,11 @@ class NarrativeChange(NamedTuple):
     side: str
     before: Words | None
     after: Words | None
+
+    @property
+    def key(self) -> Key:
+        """Its place among all of them."""
+        return self.pair_id, str(Narrative.Side.values.index(self.side))
 
 
 class Listed(NamedTuple):
@@ -142,10 +165,9 @@ class Comparison:
     def counts(self) -> list[Contrast]:
         """The counts of both that say how far they are."""
         said = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
-        words = {key: words for group in manifest.GROUPS.values() for key, words in group.items()}
         return [
-            Contrast(key, words[key], said[0][key], said[1][key])
-            for key in COMPARED
+            Contrast(key, str(words), said[0][key], said[1][key])
+            for key, words in COMPARED.items()
             if key in said[0] and key in said[1]
         ]
 
@@ -238,6 +260,18 @@ class Comparison:
             and not (altered and (facts["left_out"] or before[pair_id]["left_out"]))
         }
 
+    def states(self, release: Release) -> defaultdict[str, Counter[str]]:
+        """How many documents of each query are judged, disputed and unjudged in one of the two."""
+        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for facts in self._pairs[release.pk == self.after.pk].values():
+            counts = facts["counts"]
+            found[facts["query_id"]].update(
+                judged=counts.get("judged", 0) + counts.get("settled", 0),
+                disputed=counts.get("disputed", 0),
+                unjudged=counts.get("unjudged", 0),
+            )
+        return found
+
     def _facts(self, release: Release) -> dict[str, PairFacts]:
         entry = self._files[release.pk][MANIFEST]
         with kept.opened(release.project_id, entry) as stream:
@@ -316,6 +350,86 @@ def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, Words]]]:
     return (fields["pair_id"],), (fields["query_id"], in_force)
 
 
-def per_query(changes: Iterable[GradeChange]) -> Counter[str]:
-    """How many documents of each query have another grade."""
-    return Counter(change.query_id for change in changes)
+class QueryContrast(NamedTuple):
+    """A query of which something differs: documents with another grade, narratives that read
+    otherwise, and how far its pairs were before and after.
+    """
+
+    query_id: str
+    grades: int
+    narratives: int
+    judged: tuple[int, int]
+    disputed: tuple[int, int]
+    unjudged: tuple[int, int]
+
+    @property
+    def key(self) -> Key:
+        """Its place among all queries."""
+        return (self.query_id,)
+
+
+def queries(
+    comparison: Comparison, grades: Counter[str], narratives: Counter[str]
+) -> list[QueryContrast]:
+    """Return what differs by query, in byte order; `grades` and `narratives` are by query_id."""
+    states = [comparison.states(release) for release in (comparison.before, comparison.after)]
+    rows = []
+    for query_id in sorted(states[0].keys() | states[1].keys() | grades.keys() | narratives.keys()):
+        before, after = (of_release[query_id] for of_release in states)
+        if before != after or grades[query_id] or narratives[query_id]:
+            pairs_of_counts = [(before[state], after[state]) for state in _STATES]
+            rows.append(
+                QueryContrast(query_id, grades[query_id], narratives[query_id], *pairs_of_counts)
+            )
+    return rows
+
+
+class Part(NamedTuple, Generic[T]):
+    """A stretch of a list, the length of the whole, and the key behind which it goes on, if so."""
+
+    rows: list[T]
+    total: int
+    following: Key | None
+
+
+class Placed(Protocol):
+    """Something with a place in a list."""
+
+    @property
+    def key(self) -> Key: ...
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def part(rows: Iterable[P], after: Key, size: int) -> Part[P]:
+    """Walk all of a list, and keep the `size` rows that come behind the key `after`."""
+    shown: list[P] = []
+    total, more = 0, False
+    for row in rows:
+        total += 1
+        if row.key > after:
+            if len(shown) < size:
+                shown.append(row)
+            else:
+                more = True
+    return Part(shown, total, shown[-1].key if more else None)
+
+
+TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "after")
+
+
+def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    """Yield everything that differs as rows of TABLE: queries, pairs, narratives, grades.
+
+    Of a narrative `before` and `after` are its versions; of what is not there they are empty.
+    """
+    yield TABLE
+    for one in comparison.listed():
+        yield one.kind, "", one.query_id, one.pair_id, "", one.before, one.after
+    for words in comparison.narratives():
+        versions = [str(w.version) if w else "" for w in (words.before, words.after)]
+        yield "narrative", words.side, words.query_id, words.pair_id, "", *versions
+    for change in comparison.grades():
+        under, query_id, pair_id, doc_id, before, after = change
+        yield "grade", under, query_id, pair_id, doc_id, before, after

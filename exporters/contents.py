@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotate.models import Guideline
 from exporters.files import FileFacts
-from exporters.manifest import COUNTS, GROUPS, Manifest, Rule
+from exporters.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule
 from exporters.models import Release
 
 NAME = "release.json"
@@ -104,10 +104,20 @@ def files(release: Release) -> dict[str, FileFacts]:
     return {entry["name"]: entry for entry in every}
 
 
-def counted(contents: Contents, group: str) -> list[tuple[str, int]]:
-    """The counts of one group of `manifest.GROUPS` with their words, whichever format has them."""
-    together = all_counts(contents)
-    return [(words, together[key]) for key, words in GROUPS[group].items() if key in together]
+def figures(contents: Contents) -> list[tuple[str, int]]:
+    """The few counts that say most, with their words."""
+    counts = all_counts(contents)
+    return [(words, counts[key]) for key, words in FIGURES.items() if key in counts]
+
+
+def groups(contents: Contents) -> list[tuple[str, list[tuple[str, int]]]]:
+    """All counts with their words, by heading."""
+    counts = all_counts(contents)
+    named = (
+        (heading, [(shown, counts[key]) for key, shown in words.items() if key in counts])
+        for heading, words in GROUPS.items()
+    )
+    return [(heading, rows) for heading, rows in named if rows]
 
 
 def all_counts(contents: Contents) -> dict[str, int]:

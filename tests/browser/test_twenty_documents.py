@@ -70,7 +70,12 @@ def test_twenty_documents_by_keys_alone_are_exported_as_they_were_judged(
     judgments = lines(tmp_path, "judgments")
     counted = {line["doc_id"]: line for line in judgments if not line.get("superseded_at")}
     assert {doc_id: line["relevance"] for doc_id, line in counted.items()} == {
-        "D00": 0, "D01": 1, "D02": 1, "D03": 1, "D04": 1, "D06": 2,
+        "D00": 0,
+        "D01": 1,
+        "D02": 1,
+        "D03": 1,
+        "D04": 1,
+        "D06": 2,
         **{f"D{number:02}": (number - 8) % 3 for number in range(8, 20)},
     }
     taken_back = [line for line in judgments if line.get("withdrawn_at")]
