@@ -281,9 +281,7 @@ def _comparison_page(
     request: PageRequest, member: Membership, compared: Comparison
 ) -> dict[str, Any]:
     """Walk everything once, and keep what this page shows."""
-    show = request.GET.get("show", "grades")
-    if show not in SIZES:
-        show = "grades"
+    show = request.GET.get("show", "")
     after = tuple(request.GET.get("after", "").split("\t")) if "after" in request.GET else ()
     query = request.GET.get("query", "")
     per_query: Counter[str] = Counter()
@@ -311,10 +309,13 @@ def _comparison_page(
     parts["queries"] = comparing.part(
         comparing.queries(compared, per_query, rewritten), behind("queries"), SIZES["queries"]
     )
-    shown = parts[show]
-    here = {"show": show, **({"query": query} if query and show == "grades" else {})}
     totals = {kind: found.total for kind, found in parts.items()}
     totals["grades"] = per_query.total()
+    if show not in SIZES:
+        # Unasked, what there is something of.
+        show = next((kind for kind in SIZES if totals[kind]), "grades")
+    shown = parts[show]
+    here = {"show": show, **({"query": query} if query and show == "grades" else {})}
     return {
         "project": member.project,
         "member": member,
