@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from annotate.models import Candidate, Guideline, Judgment
 from tests import factories
 from tests.browser.test_whole_way import judge_all, take_seat
-from tests.services.processes import wait_until
+from tests.browser.waiting import until
 
 
 @pytest.fixture
@@ -61,9 +61,11 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
     # ada goes back to a document, and says something else of it.
     candidate = Candidate.objects.get(document__doc_id="B")
     ada.goto(reverse("annotate:judge", args=[tides.pairs.get().pk, candidate.pk]))
+    ada.wait_for_load_state()
     expect(ada.locator("#sheet .document .id")).to_have_text("B")
     ada.keyboard.press("2")
-    wait_until(lambda: Judgment.objects.current().filter(candidate=candidate, relevance=2).exists())
+    now = Judgment.objects.current().filter(candidate=candidate, relevance=2)
+    until(ada, now.exists, "the judgment to be saved")
 
     release(carla, "v1.1")
 
@@ -73,7 +75,8 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
     carla.get_by_label("From").select_option("v1.0")
     carla.get_by_label("To").select_option("v1.1")
     carla.get_by_role("button", name="Compare").click()
-    row = carla.get_by_role("row").filter(has_text=re.compile("301.*B"))
+    expect(carla.get_by_role("rowheader", name="B", exact=True)).to_be_visible()
+    row = carla.get_by_role("row").filter(has_text="altered")
     expect(row.get_by_role("cell")).to_have_text(["301", "301", "altered", "0", "2"])
     assert accessibility(carla) == []
     with carla.expect_download() as download:
