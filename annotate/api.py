@@ -37,8 +37,8 @@ from annotate.entries import (
     uuid_of,
 )
 from annotate.errors import NotHere, Refused, Stale
-from annotate.evidence import Span
 from annotate.models import InstructionPair, Judgment, Membership, User, Verdict
+from annotate.pure.evidence import Span
 
 # A hundred entries with long notes; what is larger was not typed.
 MAX_BODY = 2_621_440

@@ -1,4 +1,4 @@
-"""What a browser's journal sends: entries, each one thing that a person said. Pure.
+"""What a browser's journal sends: entries, each one thing that a person said.
 
 Everything in them is checked here for its shape; whether it may be said is for the actions.
 """
@@ -16,7 +16,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
-from annotate.evidence import Span
+from annotate.pure.evidence import Span
 
 MAX_ENTRIES = 100
 # No list of spans that a person marked is longer.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
+from annotate.pure.typed import strange
+
 
 class Refused(Exception):
     """An action was refused and changed nothing; the message is a sentence for the person who
@@ -15,3 +19,16 @@ class Stale(Refused):
 
 class NotHere(Refused):
     """What the person named is not there, or not for them: the two are never told apart."""
+
+
+def refuse_strange(text: str, before: str = "") -> None:
+    """Refuse a text that holds what cannot be kept; see annotate.pure.typed."""
+    character = strange(text, before)
+    if not character:
+        return
+    code = f"U+{ord(character):04X}"
+    if ord(character) < 0xA0:
+        sentence = _("This holds a control character (%(code)s). Remove it, then save.")
+    else:
+        sentence = _("This holds a broken character (%(code)s). Remove it, then save.")
+    raise Refused(sentence % {"code": code})

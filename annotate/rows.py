@@ -26,9 +26,7 @@ def first(
     """Return one instance of each model from the first row of a query that selects the `columns` of
     each, in turn; None where there is no row.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        row = cursor.fetchone()
+    row = values_of(sql, parameters)
     if row is None:
         return None
     made, start = [], 0
@@ -40,6 +38,34 @@ def first(
         made.append(model.from_db(connection.alias, names, values))
         start += len(names)
     return tuple(made)
+
+
+def values_of(sql: str, parameters: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return the first row of a query as the driver gives it, or None.
+
+    PostgreSQL keeps the plan of it for as long as the connection lasts: planning such a query takes
+    longer than answering it, too.
+    """
+    # Whoever logs queries wants to read them, and of a prepared one there is nothing to read.
+    prepared = connection.vendor == "postgresql" and not connection.queries_logged
+    with _preparing() if prepared else connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        found: tuple[Any, ...] | None = cursor.fetchone()
+    return found
+
+
+def _preparing() -> Any:
+    """A cursor of Django's whose queries are prepared when they come again."""
+    # Nobody on SQLite has to load the driver.
+    from django.db.backends.postgresql.base import ServerBindingCursor
+
+    connection.ensure_connection()
+    # Django's other cursors write the values into the query, and never prepare it.
+    connection.connection.prepare_threshold = 2
+    # Django's types do not know what its cursors are made of.
+    cursor: Any = ServerBindingCursor
+    made = cursor(connection.connection)
+    return connection.make_cursor(made)
 
 
 def moment(value: datetime | str | None) -> datetime | None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from annotate import access
 from annotate.access import Person
@@ -48,10 +49,10 @@ def reviewing(user: Person, pk: int) -> Reviewing:
     """
     member, pair = access.pair(user, pk)
     if not seats.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
-        raise Refused("This is not your seat. Take one from your list, then go on.")
+        raise Refused(_("This is not your seat. Take one from your list, then go on."))
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:
-        raise Refused("There is no altered narrative to review here yet.")
+        raise Refused(_("There is no altered narrative to review here yet."))
     return Reviewing(member, pair, narrative)
 
 

@@ -15,7 +15,7 @@ class AuditConfig(AppConfig):
     def ready(self) -> None:
         """Add to the home and project pages, and to what files may bring."""
         from annotate import intake as files
-        from annotate import overview as pages
+        from annotate.screens import overview as pages
         from audit import intake, overview
 
         pages.register(overview.contribution)

@@ -1,7 +1,7 @@
 """What people answered differently: one list over judgments and reviews, in pages that a key opens.
 
 Judgments differ on a candidate when people's current grades come to no relevance by the project's
-rule (`annotate.consensus` says the same of one candidate). Reviews differ on a narrative when
+rule (`annotate.pure.consensus` says the same of one candidate). Reviews differ on a narrative when
 auditors straddle poor on some criterion. Both under narratives in force only. No document's text is
 read here.
 """

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.settling import MAX_REASON
 from annotate.models import Adjudication, Membership, Query
@@ -22,7 +23,9 @@ class ReviewForm(forms.Form):
 
     narrative = forms.IntegerField(
         widget=forms.HiddenInput,
-        error_messages={"required": "Reload the page: it does not say which version you read."},
+        error_messages={
+            "required": _lazy("Reload the page: it does not say which version you read.")
+        },
     )
 
 
@@ -77,7 +80,9 @@ class DecisionForm(forms.Form):
         required=False,
         max_length=MAX_WORDS,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text="Its author reads this. Only accepting what every auditor passed needs none.",
+        help_text=_lazy(
+            "Its author reads this. Only accepting what every auditor passed needs none."
+        ),
     )
 
 
@@ -87,17 +92,17 @@ class AdjudicationForm(forms.Form):
     relevance = forms.IntegerField(required=False)
     adopt = forms.IntegerField(required=False, widget=forms.HiddenInput)
     cause = forms.ChoiceField(
-        label="Why they differ",
+        label=_lazy("Why they differ"),
         choices=Adjudication.Cause.choices,
         widget=forms.RadioSelect,
-        error_messages={"required": "Say why they differ: choose one of the causes."},
+        error_messages={"required": _lazy("Say why they differ: choose one of the causes.")},
     )
     reason = forms.CharField(
-        label="Reason",
+        label=_lazy("Reason"),
         required=False,
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text="Its judges read this. An answer you adopt may speak for itself.",
+        help_text=_lazy("Its judges read this. An answer you adopt may speak for itself."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -112,18 +117,18 @@ class WantedForm(forms.Form):
     """Which disagreements are listed; everything may be left out."""
 
     state = forms.ChoiceField(
-        label="Show",
+        label=_lazy("Show"),
         choices=[("pending", "Pending"), ("settled", "Settled")],
         required=False,
     )
     kind = forms.ChoiceField(
-        label="Kind",
+        label=_lazy("Kind"),
         choices=[("", "All"), (Kind.JUDGMENT, "Judgments"), (Kind.REVIEW, "Reviews")],
         required=False,
     )
-    query = forms.CharField(label="Query", max_length=255, required=False)
+    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
     order = forms.ChoiceField(
-        label="Order",
+        label=_lazy("Order"),
         choices=[(Order.DISTANCE, "Farthest apart"), (Order.AGE, "Oldest")],
         required=False,
     )

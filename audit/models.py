@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Membership, Narrative, Project
 from audit.criteria import CRITERIA, Level
@@ -88,9 +89,9 @@ class Decision(models.Model):
     class Outcome(models.TextChoices):
         """What was decided."""
 
-        ACCEPTED = "accepted", "Accepted"
-        REVISE = "revise", "Send back for revision"
-        REMOVED = "removed", "Removed"
+        ACCEPTED = "accepted", _("Accepted")
+        REVISE = "revise", _("Send back for revision")
+        REMOVED = "removed", _("Removed")
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="decisions")
     outcome = models.CharField(max_length=10, choices=Outcome)

@@ -6,9 +6,10 @@ from typing import Any
 
 from django.db.models import Count
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from annotate.models import Membership
-from annotate.overview import Contribution, Todo
+from annotate.screens.overview import Contribution, Todo
 from audit import disagreements
 from audit.models import AgreementReport, Review
 from audit.reliability import COEFFICIENTS, HEADLINE
@@ -31,9 +32,9 @@ def contribution(member: Membership) -> Contribution:
     )
     return Contribution(
         todo=(
-            Todo("Disagreements to settle", open_ones, where),
+            Todo(_("Disagreements to settle"), open_ones, where),
             Todo(
-                "Instructions to decide on",
+                _("Instructions to decide on"),
                 to_decide(member).count(),
                 reverse("audit:reviews", args=[slug]) + "?state=to-decide",
             ),

@@ -37,6 +37,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -307,7 +308,9 @@ def _fill(seconds: float) -> dict[str, Any]:
             Document(project=project, doc_id=f"FBIS{n % 7}-{n}", title=" ".join(words[n : n + 6]))
             for n in range(DOCUMENTS)
         )
-        texts = [" ".join(rng.choices(words, k=WORDS)) for _ in documents]
+        # As often as in texts that people write: the second word half as often as the first.
+        often = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))
+        texts = [" ".join(rng.choices(words, cum_weights=often, k=WORDS)) for _ in documents]
         DocumentText.objects.bulk_create(
             (
                 DocumentText(document=one, text=text)

@@ -14,7 +14,7 @@ class ExportersConfig(AppConfig):
 
     def ready(self) -> None:
         """Add to the home and project pages."""
-        from annotate import overview as pages
+        from annotate.screens import overview as pages
         from exporters import overview
 
         pages.register(overview.contribution)

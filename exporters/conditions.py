@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
-from annotate.consensus import consensus
 from annotate.models import Condition, Project, Verdict
+from annotate.pure.consensus import consensus
 from exporters import selection
 from exporters.selection import Pair
 from formats.fields import to_json

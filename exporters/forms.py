@@ -15,7 +15,7 @@ class ExportForm(forms.Form):
     """Which files are wanted."""
 
     format = forms.ChoiceField(
-        label="What to write",
+        label=_("What to write"),
         choices=Export.Format.choices,
         initial=Export.Format.TREC,
         widget=forms.RadioSelect,

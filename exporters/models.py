@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Guideline, Membership, Project
 from jobs.models import Job
@@ -21,8 +22,8 @@ class Export(Job):
     class Format(models.TextChoices):
         """What is written."""
 
-        TREC = "trec", "TREC: paired qrels, topics, changed documents, runs"
-        JSONL = "jsonl", "JSON lines: every judgment, review and adjudication"
+        TREC = "trec", _("TREC: paired qrels, topics, changed documents, runs")
+        JSONL = "jsonl", _("JSON lines: every judgment, review and adjudication")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="exports")
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="exports")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from annotate.consensus import RULES
 from annotate.models import Project
+from annotate.pure.consensus import RULES
 from exporters.manifest import PairFacts, Rule
 
 

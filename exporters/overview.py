@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotate.models import Membership
-from annotate.overview import Contribution
+from annotate.screens.overview import Contribution
 from exporters.models import Export, Release
 
 NEWEST = 3

@@ -18,7 +18,6 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast, Collate
 
-from annotate.consensus import Outcome, consensus
 from annotate.models import (
     Adjudication,
     Candidate,
@@ -35,6 +34,7 @@ from annotate.models import (
     Run,
     Verdict,
 )
+from annotate.pure.consensus import Outcome, consensus
 from audit.models import Decision, Rating, Review
 from formats.records import (
     AdjudicationRecord,

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from shutil import copyfileobj
 from typing import IO
 
-from annotate.consensus import State
 from annotate.models import Candidate, Narrative, Project, Run
+from annotate.pure.consensus import State
 from exporters import notes, selection
 from exporters.files import BUFFER, Writer
 from exporters.manifest import Manifest, compose, facts_of

@@ -119,6 +119,31 @@ def test_what_python_says_can_be_taken_out_as_well():
     assert "annotate/keymap.py" in sentences()
 
 
+def test_what_an_action_or_a_page_says_goes_through_gettext():
+    """The sentences of Refused and Stale, of messages, and of a form that is wrong."""
+    bare = []
+    for room in ("annotate", "audit", "exporters"):
+        # Commands speak to who runs the installation, in English as Django's own do.
+        pages = (path for path in (ROOT / room).rglob("*.py") if "management" not in path.parts)
+        for path in sorted(pages):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                said = _said(node) if isinstance(node, ast.Call) else None
+                if isinstance(said, ast.JoinedStr | ast.Constant):
+                    bare.append(f"{path.relative_to(ROOT)}:{said.lineno}")
+
+    assert bare == []
+
+
+def _said(call: ast.Call) -> ast.expr | None:
+    """What a call says to a person, if it is one that does."""
+    whole = ast.unparse(call.func)
+    if whole in {"Refused", "Stale", "ValidationError", "forms.ValidationError", "Todo"}:
+        return call.args[0] if call.args else None
+    if whole.startswith("messages.") and len(call.args) > 1:
+        return call.args[1]
+    return None
+
+
 def test_english_is_shipped_and_needs_no_catalogue():
     with translation.override("en"):
         assert gettext("Choose light, dark, or as the system has it.").startswith("Choose")

@@ -18,9 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.condition_lines import MAX_TEXT, MOST
-from annotate.condition_lines import write as write_conditions
-from annotate.errors import Refused
+from annotate.errors import Refused, refuse_strange
 from annotate.models import (
     Assignment,
     Candidate,
@@ -29,7 +27,9 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from annotate.typed import complaint, tidy
+from annotate.pure.condition_lines import MAX_TEXT, MOST
+from annotate.pure.condition_lines import write as write_conditions
+from annotate.pure.typed import tidy
 
 # As annotate.actions.rewriting, which says so once the draft becomes a version.
 MAX_TEXT_LENGTH = 100_000
@@ -191,10 +191,9 @@ def _checked(pair: InstructionPair, side: str, words: Words) -> Words:
             _("The conditions have %(conditions)s characters; at most %(max_conditions)s are kept.")
             % {"conditions": f"{len(conditions):,}", "max_conditions": f"{MAX_CONDITIONS:,}"}
         )
-    # What stood there before is not complained about until it becomes a version.
-    for value, what in ((text, "The narrative"), (note, "The note"), (conditions, "A condition")):
-        if said := complaint(value, what, before=value):
-            raise Refused(said)
+    for value in (text, note, conditions):
+        # What stood there before is not complained about until it becomes a version.
+        refuse_strange(value, before=value)
     drops = Candidate.objects.filter(query=pair.query_id, pk__in=words.drops)
     kept = tuple(sorted(drops.values_list("pk", flat=True))) if words.drops else ()
     return Words(text, note, conditions, words.based_on, kept)

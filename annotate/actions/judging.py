@@ -22,9 +22,7 @@ from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.actions.pool import others_unsettled
-from annotate.conditions import derived
-from annotate.errors import NotHere, Refused, Stale
-from annotate.evidence import Span, checked, is_wanted, lacking
+from annotate.errors import NotHere, Refused, Stale, refuse_strange
 from annotate.models import (
     Assignment,
     Candidate,
@@ -38,8 +36,9 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from annotate.rows import moment
-from annotate.typed import complaint
+from annotate.pure.conditions import derived
+from annotate.pure.evidence import Span, checked, is_wanted, lacking
+from annotate.rows import moment, values_of
 
 MAX_NOTE = 10_000
 # A day in milliseconds: longer nobody has one document before their eyes.
@@ -398,8 +397,7 @@ def _words(text: str, what: str) -> str:
             % {"what": what, "length": f"{len(text):,}", "most": f"{MAX_NOTE:,}"}
         )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if wrong := complaint(text, what):
-        raise Refused(wrong)
+    refuse_strange(text)
     return text
 
 
@@ -563,21 +561,19 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             AND f.annotator_id = %(member)s AND f.cleared_at IS NULL
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
     """  # noqa: S608
-    with connection.cursor() as cursor:
-        cursor.execute(
-            sql,
-            {
-                "project": project.pk,
-                "relevant_from": project.relevant_from,
-                "query": on.pair.query_id,
-                "pair": on.pair.pk,
-                "narrative": on.narrative,
-                "candidate": on.candidate,
-                "member": by.pk,
-                "uuid": uuid if _is_postgresql() else uuid.hex,
-            },
-        )
-        row = cursor.fetchone()
+    row = values_of(
+        sql,
+        {
+            "project": project.pk,
+            "relevant_from": project.relevant_from,
+            "query": on.pair.query_id,
+            "pair": on.pair.pk,
+            "narrative": on.narrative,
+            "candidate": on.candidate,
+            "member": by.pk,
+            "uuid": uuid if _is_postgresql() else uuid.hex,
+        },
+    )
     if row is None:
         raise NotHere(_not_here())
     version, length, stale, prior, document_length, markup, grades, conditions, *rest = row

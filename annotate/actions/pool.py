@@ -76,9 +76,10 @@ class Sitting:
     order: list[int]
     judged: dict[int, int]
     flagged: dict[int, str]
-    # Of each candidate of which something was said, the earliest first: the UUID of the judgment
-    # or flag that stands.
+    # Of each candidate of which something was said: the UUID of the judgment or flag that stands.
     uuids: dict[int, UUID] = field(default_factory=dict)
+    # The candidates of what can be taken back, the earliest said first: not what came from a file.
+    history: list[int] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -129,16 +130,19 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
     mine = {"narrative": narrative, "annotator": by}
     judged = Judgment.objects.current().filter(**mine)
     flagged = Flag.objects.current().filter(**mine)
-    given = list(judged.values_list("candidate", "relevance", "uuid", "at"))
+    given = list(judged.values_list("candidate", "relevance", "uuid", "at", "source"))
     put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
+    spoken = [(at, candidate) for candidate, *_, at in put]
+    spoken += [
+        (at, candidate) for candidate, *_, at, source in given if source == Judgment.Source.PAGE
+    ]
     return Sitting(
         order=order(pair=narrative.pair, by=by),
         judged={candidate: relevance for candidate, relevance, *_ in given},
         flagged={candidate: kind for candidate, kind, *_ in put},
-        uuids={
-            candidate: uuid
-            for candidate, _, uuid, _ in sorted((*put, *given), key=lambda said: said[3])
-        },
+        uuids={candidate: uuid for candidate, _, uuid, *_ in put}
+        | {candidate: uuid for candidate, _, uuid, *_ in given},
+        history=[candidate for _, candidate in sorted(spoken)],
     )
 
 

@@ -8,12 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate import condition_lines
 from annotate.actions import drafting, seats
-from annotate.condition_lines import Line
-from annotate.errors import Refused, Stale
+from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models import Assignment, Condition, InstructionPair, Membership, Narrative
-from annotate.typed import complaint, tidy
+from annotate.pure import condition_lines
+from annotate.pure.condition_lines import MAX_TEXT, MOST, Line, Wrong
+from annotate.pure.typed import tidy
 
 MAX_LENGTH = 100_000
 
@@ -36,7 +36,7 @@ def rewrite_narrative(
     """Insert the next version of a narrative with its conditions, and return it.
 
     `based_on` is the version the author had before them (0: none); Stale if someone was faster.
-    `conditions` are lines as annotate.condition_lines reads them; None leaves those of the version
+    `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
     before. Refused: no words, no change, too long, no rewrite seat (leads need none); what is wrong
     with the conditions is NotTheConditions. Judges and auditors of the pair get work again, for
     what they said was said of other words. The author's draft is done with.
@@ -72,8 +72,7 @@ def rewrite_narrative(
                 % {"version": version}
             )
         against = current or pair.written_from(side)
-        if said := complaint(text, "The narrative", against.text if against else ""):
-            raise Refused(said)
+        refuse_strange(text, against.text if against else "")
         had = [] if current is None else conditions_of(current)
         wanted = had if wanted is None else wanted
         if against is not None and against.text == text and wanted == had:
@@ -108,12 +107,30 @@ def conditions_of(narrative: Narrative) -> list[Line]:
 
 def read_conditions(text: str) -> list[Line]:
     """Read conditions as they were typed, or refuse them with NotTheConditions."""
-    if said := complaint(tidy(text), "This"):
-        raise NotTheConditions(said)
     try:
+        refuse_strange(tidy(text))
         return condition_lines.read(text)
-    except ValueError as error:
-        raise NotTheConditions(str(error)) from error
+    except Refused as refused:
+        raise NotTheConditions(str(refused)) from refused
+    except Wrong as wrong:
+        raise NotTheConditions(_why(wrong)) from wrong
+
+
+def _why(wrong: Wrong) -> str:
+    """The sentence for conditions that cannot be kept."""
+    if wrong.other:
+        return _("Line %(line)s says the same as line %(other)s. Take one of them away.") % {
+            "line": wrong.line,
+            "other": wrong.other,
+        }
+    if wrong.line:
+        return _(
+            "The condition on line %(line)s has %(length)s characters; at most %(most)s are kept."
+        ) % {"line": wrong.line, "length": f"{wrong.length:,}", "most": f"{MAX_TEXT:,}"}
+    return _(
+        "These are %(count)s conditions; at most %(most)s are kept. Each judge answers all of "
+        "them for every document."
+    ) % {"count": wrong.length, "most": MOST}
 
 
 def send_back(

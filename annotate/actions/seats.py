@@ -11,6 +11,7 @@ from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate.actions.pool import pairs_with_pool
 from annotate.errors import Refused
@@ -18,7 +19,7 @@ from annotate.models import Assignment, InstructionPair, Membership, Narrative, 
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
-NOT_YOURS = "This is not your seat. Take one from your list, then go on."
+NOT_YOURS = gettext_lazy("This is not your seat. Take one from your list, then go on.")
 
 Task = Assignment.Task
 

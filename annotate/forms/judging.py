@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from annotate.actions.judging import MAX_ACTIVE_MS, MAX_NOTE
-from annotate.evidence import Span
 from annotate.models import Flag, Judgment
+from annotate.pure.evidence import Span
 
 VERDICT = "verdict-"
 

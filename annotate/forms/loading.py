@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from formats.registry import FORMATS
 
@@ -13,10 +14,12 @@ class LoadForm(forms.Form):
 
     file = forms.FileField(
         max_length=255,
-        help_text="As it is, or compressed with gzip. What comes as a folder, as one zip archive.",
+        help_text=_(
+            "As it is, or compressed with gzip. What comes as a folder, as one zip archive."
+        ),
     )
     format = forms.ChoiceField(
-        label="What it is",
+        label=_("What it is"),
         choices=[
             (
                 one.name,
@@ -27,9 +30,9 @@ class LoadForm(forms.Form):
         widget=forms.RadioSelect,
     )
     no_grade = forms.IntegerField(
-        label="Value that means no grade",
+        label=_("Value that means no grade"),
         required=False,
         min_value=-32_768,
         max_value=32_767,
-        help_text="For instance -1: such lines become flags, “cannot judge”, and not judgments.",
+        help_text=_("For instance -1: such lines become flags, “cannot judge”, and not judgments."),
     )

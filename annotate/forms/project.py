@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.forms import BaseFormSet, formset_factory
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.guidelines import MAX_LENGTH
 from annotate.actions.rules import FIELDS, GradeRule
@@ -18,17 +19,19 @@ class NewProjectForm(forms.Form):
 
     name = forms.CharField(max_length=200)
     slug = forms.SlugField(
-        label="Short name",
+        label=_lazy("Short name"),
         max_length=80,
-        help_text="In addresses and commands: small letters, digits and hyphens.",
-        error_messages={"invalid": "Only small letters, digits and hyphens, such as tidal-power."},
+        help_text=_lazy("In addresses and commands: small letters, digits and hyphens."),
+        error_messages={
+            "invalid": _lazy("Only small letters, digits and hyphens, such as tidal-power.")
+        },
         # js/slug.js proposes it.
         widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
     )
     grades = forms.CharField(
         initial="0, 1, 2",
         max_length=100,
-        help_text="The relevance values judges may give. Names and sentences come later.",
+        help_text=_lazy("The relevance values judges may give. Names and sentences come later."),
     )
 
     def clean_slug(self) -> str:
@@ -61,34 +64,38 @@ class RulesForm(forms.ModelForm[Project]):
         model = Project
         fields = FIELDS
         labels = {
-            "relevant_from": "Relevant from grade",
-            "judge_scope": "What is judged",
-            "consensus": "When several people judged",
-            "show_prior": "Show judges the relevance a document came with",
-            "show_rank": "Show judges at which rank which run had a document",
-            "judge_order": "Order of the documents",
-            "order_seed": "Number that the shuffle begins with",
-            "evidence_rule": "What judges must mark where relevance changes",
-            "condition_rule": "Where a narrative has conditions, relevance is",
-            "overlap_rewrite": "People who rewrite each narrative",
-            "overlap_judge": "People who judge each document",
-            "overlap_review": "Auditors who review each instruction",
+            "relevant_from": _lazy("Relevant from grade"),
+            "judge_scope": _lazy("What is judged"),
+            "consensus": _lazy("When several people judged"),
+            "show_prior": _lazy("Show judges the relevance a document came with"),
+            "show_rank": _lazy("Show judges at which rank which run had a document"),
+            "judge_order": _lazy("Order of the documents"),
+            "order_seed": _lazy("Number that the shuffle begins with"),
+            "evidence_rule": _lazy("What judges must mark where relevance changes"),
+            "condition_rule": _lazy("Where a narrative has conditions, relevance is"),
+            "overlap_rewrite": _lazy("People who rewrite each narrative"),
+            "overlap_judge": _lazy("People who judge each document"),
+            "overlap_review": _lazy("Auditors who review each instruction"),
         }
         help_texts = {
-            "show_prior": "Off: judges are blind to what was said before.",
-            "show_rank": "Off: judges do not see what systems thought of it.",
+            "show_prior": _lazy("Off: judges are blind to what was said before."),
+            "show_rank": _lazy("Off: judges do not see what systems thought of it."),
             "judge_order": (
-                "If people are judging already, a change keeps what they said; what is left comes "
-                "to them in the new order."
+                _lazy(
+                    "If people are judging already, a change keeps what they said; what is left "
+                    "comes to them in the new order."
+                )
             ),
             "order_seed": (
-                "The same number gives everybody the same order again, so a paper can name it."
+                _lazy(
+                    "The same number gives everybody the same order again, so a paper can name it."
+                )
             ),
             "evidence_rule": (
-                "Judges who may not know what was relevant before mark it for every grade."
+                _lazy("Judges who may not know what was relevant before mark it for every grade.")
             ),
-            "condition_rule": "A judge may still give another grade, with a word on why.",
-            "relevant_from": "The lowest grade that counts as relevant.",
+            "condition_rule": _lazy("A judge may still give another grade, with a word on why."),
+            "relevant_from": _lazy("The lowest grade that counts as relevant."),
         }
 
 
@@ -117,11 +124,13 @@ class GuidelineForm(forms.Form):
     """The next version of the guidelines, and the version it was made from."""
 
     text = forms.CharField(
-        label="Guidelines",
+        label=_lazy("Guidelines"),
         max_length=MAX_LENGTH,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
-        error_messages={"required": "The guidelines are empty. Write what judges should know."},
+        error_messages={
+            "required": _lazy("The guidelines are empty. Write what judges should know.")
+        },
     )
     based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -129,5 +138,5 @@ class GuidelineForm(forms.Form):
 class NewMemberForm(forms.Form):
     """Someone who shall join."""
 
-    username = forms.CharField(max_length=150, label="User name")
+    username = forms.CharField(max_length=150, label=_lazy("User name"))
     role = forms.ChoiceField(choices=Membership.Role.choices, initial=Membership.Role.ANNOTATOR)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE, Page, Words
 from annotate.actions.rewriting import MAX_LENGTH
-from annotate.condition_lines import MOST
+from annotate.pure.condition_lines import MOST
 
-TOO_LONG = "This has %(show_value)d characters; at most %(limit_value)d are kept."
+TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are kept.")
 LARGEST = 2**63 - 1
 
 
@@ -19,30 +21,35 @@ class NarrativeForm(forms.Form):
     """The next version of a narrative with its conditions, and the version it was made from."""
 
     text = forms.CharField(
-        label="Narrative",
+        label=_lazy("Narrative"),
         max_length=MAX_LENGTH,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
         error_messages={
-            "required": "The narrative is empty. Write what is relevant now.",
+            "required": _lazy("The narrative is empty. Write what is relevant now."),
             "max_length": TOO_LONG,
         },
     )
     conditions = forms.CharField(
-        label="Conditions, one per line",
+        label=_lazy("Conditions, one per line"),
         required=False,
         max_length=MAX_CONDITIONS,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=f"Judges answer each of them for every document; at most {MOST}. A name may "
-        "stand before a colon: “length: at most two pages”.",
+        help_text=format_lazy(
+            _lazy(
+                "Judges answer each of them for every document; at most {most}. A name may stand "
+                "before a colon: “length: at most two pages”."
+            ),
+            most=MOST,
+        ),
         error_messages={"max_length": TOO_LONG},
     )
     note = forms.CharField(
-        label="Note",
+        label=_lazy("Note"),
         required=False,
         max_length=MAX_NOTE,
-        help_text="For whoever reads the versions later: what did you change, and why?",
+        help_text=_lazy("For whoever reads the versions later: what did you change, and why?"),
         error_messages={"max_length": TOO_LONG},
     )
     based_on = forms.IntegerField(min_value=0, max_value=LARGEST, widget=forms.HiddenInput)

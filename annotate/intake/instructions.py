@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import ClassVar
 
-from annotate import bulk, condition_lines
+from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.models import Membership
+from annotate.pure import condition_lines
 from formats.records import PairRecord, Topic
 
 MAX_CATEGORY = 60

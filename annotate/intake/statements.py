@@ -14,11 +14,11 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from annotate import bulk
-from annotate.evidence import Span, checked
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.intake.collection import Qrels
 from annotate.intake.instructions import MAX_NAME, Pairs, refuse_other_query
 from annotate.models import Adjudication, Flag
+from annotate.pure.evidence import Span, checked
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
 
 # Of the UUIDs made here. Any constant will do, as long as it stays.

@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models.project import Project
 
@@ -17,9 +18,9 @@ class Document(models.Model):
     class Markup(models.TextChoices):
         """How the text is written, and so how it is shown."""
 
-        PLAIN = "plain", "Plain text"
-        HTML = "html", "HTML table"
-        MARKDOWN = "markdown", "Markdown table"
+        PLAIN = "plain", _("Plain text")
+        HTML = "html", _("HTML table")
+        MARKDOWN = "markdown", _("Markdown table")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="documents")
     doc_id = models.CharField(max_length=512)
@@ -85,10 +86,10 @@ class Candidate(models.Model):
     class Origin(models.TextChoices):
         """How the document came into the pool."""
 
-        PRIOR = "prior", "Earlier qrels"
-        RUN = "run", "A run"
-        JUDGED = "judged", "Loaded judgments"
-        LISTED = "listed", "Earlier qrels, without a grade"
+        PRIOR = "prior", _("Earlier qrels")
+        RUN = "run", _("A run")
+        JUDGED = "judged", _("Loaded judgments")
+        LISTED = "listed", _("Earlier qrels, without a grade")
 
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="candidates")
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="candidates")

@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Max, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models.collection import Query
 from annotate.models.project import Membership, Project
@@ -59,8 +60,8 @@ class InstructionPair(models.Model):
     class Origin(models.TextChoices):
         """Who wrote the altered narrative."""
 
-        HUMAN = "human", "People"
-        LLM = "llm", "A language model"
+        HUMAN = "human", _("People")
+        LLM = "llm", _("A language model")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="pairs")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="pairs")
@@ -142,9 +143,9 @@ class Narrative(models.Model):
     class Side(models.TextChoices):
         """Which of the pair's narratives this is."""
 
-        ORIGINAL = "original", "Original"
-        ALTERED = "altered", "Altered"
-        REVERSED = "reversed", "Reversed"
+        ORIGINAL = "original", _("Original")
+        ALTERED = "altered", _("Altered")
+        REVERSED = "reversed", _("Reversed")
 
     pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="narratives")
     side = models.CharField(max_length=10, choices=Side)

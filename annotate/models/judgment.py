@@ -8,6 +8,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Condition, InstructionPair, Narrative
@@ -28,9 +29,9 @@ class Assignment(models.Model):
     class Task(models.TextChoices):
         """What is done in the seat."""
 
-        REWRITE = "rewrite", "Rewrite"
-        JUDGE = "judge", "Judge"
-        REVIEW = "review", "Review"
+        REWRITE = "rewrite", _("Rewrite")
+        JUDGE = "judge", _("Judge")
+        REVIEW = "review", _("Review")
 
     pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="assignments")
     task = models.CharField(max_length=10, choices=Task)
@@ -80,14 +81,14 @@ class Judgment(models.Model):
     class Source(models.TextChoices):
         """How the judgment came in."""
 
-        PAGE = "page", "Entered here"
-        FILE = "file", "Loaded from a file"
+        PAGE = "page", _("Entered here")
+        FILE = "file", _("Loaded from a file")
 
     class Pressed(models.TextChoices):
         """What the grade was given with."""
 
-        KEY = "key", "A key"
-        CLICK = "click", "A click"
+        KEY = "key", _("A key")
+        CLICK = "click", _("A click")
 
     # Made by whoever sends it, so that sending twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
@@ -150,9 +151,9 @@ class Verdict(models.Model):
     class Answer(models.TextChoices):
         """Whether the document meets the condition."""
 
-        MET = "met", "Met"
-        NOT_MET = "not_met", "Not met"
-        CANT_TELL = "cant_tell", "Can't tell"
+        MET = "met", _("Met")
+        NOT_MET = "not_met", _("Not met")
+        CANT_TELL = "cant_tell", _("Can't tell")
 
     judgment = models.ForeignKey(Judgment, on_delete=models.PROTECT, related_name="verdicts")
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="verdicts")
@@ -183,9 +184,9 @@ class Flag(models.Model):
     class Kind(models.TextChoices):
         """Why there is no grade."""
 
-        LATER = "later", "Later"
-        CANNOT_JUDGE = "cannot_judge", "Cannot judge"
-        PROBLEM = "problem", "Problem with this document"
+        LATER = "later", _("Later")
+        CANNOT_JUDGE = "cannot_judge", _("Cannot judge")
+        PROBLEM = "problem", _("Problem with this document")
 
     # Made by whoever sends it, so that sending twice changes nothing.
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
@@ -229,10 +230,10 @@ class Adjudication(models.Model):
     class Cause(models.TextChoices):
         """Why the judges differed."""
 
-        AMBIGUOUS = "ambiguous", "Ambiguous text"
-        GUIDELINE = "guideline", "Gap in the guidelines"
-        ERROR = "error", "Annotator's error"
-        EDGE = "edge", "Edge case"
+        AMBIGUOUS = "ambiguous", _("Ambiguous text")
+        GUIDELINE = "guideline", _("Gap in the guidelines")
+        ERROR = "error", _("Annotator's error")
+        EDGE = "edge", _("Edge case")
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="adjudications")
     candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="adjudications")

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class User(AbstractUser):
@@ -22,8 +23,8 @@ class Preferences(models.Model):
     class Theme(models.TextChoices):
         """Light or dark; blank is as the system has it."""
 
-        LIGHT = "light", "Light"
-        DARK = "dark", "Dark"
+        LIGHT = "light", _("Light")
+        DARK = "dark", _("Dark")
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="preferences")
     # Only what differs from annotate.keymap: {"undo": "u"}.
@@ -42,48 +43,48 @@ class Project(models.Model):
     class Scope(models.TextChoices):
         """Which documents of a pool are put before a judge."""
 
-        RELEVANT = "relevant", "Only documents that were relevant before"
-        POOL = "pool", "Every document in the pool"
+        RELEVANT = "relevant", _("Only documents that were relevant before")
+        POOL = "pool", _("Every document in the pool")
 
     class Consensus(models.TextChoices):
         """How several people's grades become one relevance."""
 
-        UNANIMOUS = "unanimous", "All agree, else disputed"
-        MAJORITY = "majority", "More than half agree, else disputed"
+        UNANIMOUS = "unanimous", _("All agree, else disputed")
+        MAJORITY = "majority", _("More than half agree, else disputed")
 
     class Order(models.TextChoices):
         """The order in which a judge meets the documents of a pool."""
 
-        SHUFFLED = "shuffled", "Shuffled for each person"
-        DOC_ID = "doc_id", "By document id, the same for all"
+        SHUFFLED = "shuffled", _("Shuffled for each person")
+        DOC_ID = "doc_id", _("By document id, the same for all")
 
     class EvidenceRule(models.TextChoices):
         """What a judge must mark when a judgment changes whether a document is relevant."""
 
-        NONE = "none", "Nothing"
-        DOCUMENT = "document", "A passage of the document"
-        NARRATIVE = "narrative", "A clause of the narrative"
+        NONE = "none", _("Nothing")
+        DOCUMENT = "document", _("A passage of the document")
+        NARRATIVE = "narrative", _("A clause of the narrative")
 
     class ConditionRule(models.TextChoices):
         """How relevance follows from the verdicts on a narrative's conditions."""
 
-        BY_HAND = "by_hand", "It does not: relevance is given by hand"
-        ALL_MET = "all_met", "The highest grade when all are met, else the lowest"
-        COUNT_MET = "count_met", "The number of conditions that are met"
+        BY_HAND = "by_hand", _("It does not: relevance is given by hand")
+        ALL_MET = "all_met", _("The highest grade when all are met, else the lowest")
+        COUNT_MET = "count_met", _("The number of conditions that are met")
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     relevant_from = models.SmallIntegerField(
-        default=1, help_text="The lowest grade that counts as relevant."
+        default=1, help_text=_("The lowest grade that counts as relevant.")
     )
     judge_scope = models.CharField(max_length=10, choices=Scope, default=Scope.RELEVANT)
     consensus = models.CharField(max_length=10, choices=Consensus, default=Consensus.UNANIMOUS)
     show_prior = models.BooleanField(
-        default=False, help_text="Show judges the relevance a document came with."
+        default=False, help_text=_("Show judges the relevance a document came with.")
     )
     show_rank = models.BooleanField(
-        default=False, help_text="Show judges at which rank which run had a document."
+        default=False, help_text=_("Show judges at which rank which run had a document.")
     )
     judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
     # Of the shuffle, so that a paper can say how it was made.
@@ -206,8 +207,8 @@ class Membership(models.Model):
     class Role(models.TextChoices):
         """What a member may do."""
 
-        ANNOTATOR = "annotator", "Annotator"
-        LEAD = "lead", "Lead"
+        ANNOTATOR = "annotator", _("Annotator")
+        LEAD = "lead", _("Lead")
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(

@@ -8,8 +8,8 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotate.shown import text_parts
-from annotate.windows import ShownCell
+from annotate.pure.windows import ShownCell
+from annotate.screens.shown import text_parts
 
 register = template.Library()
 

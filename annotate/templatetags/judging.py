@@ -13,11 +13,11 @@ from django.template.context import RequestContext
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotate.clauses import Part, clauses, parts, touched
-from annotate.evidence import Span
 from annotate.forms.judging import VERDICT
 from annotate.models import Judgment
-from annotate.narrative_diff import Op, Piece, is_anew
+from annotate.pure.clauses import Part, clauses, parts, touched
+from annotate.pure.evidence import Span
+from annotate.pure.narrative_diff import Op, Piece, is_anew
 
 register = template.Library()
 

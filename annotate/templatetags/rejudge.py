@@ -20,7 +20,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotate import keymap, personal
 from annotate.models import Preferences
-from annotate.narrative_diff import Op, is_anew
+from annotate.pure.narrative_diff import Op, is_anew
 
 register = template.Library()
 
@@ -209,7 +209,7 @@ def _filled(share: float) -> str:
 
 @register.filter
 def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
-    """Pieces of `annotate.narrative_diff.diff` as text with <ins> and <del>."""
+    """Pieces of `annotate.pure.narrative_diff.diff` as text with <ins> and <del>."""
     marked, before = [], None
     for op, text in pieces:
         if op == Op.REMOVED:

@@ -14,10 +14,10 @@ from annotate import access
 from annotate.actions import seats
 from annotate.actions.pool import judged_narrative
 from annotate.forms.documents import WindowForm
-from annotate.marking import NOTHING
 from annotate.models import Assignment
+from annotate.pure.marking import NOTHING
 from annotate.requests import PageRequest
-from annotate.shown import found_in, show, words_to_mark
+from annotate.screens.shown import found_in, show, words_to_mark
 
 
 @require_GET

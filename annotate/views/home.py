@@ -17,9 +17,9 @@ from annotate.actions.projects import create_project
 from annotate.errors import Refused
 from annotate.forms.project import NewProjectForm
 from annotate.models import Assignment, Membership
-from annotate.overview import overview
-from annotate.progress import judgments_wanted, my_seats
 from annotate.requests import PageRequest
+from annotate.screens.overview import overview
+from annotate.screens.progress import judgments_wanted, my_seats
 from jobs.status import worker_status
 
 

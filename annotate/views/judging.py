@@ -34,9 +34,9 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from annotate.narrative_diff import diff
+from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
-from annotate.sheets import sheets, sitting_of
+from annotate.screens.sheets import sheets, sitting_of
 
 # So many documents are sent at once.
 MAX_DOCUMENTS = 50
@@ -203,7 +203,7 @@ def _show(
         ),
         "done": at.settled,
         "total": at.total,
-        "can_undo": bool(at.judged or at.flagged),
+        "can_undo": bool(at.history),
         "kinds": Flag.Kind,
         "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
         "uuid": uuid4(),

@@ -28,7 +28,7 @@ from annotate.models import (
     Project,
 )
 from annotate.requests import PageRequest
-from annotate.sheets import sitting_of
+from annotate.screens.sheets import sitting_of
 from annotate.views.judging import asked, narrative_for
 
 # So many rows a page, however long the pool is.

@@ -35,10 +35,11 @@ from annotate.models import (
     Narrative,
     Query,
 )
-from annotate.narrative_diff import diff
-from annotate.overview import Todo, overview
-from annotate.pages import Page, page_by_key
-from annotate.progress import (
+from annotate.pure.narrative_diff import diff
+from annotate.requests import PageRequest
+from annotate.screens.overview import Todo, overview
+from annotate.screens.pages import Page, page_by_key
+from annotate.screens.progress import (
     blind_pairs,
     judgments_wanted,
     my_seats,
@@ -47,7 +48,6 @@ from annotate.progress import (
     said_of,
     task_progress,
 )
-from annotate.requests import PageRequest
 from annotate.views.home import seat_rows, work_url, worker
 
 

@@ -20,15 +20,15 @@ from annotate import access
 from annotate.actions import drafting, seats
 from annotate.actions import rewriting as actions
 from annotate.actions.seats import free_seats
-from annotate.condition_lines import write as write_conditions
 from annotate.errors import Refused, Stale
 from annotate.forms.rewriting import DraftForm, NarrativeForm
 from annotate.models import Assignment, Draft, InstructionPair, Membership, Narrative
-from annotate.narrative_diff import Op, Piece, before_pieces, diff
-from annotate.outcome import may_see, outcome
+from annotate.pure.condition_lines import write as write_conditions
+from annotate.pure.narrative_diff import Op, Piece, before_pieces, diff
 from annotate.requests import PageRequest
-from annotate.shown import show
-from annotate.stake import advise, look
+from annotate.screens.outcome import may_see, outcome
+from annotate.screens.shown import show
+from annotate.screens.stake import advise, look
 
 TEMPLATE = "annotate/rewrite.html"
 
@@ -91,12 +91,12 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         except Refused as refused:
             form.add_error("text", str(refused))
         else:
-            judged = " It can be judged now." if desk.side == Narrative.Side.ALTERED else ""
-            messages.success(
-                request,
-                _("Version %(version)s is saved.%(judged)s")
-                % {"version": saved.version, "judged": judged},
+            said = (
+                _("Version %(version)s is saved. It can be judged now.")
+                if desk.side == Narrative.Side.ALTERED
+                else _("Version %(version)s is saved.")
             )
+            messages.success(request, said % {"version": saved.version})
             return redirect(desk.url("rewrite"))
     return _show(request, desk, form, status=422 if form.errors else 200)
 
@@ -121,15 +121,15 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _first_error(form))
         return redirect(desk.url("rewrite"))
-    said = "The draft is kept."
+    said = _("The draft is kept.")
     try:
         drafting.save_draft(**here, words=form.words(), page=form.page())
         if which := request.POST.get("take"):
             drafting.take_overtaken(**here, which=which)
-            said = "These words are here now; those that stood here are put by."
+            said = _("These words are here now; those that stood here are put by.")
         elif which := request.POST.get("forget"):
             drafting.drop_overtaken(**here, which=which)
-            said = "The other words are thrown away."
+            said = _("The other words are thrown away.")
     except Refused as refused:
         page = NarrativeForm(request.POST)
         page.is_valid()
@@ -244,10 +244,10 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     """Keep what a script sends, and say what counts now."""
     try:
         sent = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):
-        return JsonResponse({"sentence": "This was no draft, so it was not kept."}, status=422)
+        return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
     form = DraftForm(sent)
     if not form.is_valid():
         return JsonResponse({"sentence": _first_error(form)}, status=422)

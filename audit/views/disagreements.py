@@ -29,9 +29,9 @@ from annotate.models import (
     Narrative,
     Verdict,
 )
-from annotate.narrative_diff import diff
+from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
-from annotate.shown import show
+from annotate.screens.shown import show
 from audit import access
 from audit.disagreements import (
     PAGE_SIZE,

@@ -19,9 +19,9 @@ from annotate import access as annotate_access
 from annotate.actions import seats
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
-from annotate.narrative_diff import diff
-from annotate.pages import page_by_key
+from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
+from annotate.screens.pages import page_by_key
 from audit import access, actions
 from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms

@@ -20,7 +20,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.access import lead
 from annotate.errors import Refused
 from annotate.models import Membership, Narrative
-from annotate.narrative_diff import Op, Piece, diff
+from annotate.pure.narrative_diff import Op, Piece, diff
 from annotate.requests import PageRequest
 from exporters import access, comparing, contents, kept, releasing
 from exporters.comparing import Comparison, NarrativeChange, Words

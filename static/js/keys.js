@@ -38,11 +38,13 @@ document.addEventListener("keydown", (event) => {
     event.target.blur();
     return;
   }
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("textarea")) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches(TEXT)) {
     event.target.closest("[data-ctrl-enter]")?.requestSubmit();
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
+  // With Shift a sign may be another one; the keys with names select and scroll back.
+  if (event.shiftKey && (event.key.length > 1 || event.key === " ")) return;
   // A page whose own script takes what the keys send is not ready: nothing happens, rather than something else.
   if (document.querySelector("[data-keys-wait]")) return;
   // The arrows scroll a table that has the focus; Space and Enter press a button that has it.

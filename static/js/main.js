@@ -3,6 +3,7 @@
 import "./keys.js";
 import "./dialog.js";
 import "./notices.js";
+import "./wrong.js";
 import "./csrf.js";
 import "./theme.js";
 import "./time.js";

@@ -84,6 +84,7 @@ async function fill() {
   const found = await refused();
   const template = dialog.querySelector("template");
   dialog.querySelector("ul").replaceChildren(
+    template,
     ...found.map(({ uuid, about, sentence }) => {
       const item = template.content.firstElementChild.cloneNode(true);
       const part = (name) => item.querySelector(`[data-part="${name}"]`);

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.clauses import Part, clauses, parts, touched
-from annotate.evidence import Span
-from annotate.narrative_diff import Op, diff
+from annotate.pure.clauses import Part, clauses, parts, touched
+from annotate.pure.evidence import Span
+from annotate.pure.narrative_diff import Op, diff
 
 
 def words(text: str) -> list[str]:

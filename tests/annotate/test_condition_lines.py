@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.condition_lines import read, write
+from annotate.pure.condition_lines import Wrong, read, write
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,19 @@ def test_one_condition_a_line(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "wrong"),
     [
-        ("at sea\nin use\nAT SEA", "Line 3 says the same as line 1"),
-        ("place: at sea\nwhere: at sea", "Line 2 says the same as line 1"),
-        ("\n".join(map(str, range(21))), "These are 21 conditions; at most 20"),
-        ("x" * 2_001, "line 1 has 2,001 characters"),
+        ("at sea\nin use\nAT SEA", {"line": 3, "other": 1, "length": 0}),
+        ("place: at sea\nwhere: at sea", {"line": 2, "other": 1, "length": 0}),
+        ("\n".join(map(str, range(21))), {"line": 0, "other": 0, "length": 21}),
+        ("in use\n" + "x" * 2_001, {"line": 2, "other": 0, "length": 2_001}),
     ],
 )
-def test_what_no_judge_could_answer_is_refused(text, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_what_no_judge_could_answer_is_refused(text, wrong):
+    with pytest.raises(Wrong) as refused:
         read(text)
+
+    assert vars(refused.value) == wrong
 
 
 words = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=20)

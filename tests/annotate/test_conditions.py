@@ -89,6 +89,7 @@ def test_conditions_can_be_taken_away(pair, ada):
     [
         ("at sea\nat sea", "Line 2 says the same as line 1"),
         ("\n".join(map(str, range(21))), "These are 21 conditions; at most 20 are kept"),
+        ("in use\n" + "x" * 2_001, "The condition on line 2 has 2,001 characters"),
         ("at\x01sea", "control character (U+0001)"),
         ("x" * 1_000_000, "This has 1000000 characters; at most 40000 are kept"),
     ],

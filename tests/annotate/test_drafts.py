@@ -172,7 +172,7 @@ def test_what_cannot_be_kept_is_refused_and_changes_nothing(pair, ada, client, s
     assert draft_of(pair).text == "At sea."
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'"words"', b"null"])
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b'"words"', b"null", b"[" * 100_000])
 def test_what_is_no_draft_is_refused(pair, ada, client, body):
     answer = client.put(address("draft", pair), body, "application/json")
 

@@ -8,9 +8,9 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions import seats
-from annotate.clauses import clauses
 from annotate.models import Adjudication, Assignment, Membership
-from annotate.outcome import may_see, outcome
+from annotate.pure.clauses import clauses
+from annotate.screens.outcome import may_see, outcome
 from tests import factories
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -275,7 +275,7 @@ def test_what_needs_the_texts_waits_until_it_is_asked_for(pair, ada, client):
 
 def test_advice_says_when_it_looked_only_at_some(pair, ada, client, monkeypatch):
     factories.candidate(pair.query, "another", prior=1)
-    monkeypatch.setattr("annotate.advice.MOST_TEXT", 1)
+    monkeypatch.setattr("annotate.pure.advice.MOST_TEXT", 1)
 
     part = client.post(
         advice_url(pair),

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.actions import seats
-from annotate.marking import wanted
 from annotate.models import Assignment, InstructionPair, Membership
-from annotate.shown import show, shown_table, text_parts, words_to_mark
+from annotate.pure.marking import wanted
+from annotate.pure.windows import Grid, ShownCell
+from annotate.screens.shown import show, shown_table, text_parts, words_to_mark
 from annotate.templatetags.documents import document_text, table_rows
-from annotate.windows import Grid, ShownCell
 from tests import factories
 
 
@@ -131,7 +131,9 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
         factories.project(), "A", text, markup="markdown", digest="kept once"
     )
     first = show(document)
-    monkeypatch.setattr("annotate.shown.parse_table", lambda text, markup: pytest.fail("again"))
+    monkeypatch.setattr(
+        "annotate.screens.shown.parse_table", lambda text, markup: pytest.fail("again")
+    )
 
     second = show(document, row=200)
 
@@ -143,8 +145,8 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
 
 def test_only_so_many_cells_are_kept(db, monkeypatch):
     kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
-    monkeypatch.setattr("annotate.shown._kept", kept)
-    monkeypatch.setattr("annotate.shown._KEPT_CELLS", 5_000)
+    monkeypatch.setattr("annotate.screens.shown._kept", kept)
+    monkeypatch.setattr("annotate.screens.shown._KEPT_CELLS", 5_000)
     project = factories.project()
 
     for name, rows in (("one", 1_000), ("two", 1_000), ("three", 1_000), ("four", 4_000)):

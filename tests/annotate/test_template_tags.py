@@ -11,7 +11,7 @@ from django.test import RequestFactory
 
 from agreement.coefficient import Coefficient, Interval
 from annotate.models import Preferences
-from annotate.narrative_diff import diff
+from annotate.pure.narrative_diff import diff
 from annotate.templatetags import rejudge
 from tests import factories
 

@@ -8,8 +8,8 @@ import pytest
 
 from annotate.actions import rewriting, seats
 from annotate.actions.settling import adjudicate, withdraw_adjudication
-from annotate.consensus import State, consensus
 from annotate.models import Assignment, Project
+from annotate.pure.consensus import State, consensus
 from audit.actions import decide, save_ratings, submit_review
 from audit.disagreements import (
     Key,

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotate.actions import seats
-from annotate.conditions import derived
 from annotate.models import Assignment, Condition, Judgment, Project
+from annotate.pure.conditions import derived
 from tests import factories
 
 
@@ -157,6 +157,46 @@ def test_answers_are_there_again_on_return(scene):
     scene.page.reload()
     expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
     assert checked.evaluate_all(values) == ["met", "not_met", "cant_tell"]
+
+
+def test_answers_given_and_not_sent_are_there_after_a_reload(scene):
+    scene.press("a", "s")
+    scene.page.reload()
+    expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 2")
+
+    expect(scene.page.locator(".verdict-row input:checked")).to_have_count(2)
+    expect(scene.page.locator(".verdict-row[data-current]")).to_contain_text("Condition 3")
+    scene.press("a", "Enter")
+    scene.shows("B")
+    assert scene.answers() == ["met", "not_met", "met"]
+
+
+def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
+    scene.press("a", "a", "a", "Enter")
+    scene.shows("B")
+    scene.press("z")
+
+    scene.shows("A")
+    expect(scene.follows()).to_contain_text("Highly relevant")
+    scene.press("ArrowUp", "s", "Enter")
+    scene.shows("B")
+    assert scene.saved().relevance == 0
+
+
+def test_in_a_low_window_a_document_begins_at_its_beginning_and_a_refusal_is_seen(
+    live_server, new_person
+):
+    scene = Scene(new_person)
+    scene.page.set_viewport_size({"width": 640, "height": 400})
+    scene.open(scene.page)
+    scene.page.locator("#sheet").evaluate("sheet => (sheet.style.minBlockSize = '4000px')")
+    scene.press("ArrowRight")
+    scene.shows("B")
+    assert scene.page.evaluate("scrollY") == 0
+
+    scene.press("a", "0")
+    expect(scene.page.locator(".judge__told .notice")).to_be_in_viewport()
+    assert scene.page.evaluate("scrollY") == 0
 
 
 def test_ten_conditions_are_counted(live_server, new_person):

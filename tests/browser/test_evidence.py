@@ -205,6 +205,38 @@ def test_what_was_marked_and_not_sent_waits_while_one_looks_elsewhere(scene):
     expect(scene.chips()).to_have_text(["“𠀀”"])
 
 
+def test_what_was_marked_and_not_sent_is_there_after_a_reload(scene):
+    for key in ("e", "Enter", "w", "1"):
+        scene.page.keyboard.press(key)
+    expect(scene.chips()).to_have_count(2)
+
+    scene.page.reload()
+
+    scene.ready(scene.page)
+    expect(scene.chips()).to_have_count(2)
+    scene.page.get_by_role("button", name="Take back").click()
+    expect(scene.chips()).to_have_text(["“𠀀”"])
+    scene.page.keyboard.press("2")
+    scene.shows("B")
+    assert scene.quoted() == ["𠀀"]
+    scene.page.reload()
+    expect(scene.page.locator("#spoken")).to_contain_text("Document 2 of 2")
+    expect(scene.chips()).to_have_count(0)
+
+
+def test_a_grade_taken_back_leaves_its_marks_to_the_next(scene):
+    for key in ("e", "Enter", "w", "1", "2"):
+        scene.page.keyboard.press(key)
+    scene.shows("B")
+    scene.page.keyboard.press("z")
+
+    scene.shows("A")
+    expect(scene.chips()).to_have_count(2)
+    scene.page.keyboard.press("0")
+    scene.shows("B")
+    assert (scene.saved().relevance, scene.quoted()) == (0, ["𠀀"])
+
+
 def test_arabic_is_marked_from_right_to_left(live_server, new_person):
     scene = Scene(new_person, text=ARABIC)
     scene.page.keyboard.press("e")

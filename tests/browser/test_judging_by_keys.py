@@ -68,6 +68,18 @@ def test_a_click_says_that_it_was_one(scene):
     assert Judgment.objects.get().pressed == "click"
 
 
+def test_a_double_click_grades_one_document(scene):
+    first, second, _ = scene.order()
+
+    scene.page.get_by_role("button", name="Not relevant").dblclick()
+
+    shows(scene.page, second)
+    scene.page.keyboard.press("n")
+    scene.page.keyboard.type("still here")
+    shows(scene.page, second)
+    scene.arrives({first: 0})
+
+
 def test_a_key_pressed_twice_quickly_grades_two_documents(scene):
     first, second, third = scene.order()
 
@@ -163,6 +175,32 @@ def test_the_note_goes_with_the_grade(scene):
     assert Judgment.objects.get().note == "see the second paragraph"
 
 
+def test_a_note_begun_is_there_after_a_reload_and_on_no_other_document(scene):
+    first, second, _ = scene.order()
+    scene.page.keyboard.press("n")
+    scene.page.keyboard.type("A figure for 2019.")
+    scene.page.keyboard.press("Escape")
+
+    scene.page.reload()
+    shows(scene.page, first)
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+    scene.page.keyboard.press("ArrowRight")
+    shows(scene.page, second)
+    expect(scene.page.locator("#note")).to_have_value("")
+    scene.page.goto("/")
+    scene.page.go_back()
+    scene.page.keyboard.press("ArrowLeft")
+
+    shows(scene.page, first)
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+    scene.page.keyboard.press("2")
+    scene.arrives({first: 2})
+    assert Judgment.objects.get().note == "A figure for 2019."
+    scene.page.reload()
+    scene.page.keyboard.press("ArrowLeft")
+    expect(scene.page.locator("#note")).to_have_value("A figure for 2019.")
+
+
 def test_a_key_with_a_modifier_belongs_to_the_browser(scene):
     scene.page.keyboard.press("Control+1")
     scene.page.keyboard.press("Alt+2")
@@ -215,6 +253,22 @@ def test_the_address_follows_so_that_a_reload_loses_nothing(scene):
 
     shows(scene.page, second)
     scene.arrives({first: 2})
+
+
+def test_a_document_asked_for_by_its_address_is_shown_though_it_was_judged_a_moment_ago(scene):
+    first, second, _ = scene.order()
+    shows(scene.page, first)
+    address = scene.page.url
+    scene.page.keyboard.press("2")
+    shows(scene.page, second)
+
+    scene.page.goto(address)
+
+    expect(scene.page.locator("#spoken")).to_contain_text("Document 1 of 3")
+    shows(scene.page, first)
+    expect(scene.page.locator("[name=relevance][value='2']")).to_have_attribute(
+        "aria-pressed", "true"
+    )
 
 
 def test_the_browsers_own_way_back_shows_the_document_before(scene):
@@ -304,3 +358,24 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
     rows = Judgment.objects.current().values_list("candidate__document__doc_id", "relevance")
     assert dict(rows) == pressed
     assert whole_pages == []
+
+
+def test_what_came_from_a_file_is_not_taken_back(scene):
+    first, second, _ = scene.order()
+    page = scene.page
+    narrative = factories.altered(scene.pair)
+    loaded = scene.query.candidates.get(document__doc_id=first)
+    factories.judgment(narrative, loaded, scene.ada, 1, source=Judgment.Source.FILE)
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+    shows(page, second)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    page.keyboard.press("2")
+    scene.arrives({first: 1, second: 2})
+
+    page.keyboard.press("z")
+    scene.arrives({first: 1})
+    page.keyboard.press("z")
+
+    shows(page, second)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    expect(page.locator("#judge-progress")).to_have_text("1 of 3")

@@ -119,6 +119,18 @@ def test_a_key_with_a_modifier_is_the_browsers(judging, modifier):
     assert judged() == []
 
 
+def test_an_arrow_with_shift_selects_and_does_not_go_on(judging):
+    heading = judging.locator("#sheet h2")
+    heading.dblclick(position={"x": 4, "y": 8})
+    before = judging.evaluate("getSelection().toString()")
+    title = heading.inner_text()
+
+    judging.keyboard.press("Shift+ArrowRight")
+
+    assert judging.evaluate("getSelection().toString()") != before
+    expect(heading).to_have_text(title)
+
+
 def test_a_key_of_an_input_method_is_the_input_methods(judging):
     judging.evaluate(SEND, ["2", {"isComposing": True}])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from annotate.narrative_diff import diff
+from annotate.pure.narrative_diff import diff
 from tests import factories
 
 CASES = {

@@ -312,6 +312,21 @@ def test_what_the_server_refuses_is_shown_and_can_be_tried_again(scene, ada, acc
     expect(dialog).to_be_hidden()
 
 
+def test_a_refusal_at_the_end_brings_its_document_back(scene, ada):
+    for number in range(3):
+        shows(ada, scene.order[number])
+        ada.keyboard.press("1")
+    shows(ada, scene.order[3])
+    until(ada, lambda: len(scene.rows()) == 3, "three judgments")
+    ada.context.route("**/api/v1/journal/", refuse_once())
+
+    ada.keyboard.press("2")
+
+    expect(ada.locator("[data-told]")).to_contain_text("Not today.")
+    shows(ada, scene.order[3])
+    expect(ada.locator("#judge-progress")).to_have_text("3 of 4")
+
+
 def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
     ada.context.route("**/api/v1/journal/", refuse_once())
     ada.keyboard.press("2")
@@ -333,7 +348,7 @@ def test_what_the_server_refuses_can_be_thrown_away_on_any_page(scene, ada):
 
 def refuse_once():
     """A server that refuses the first entry it is sent, and passes the rest on."""
-    seen = []
+    seen: list[dict[str, object]] = []
 
     def handle(route):
         if seen:

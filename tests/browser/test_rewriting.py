@@ -151,6 +151,37 @@ def test_without_the_network_the_draft_stays_in_the_browser_and_the_page_says_so
     assert Draft.objects.get().text == "At sea, in use."
 
 
+def test_saving_without_the_network_stays_on_the_page_and_says_so(carla, expected_complaints):
+    expected_complaints += CUT
+    carla.wait_for_load_state("networkidle")
+    words(carla).fill("At sea, in use.")
+    saved(carla)
+    carla.context.set_offline(True)
+    save = carla.get_by_role("button", name="Save as a new version")
+    save.click()
+
+    expect(carla.get_by_text("The network is away, so this was not done.")).to_be_in_viewport()
+    expect(words(carla)).to_have_value("At sea, in use.")
+    carla.context.set_offline(False)
+    expect(carla.get_by_text("The network is away")).to_be_hidden()
+    save.click()
+    expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
+
+
+def test_a_save_goes_on_by_itself_where_the_network_is_back_and_the_page_has_not_noticed(
+    carla, expected_complaints
+):
+    expected_complaints += CUT
+    carla.wait_for_load_state("networkidle")
+    carla.route("**/draft/**", lambda route: route.abort())
+    words(carla).fill("At sea, in use.")
+    expect(carla.locator("[data-draft-line]")).to_contain_text("offline")
+    carla.unroute("**/draft/**")
+    carla.get_by_role("button", name="Save as a new version").click()
+
+    expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
+
+
 def test_words_that_never_reached_the_server_come_back_with_the_page(carla, address):
     carla.evaluate(CUT_FOR_GOOD)
     words(carla).fill("At sea, in use.")
@@ -248,6 +279,24 @@ def test_enter_in_the_note_saves(carla):
 
     expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
     assert Narrative.objects.get(side="altered", version=2).note == "rivers out"
+
+
+def test_control_and_enter_save_from_the_note_too(carla):
+    words(carla).fill("At sea, in use.")
+    carla.get_by_label("Note").fill("rivers out")
+    carla.keyboard.press("Control+Enter")
+
+    expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
+
+
+def test_what_is_wrong_is_in_sight_and_its_field_has_the_focus(carla):
+    carla.set_viewport_size({"width": 800, "height": 500})
+    words(carla).fill("At sea, in use.")
+    carla.get_by_label("Conditions").fill("at sea\nat sea")
+    carla.get_by_role("button", name="Save as a new version").click()
+
+    expect(carla.get_by_text("Line 2 says the same as line 1")).to_be_in_viewport()
+    expect(carla.get_by_label("Conditions")).to_be_focused()
 
 
 def test_what_is_refused_is_still_a_draft(carla, address):

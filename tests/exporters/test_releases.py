@@ -18,7 +18,7 @@ from exporters.models import Release
 from jobs import runner
 from jobs.runner import LEASE
 from tests import factories
-from tests.exporters.conftest import released
+from tests.exporters.conftest import AT, released
 
 # The sha256 of b"abc", as FIPS 180 has it.
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -93,13 +93,13 @@ def shelf(storage) -> set[str]:
         {"sha256": "0" * 64},
         {"manifest": {}},
         {"manifest": None, "at": None, "sha256": "", "code_version": ""},
-        {"at": timezone.now()},
+        {"at": AT},
         {"code_version": "9"},
         {"guideline": None},
         {"by": None},
         {"state": "queued", "finished_at": None},
     ],
-    ids=str,
+    ids=", ".join,
 )
 def test_the_database_lets_nothing_of_a_release_be_written_again(tides, field):
     release = released(tides, "v1.0")

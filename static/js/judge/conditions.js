@@ -2,6 +2,7 @@
 // follows by the project's rule says so on its button, and Enter is its key; another grade asks for a word in the note
 // first. By such a rule every condition is answered. Answers go with the judgment and come back with its document.
 import { derived } from "./derived.js";
+import { kept } from "./kept.js";
 import { openNote } from "./note.js";
 
 const root = document.querySelector(".judge");
@@ -15,8 +16,9 @@ function listen({ condition_rule: rule, grades }) {
   const keys = new Map(buttons.map((button) => [button, button.dataset.key]));
   const sum = strip.querySelector("[data-conditions-sum]");
   const spoken = strip.querySelector("[data-conditions-spoken]");
-  // Candidate -> answers that were given and not sent.
-  const unsent = new Map();
+  // Candidate -> answers that were given and not sent; uuid of a judgment -> its answers.
+  const unsent = kept("answers");
+  const sent = new Map();
   let candidate = null;
   let overruling = null;
 
@@ -31,8 +33,15 @@ function listen({ condition_rule: rule, grades }) {
     const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
     for (const other of rows) delete other.dataset.current;
     row.dataset.current = "";
-    row.scrollIntoView({ block: "nearest" });
+    intoSight(row);
     if (speak) spoken.textContent = words("openSpoken", { number: rows.indexOf(row) + 1, text: row.querySelector("bdi").textContent });
+  }
+
+  // Within their own frame only: where the bar stands at the end of the document, the page stays where one reads.
+  function intoSight(row) {
+    const frame = row.parentElement;
+    const [inner, outer] = [row.getBoundingClientRect(), frame.getBoundingClientRect()];
+    frame.scrollTop += Math.min(0, inner.top - outer.top) + Math.max(0, inner.bottom - outer.bottom);
   }
 
   function draw() {
@@ -95,7 +104,10 @@ function listen({ condition_rule: rule, grades }) {
   root.addEventListener("judge:document", ({ detail }) => {
     candidate = detail.candidate;
     overruling = null;
-    const given = unsent.get(candidate) ?? detail.said.verdicts ?? {};
+    spoken.textContent = "";
+    const { uuid, verdicts: saved = {} } = detail.said;
+    if (uuid) sent.set(uuid, saved);
+    const given = unsent.get(candidate) ?? saved;
     for (const row of rows) for (const input of row.querySelectorAll("input")) input.checked = given[row.dataset.condition] === input.value;
     // Enter belongs to the grade that follows, not to the one that was clicked last.
     if (document.activeElement?.matches("button[name=relevance]")) document.activeElement.blur();
@@ -123,7 +135,12 @@ function listen({ condition_rule: rule, grades }) {
     entry.verdicts = verdicts();
   });
 
-  root.addEventListener("judge:saved", ({ detail: { entry } }) => unsent.delete(entry.candidate));
+  root.addEventListener("judge:saved", ({ detail: { entry } }) => {
+    unsent.delete(entry.candidate);
+    if (entry.kind === "judgment") sent.set(entry.uuid, entry.verdicts);
+    // A grade that is taken back leaves the answers to the next one.
+    if (entry.kind === "undo" && sent.has(entry.undoes)) unsent.set(entry.candidate, sent.get(entry.undoes));
+  });
 
   for (const step of strip.querySelectorAll("[data-conditions-step]")) step.hidden = false;
 }

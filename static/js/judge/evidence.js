@@ -4,6 +4,7 @@
 // refused and one is put into marking. Offsets are code points of the stored text.
 import { chooseClause, clausesOf } from "./clause.js";
 import { unfold } from "./asked.js";
+import { kept } from "./kept.js";
 import { openNote } from "./note.js";
 import { bringIntoSight, choosePassage } from "./passage.js";
 import { Text, merged } from "./spans.js";
@@ -24,8 +25,9 @@ const spanOf = (clause) => ({ start: Number(clause.dataset.start), end: Number(c
 const wordsOf = (clause) => [...clause.childNodes].filter((node) => node.nodeName !== "DEL").map((node) => node.textContent).join("");
 const within = (span, { start, end }) => start < span.end && span.start < end;
 
-// Candidate -> what was marked and not sent.
-const unsent = new Map();
+// Candidate -> what was marked and not sent; uuid of a judgment -> what it was marked with.
+const unsent = strip ? kept("marks") : new Map();
+const sent = new Map();
 let now = null;
 let leave = null;
 
@@ -42,11 +44,16 @@ function text() {
   return now.text;
 }
 
+function keep() {
+  const { evidence, clauses, before } = now;
+  unsent.set(now.candidate, { evidence, clauses, before });
+}
+
 function change(kind, spans) {
   if (spans.length > MOST) return say(words("tooMany"));
   now.before.push({ evidence: now.evidence, clauses: now.clauses });
   now[kind] = spans;
-  unsent.set(now.candidate, now);
+  keep();
   draw();
 }
 
@@ -69,6 +76,7 @@ function toggleClause(clause) {
 function takeBack() {
   if (!now.before.length) return;
   Object.assign(now, now.before.pop());
+  keep();
   draw();
 }
 
@@ -176,7 +184,7 @@ function selected() {
 
 // --- the page -------------------------------------------------------------------------------------
 
-// The rule of annotate.evidence.lacking; "" where nothing lacks, else the name of its sentence.
+// The rule of annotate.pure.evidence.lacking; "" where nothing lacks, else the name of its sentence.
 function lacking(rule, entry) {
   const wanted = (now.sheet.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
@@ -212,8 +220,9 @@ function listen(rule) {
     leave?.();
     part("help").hidden = true;
     say("");
-    const kept = unsent.get(candidate);
-    now = { candidate, sheet, text: null, evidence: kept?.evidence ?? said.evidence ?? [], clauses: kept?.clauses ?? said.clauses ?? [], before: kept?.before ?? [] };
+    const begun = unsent.get(candidate);
+    if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [] });
+    now = { candidate, sheet, text: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [] };
     if (!sheet.querySelector(".document__text")) now.evidence = [];
     draw();
   });
@@ -235,6 +244,10 @@ function listen(rule) {
   root.addEventListener("judge:saved", ({ detail: { entry } }) => {
     leave?.();
     unsent.delete(entry.candidate);
+    if (entry.kind === "judgment") sent.set(entry.uuid, { evidence: entry.evidence, clauses: entry.clauses });
+    // A grade that is taken back leaves the marks to the next one.
+    const marks = entry.kind === "undo" ? sent.get(entry.undoes) : null;
+    if (marks) unsent.set(entry.candidate, { ...marks, before: [] });
   });
 }
 

@@ -5,11 +5,13 @@
 import { add, journal, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
 import { Clock, watched } from "./clock.js";
+import { kept } from "./kept.js";
 import { Sitting } from "./sitting.js";
 import { Stack } from "./stack.js";
 
 const BEHIND = 20;
 const PATIENCE = 3_000;
+const DOUBLE = 300;
 
 const root = document.querySelector(".judge");
 const given = JSON.parse(document.getElementById("sitting").textContent);
@@ -23,7 +25,7 @@ const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
 const entries = new Map(); // uuid -> an entry of the journal
 const unsure = new Set(); // what is taken back without that what it had replaced is known here
-const notes = new Map(); // candidate -> a note that was begun and not sent
+const notes = kept("notes", keepNote); // candidate -> a note that was begun and not sent
 const visited = [];
 let current = given.candidate;
 
@@ -115,9 +117,15 @@ function mark(candidate, step) {
   }
 }
 
+function keepNote(begun) {
+  if (current !== null && note.value !== note.defaultValue) begun.set(current, note.value);
+  // It is no note of the document that comes.
+  note.value = note.defaultValue;
+}
+
 // Shows a candidate, or with null the end. `step`: push, replace or stay, for the browser's history.
 function show(candidate, step = "push") {
-  if (current !== null && note && note.value !== note.defaultValue) notes.set(current, note.value);
+  keepNote(notes);
   close();
   forget();
   current = candidate;
@@ -236,27 +244,33 @@ async function record(entry, label) {
 
 // --- what is heard --------------------------------------------------------------------------------
 
+// Something else stands now. Where all was done, there may be a document to judge again.
+function redraw() {
+  draw();
+  if (current === null) enqueue(() => (current === null && sitting.next() !== null ? show(sitting.next(), "replace") : null));
+}
+
 // Another tab of this browser spoke, or what was refused is tried again.
 journal.addEventListener("entry", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
   const known = entries.has(entry.uuid);
   entries.set(entry.uuid, entry);
   sitting.apply(entry);
-  draw();
+  redraw();
   if (!known && entry.candidate === current && entry.kind !== "undo") tell(words("elsewhere", { said: saidIn(entry) }), { kind: "warning" });
 });
 
 journal.addEventListener("gone", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
   sitting.withdraw(entry);
-  draw();
+  redraw();
 });
 
 journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
   if (!ours(entry)) return;
   if (answer.state === "refused") {
     sitting.withdraw(entry);
-    draw();
+    redraw();
     tell(answer.sentence || words("refused"), { kind: "error", stays: true });
   } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
     // What the statement had replaced stands again, and only the server knows whether there was something.
@@ -279,7 +293,13 @@ root.addEventListener("submit", (event) => {
 
 // A key clicks its button without a pointer: such a click has no count.
 let clicked = false;
-root.addEventListener("click", (event) => (clicked = event.detail > 0), true);
+let clickedAt = 0;
+root.addEventListener("click", (event) => {
+  clicked = event.detail > 0;
+  // The second half of a double click was not meant for the next document, which nobody has read yet.
+  if (event.detail > 1 && event.timeStamp - clickedAt < DOUBLE && event.target.closest("[data-entry] [type=submit]")) event.preventDefault();
+  if (clicked) clickedAt = event.timeStamp;
+}, true);
 
 root.addEventListener("click", (event) => {
   const link = event.target.closest("[data-go]");
@@ -313,8 +333,10 @@ enqueue(async () => {
   }
   mark(current, "replace");
   // The server sent the reader to a document that they have judged meanwhile: on to the one it would be now.
-  const opened = performance.getEntriesByType("navigation")[0]?.type === "navigate";
-  const passed = opened && fresh.some((entry) => entry.candidate === current && entry.uuid === sitting.said(current)?.uuid);
+  // Who asks for a document by its own address is shown that one.
+  const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
+  const sent = type === "navigate" && redirectCount > 0;
+  const passed = sent && fresh.some((entry) => entry.candidate === current && entry.uuid === sitting.said(current)?.uuid);
   if (current === null || passed) {
     const next = sitting.next(current);
     return next === null ? finish() : show(next, "replace");
@@ -322,7 +344,10 @@ enqueue(async () => {
   const sheet = place.firstElementChild;
   stack.put(current, sheet);
   const long = said(current, sheet);
-  note.defaultValue = note.value = note.value || (long.note ?? "");
+  const begun = notes.get(current) ?? (note.value || (long.note ?? ""));
+  note.defaultValue = long.note ?? "";
+  note.value = begun;
+  notes.delete(current);
   ticked();
   turnTo("document");
   draw(long);

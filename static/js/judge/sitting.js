@@ -3,27 +3,27 @@
 // Beyond it, this one knows the statements one by one: what was taken back or refused gives way to what stood before.
 
 export class Sitting {
-  #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, undoneBy, refused}
+  #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
   #byCandidate = new Map();
   #byUuid = new Map();
   #places;
 
-  // `said`: candidate -> [kind, value, uuid]; `history`: candidates of `said`, the earliest statement first.
+  // `said`: candidate -> [kind, value, uuid]; `history`: the candidates of `said` that can be taken back, the earliest first
+  // (what came from a file stays).
   constructor({ order, said = {}, history = [] }) {
     this.order = order;
     this.#places = new Map(order.map((candidate, place) => [candidate, place]));
     const known = new Set(history);
     const rest = Object.keys(said).map(Number).filter((candidate) => !known.has(candidate));
-    rest.sort((one, other) => this.position(one) - this.position(other));
     for (const candidate of [...rest, ...history]) {
       if (!said[candidate]) continue;
       const [kind, value, uuid] = said[candidate];
-      this.#add({ candidate, kind, value, uuid, given: true });
+      this.#add({ candidate, kind, value, uuid, given: true, fixed: !known.has(candidate) });
     }
   }
 
   #add(statement, first = false) {
-    const made = { given: false, undoneBy: null, refused: false, ...statement };
+    const made = { given: false, fixed: false, undoneBy: null, refused: false, ...statement };
     if (!this.#byCandidate.has(made.candidate)) this.#byCandidate.set(made.candidate, []);
     const stack = this.#byCandidate.get(made.candidate);
     if (first) {
@@ -68,7 +68,7 @@ export class Sitting {
 
   // The statement to be taken back next, or null. Of one that was `given` it is not known here what it had replaced.
   last() {
-    return this.#statements.findLast((one) => !one.undoneBy && !one.refused) ?? null;
+    return this.#statements.findLast((one) => !one.undoneBy && !one.refused && !one.fixed) ?? null;
   }
 
   get total() {

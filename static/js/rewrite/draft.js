@@ -3,6 +3,7 @@
 // pauses. The server decides between pages that write at the same time: see annotate/actions/drafting.py. It knows this page
 // by its `place`, its last writing by `turn` (milliseconds of this clock), and what it goes on from by `seen`.
 import { clock } from "../time.js";
+import { forget, tell } from "../told.js";
 import { tick, ticked } from "./ticks.js";
 
 const PAUSE = 800;
@@ -165,7 +166,24 @@ async function restore() {
 
 form.addEventListener("input", (event) => fields.includes(event.target) && changed());
 document.addEventListener("rewrite:ticked", changed);
+// Whether a button of the page would lead to the browser's own page about the network.
+const away = () => !navigator.onLine || ["offline", "nowhere"].includes(line.dataset.state);
+
+// The words go on their own first. Where they arrive, the button does what it says; else the page stays and says why not.
+async function tryFirst(button) {
+  keep(entry());
+  await send();
+  if (away()) tell(form.dataset.away, { kind: "warning" });
+  else form.requestSubmit(button);
+}
+
 form.addEventListener("submit", (event) => {
+  forget();
+  if (away()) {
+    event.preventDefault();
+    tryFirst(event.submitter);
+    return;
+  }
   form.elements.drops.value = JSON.stringify(ticked());
   // The server has the words now, or will show them again with what is wrong.
   clearTimeout(waiting);
@@ -173,7 +191,10 @@ form.addEventListener("submit", (event) => {
   if (event.submitter === discard) localStorage.removeItem(name);
   sent = turn;
 });
-addEventListener("online", send);
+addEventListener("online", () => {
+  forget();
+  send();
+});
 addEventListener("pagehide", () => {
   leaving = true;
   send();

@@ -11,6 +11,20 @@ MAX_NAME = 120
 MAX_TEXT = 2_000
 
 
+class Wrong(ValueError):
+    """The lines cannot be kept: why, and the figures for the sentence that says so.
+
+    `line` is too long (`length` characters), or says the same as line `other`; without a line
+    there are too many (`length` of them).
+    """
+
+    def __init__(self, *, length: int = 0, line: int = 0, other: int = 0) -> None:
+        super().__init__(f"conditions: line {line}, like {other}, {length} long")
+        self.length = length
+        self.line = line
+        self.other = other
+
+
 class Line(NamedTuple):
     """One condition: what it is about (may be empty), and what it asks."""
 
@@ -22,8 +36,7 @@ def read(text: str) -> list[Line]:
     """Return the conditions in their order; lines without words are passed over.
 
     `audience: for children` has a name; a line that begins with a colon has none, whatever follows.
-    Raises ValueError, with a sentence for the writer, for more than MOST, for one that is too long
-    and for one that stands there twice.
+    Raises Wrong for more than MOST, for one that is too long and for one that stands there twice.
     """
     found: list[Line] = []
     first: dict[str, int] = {}
@@ -32,23 +45,14 @@ def read(text: str) -> list[Line]:
         if not one.text:
             continue
         if len(one.text) > MAX_TEXT:
-            raise ValueError(
-                f"The condition on line {number} has {len(one.text):,} characters; at most "
-                f"{MAX_TEXT:,} are kept."
-            )
+            raise Wrong(line=number, length=len(one.text))
         same = one.text.casefold()
         if same in first:
-            raise ValueError(
-                f"Line {number} says the same as line {first[same]}: {one.text[:80]!r}. "
-                "Take one of them away."
-            )
+            raise Wrong(line=number, other=first[same])
         first[same] = number
         found.append(one)
     if len(found) > MOST:
-        raise ValueError(
-            f"These are {len(found)} conditions; at most {MOST} are kept. Each judge answers all "
-            "of them for every document."
-        )
+        raise Wrong(length=len(found))
     return found
 
 

@@ -13,9 +13,6 @@ from dataclasses import dataclass
 
 from annotate.actions.pool import in_scope
 from annotate.actions.seats import holds
-from annotate.clauses import clauses, touched
-from annotate.consensus import consensus
-from annotate.evidence import Span
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -25,7 +22,10 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from annotate.progress import blind_pairs
+from annotate.pure.clauses import clauses, touched
+from annotate.pure.consensus import consensus
+from annotate.pure.evidence import Span
+from annotate.screens.progress import blind_pairs
 
 # Documents named under each clause; the rest is counted.
 NAMED = 10

@@ -16,7 +16,6 @@ from annotate.actions.pool import (
     narratives_in_force,
     pairs_with_pool,
 )
-from annotate.consensus import State, consensus
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -29,6 +28,7 @@ from annotate.models import (
     Project,
     Query,
 )
+from annotate.pure.consensus import State, consensus
 
 
 @dataclass(frozen=True)

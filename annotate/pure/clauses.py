@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from annotate.evidence import Span
-from annotate.narrative_diff import Op
+from annotate.pure.evidence import Span
+from annotate.pure.narrative_diff import Op
 
 # Where one may end: at marks that end a sentence (with the quotes and brackets that close there),
 # at a semicolon, at the end of a line that a list or a paragraph ends with. The full stops of

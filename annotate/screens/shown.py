@@ -12,9 +12,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from annotate import marking
 from annotate.models import Document, DocumentText, InstructionPair, Narrative
-from annotate.windows import Found, Grid, Rows, ShownCell, Window, grid, searched
+from annotate.pure import marking
+from annotate.pure.windows import Found, Grid, Rows, ShownCell, Window, grid, searched
 from formats.tables import parse_table
 
 # Cells of big tables that a process keeps, so that their next window comes at once: some 25 MB.
@@ -159,7 +159,7 @@ def shown_table(
 
 def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> ShownTable:
     """Return the window of the next match of any of the words in `find`, seen from the window
-    shown; the same window where nothing matches. `go`: see `annotate.windows.Grid.find`.
+    shown; the same window where nothing matches. `go`: see `annotate.pure.windows.Grid.find`.
     """
     pattern = searched(find)
     if pattern is None or (found := table.grid.find(pattern, table.window, go)) is None:

@@ -9,10 +9,10 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Substr
 from django.http import QueryDict
 
-from annotate import advice
-from annotate.advice import Advice, Check, Source
 from annotate.models import Candidate, DocumentText, InstructionPair, Narrative
-from annotate.pages import Page, page_by_key
+from annotate.pure import advice
+from annotate.pure.advice import Advice, Check, Source
+from annotate.screens.pages import Page, page_by_key
 
 SIZE = 50
 # A longer narrative is not looked at: it will be refused.
@@ -101,7 +101,7 @@ def texts_at_stake(pair: InstructionPair) -> Iterator[Source]:
 def advise(
     pair: InstructionPair, *, side: str, before: str, after: str, conditions: str, in_texts: bool
 ) -> list[Advice]:
-    """Look at what is typed, as annotate.advice does; nothing where it is too long to be saved.
+    """Look at what is typed, as `pure.advice` does; nothing where it is too long to be saved.
 
     `before` is what the narrative is written from, `conditions` as they are typed. Without
     `in_texts` no text is read, and whether something was copied stays open where it would have to

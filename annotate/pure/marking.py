@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import Stemmer
 
-from annotate.evidence import Span
+from annotate.pure.evidence import Span
 
 # Scripts that put no spaces between words: how many neighbouring letters are compared, and which
 # letters they are. Fewer would mark half the page: hiragana and Thai letters are mostly grammar.

@@ -23,7 +23,7 @@ from annotate.models import (
     Narrative,
     RunLine,
 )
-from annotate.shown import Shown, ShownTable, prepared, words_to_mark
+from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ def sitting_of(
             **{pk: ["flag", kind, str(at.uuids[pk])] for pk, kind in at.flagged.items()},
             **{pk: ["judgment", value, str(at.uuids[pk])] for pk, value in at.judged.items()},
         },
-        # In the order of saying: what is taken back first stands last.
-        "history": list(at.uuids),
+        # What is taken back first stands last.
+        "history": at.history,
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
         ],
