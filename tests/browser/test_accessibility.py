@@ -247,7 +247,7 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
     Judgment.objects.filter(pk=one.pk).update(superseded_at=timezone.now())
     factories.query(project, "zz-new", title="not there before")
     pair = project.pairs.earliest("pk")
-    old = pair.current(Narrative.Side.ORIGINAL)
+    old = pair.narratives.filter(side=Narrative.Side.ORIGINAL).latest("version")
     factories.narrative(pair, old.side, f"{old.text} More.", old.version + 1)
     releasing.request_release(project=project, name="v1.1", by=lead)
     finish_jobs()

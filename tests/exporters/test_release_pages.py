@@ -51,7 +51,7 @@ def body(response) -> bytes:
     return b"".join(response.streaming_content)
 
 
-def text(response) -> str:
+def text(response):
     return response.content.decode()
 
 
@@ -460,9 +460,12 @@ def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
     released(two, "v1.1")
     opened = []
     open_kept = kept.opened
-    monkeypatch.setattr(
-        kept, "opened", lambda of, entry: opened.append(entry["name"]) or open_kept(of, entry)
-    )
+
+    def watched(of, entry):
+        opened.append(entry["name"])
+        return open_kept(of, entry)
+
+    monkeypatch.setattr(kept, "opened", watched)
 
     for asked in ("", "?show=queries", "?show=narratives", "?show=listed"):
         with CaptureQueriesContext(connection) as queries:
@@ -471,6 +474,7 @@ def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
         assert not any("documenttext" in query["sql"] for query in queries)
         assert not any("annotate_judgment" in query["sql"] for query in queries)
 
+    assert "trec/qrels.changed.txt" in opened
     assert "trec/documents.changed.jsonl" not in opened
 
 

@@ -114,7 +114,10 @@ def change_rules(tides: Tides, n: int) -> None:
         for grade in Grade.objects.filter(project=tides.project).order_by("value")
     ]
     tides.carla.project.refresh_from_db()
-    change = {"consensus": ("majority", "unanimous")[n % 2], "name": f"Tides {n}"}
+    change: dict[str, object] = {
+        "consensus": ("majority", "unanimous")[n % 2],
+        "name": f"Tides {n}",
+    }
     rules.change_rules(changes=change, grades=grades, by=tides.carla)
 
 
@@ -161,7 +164,7 @@ def kept_files(release: Release) -> dict[str, bytes]:
 
 def given_out(release: Release) -> dict[str, bytes]:
     """The same through `export --release`."""
-    found = {}
+    found: dict[str, bytes] = {}
     for format_name in actions.FORMATS:
         with TemporaryDirectory() as folder:
             releasing.copy(Release.objects.get(pk=release.pk), format_name, Path(folder))

@@ -24,7 +24,7 @@ from tests.exporters.conftest import AT, released
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-def digest_of(storage, release, name) -> bytes:
+def content_of(storage, release, name):
     entry = contents.files(release)[name]
     with storage.open(kept.place(release.project_id, entry["sha256"])) as stream:
         return stream.read()
@@ -32,7 +32,9 @@ def digest_of(storage, release, name) -> bytes:
 
 def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage):
     Guideline.objects.create(project=tides.project, version=1, text="Old.", author=tides.carla)
-    Guideline.objects.create(project=tides.project, version=2, text="Read.", author=tides.carla)
+    newest = Guideline.objects.create(
+        project=tides.project, version=2, text="Read.", author=tides.carla
+    )
     files = {
         f"{name}/{path}": content
         for name in ("trec", "jsonl")
@@ -43,15 +45,15 @@ def test_a_release_holds_every_export_of_one_moment(tides, write, empty_storage)
 
     held = contents.of(release)
     names = set(contents.files(release))
-    assert (release.state, release.guideline.version) == (Release.State.DONE, 2)
+    assert (release.state, release.guideline) == (Release.State.DONE, newest)
     assert names == {
         *files,
         *("trec.zip", "jsonl.zip", "queries.jsonl", "guidelines.txt", "release.json"),
     }
     for name, content in files.items():
-        assert digest_of(empty_storage, release, name) == content, name
-    assert digest_of(empty_storage, release, "guidelines.txt") == b"Read."
-    assert digest_of(empty_storage, release, "queries.jsonl").startswith(
+        assert content_of(empty_storage, release, name) == content, name
+    assert content_of(empty_storage, release, "guidelines.txt") == b"Read."
+    assert content_of(empty_storage, release, "queries.jsonl").startswith(
         b'{"query_id": "1000", "title": "harbour seals", "description": ""}\n'
     )
     assert (held["name"], held["note"], held["by"]) == ("v1.0", "For the paper.", "carla")
@@ -63,7 +65,7 @@ def test_release_json_has_one_sum_for_everything(tides, empty_storage):
     release = released(tides, "v1.0")
     release.refresh_from_db()
 
-    own = digest_of(empty_storage, release, "release.json")
+    own = content_of(empty_storage, release, "release.json")
 
     assert contents.to_bytes(contents.of(release)) == own
     assert kept.fault(release.project_id, contents.own_facts(release)) == ""
