@@ -72,7 +72,7 @@ class RulesForm(forms.ModelForm[Project]):
             "judge_order": _lazy("Order of the documents"),
             "order_seed": _lazy("Number that the shuffle begins with"),
             "evidence_rule": _lazy("What judges must mark where relevance changes"),
-            "condition_rule": _lazy("Where a narrative has conditions, relevance is"),
+            "condition_rule": _lazy("Does relevance follow from a narrative's conditions?"),
             "overlap_rewrite": _lazy("People who rewrite each narrative"),
             "overlap_judge": _lazy("People who judge each document"),
             "overlap_review": _lazy("Auditors who review each instruction"),
@@ -128,6 +128,7 @@ class GuidelineForm(forms.Form):
         max_length=MAX_LENGTH,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
+        help_text=_lazy("Plain text: judges read it as you type it, line by line."),
         error_messages={
             "required": _lazy("The guidelines are empty. Write what judges should know.")
         },

@@ -40,7 +40,9 @@ def test_home_shows_what_i_can_take_and_what_i_hold(tides, client):
 def test_home_of_someone_in_no_project_says_what_to_do(db, client):
     client.force_login(factories.user("ada"))
 
-    assert "You are in no project yet" in client.get(reverse("annotate:home")).content.decode()
+    page = client.get(reverse("annotate:home")).content.decode()
+    assert "You are in no project yet" in page
+    assert "or make a project of your own" in page
 
 
 def test_taking_a_seat_goes_to_its_work(tides, client):

@@ -370,6 +370,15 @@ def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_num
         client.get(led.url)
 
 
+def test_a_condition_stands_with_its_name(led, client):
+    condition = Condition.objects.create(
+        narrative=led.narrative, number=1, name="length", text="At most two pages."
+    )
+    Verdict.objects.create(judgment=led.adas, condition=condition, answer="met")
+
+    assert "1 <bdi><b>length</b> At most two pages.</bdi>" in text(client.get(led.url))
+
+
 def test_reviews_stand_side_by_side_with_the_verdict(reviewed, client):
     page = text(client.get(reviewed.review))
 

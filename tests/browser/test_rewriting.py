@@ -120,6 +120,15 @@ def test_documents_are_found_by_their_text_on_request(carla):
     expect(carla.get_by_text("Barrage no. 3.")).to_be_visible()
 
 
+def test_enter_in_the_search_finds_in_the_texts(carla):
+    carla.get_by_role("searchbox").fill("barrage 3")
+    expect(carla.get_by_role("checkbox")).to_have_count(0)
+    carla.get_by_role("searchbox").press("Enter")
+
+    expect(carla.get_by_role("checkbox")).to_have_count(1)
+    expect(carla.get_by_text("in its title, id or text")).to_be_visible()
+
+
 def test_advice_appears_while_typing(carla):
     advice = carla.locator("#advice")
     words(carla).fill("Any plant counts, whether it is planned or at work.")

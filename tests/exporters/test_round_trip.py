@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -74,6 +75,27 @@ def test_loading_it_a_second_time_changes_nothing(elsewhere):
 
     assert (pairs["new"], pairs["changed"], pairs["refused"]) == (0, 0, 0)
     assert (judgments["new"], judgments["changed"], judgments["refused"]) == (0, 0, 0)
+
+
+def test_both_exports_carry_a_project_elsewhere_in_the_order_of_the_docs(
+    tides, write, request, capsys
+):
+    trec = write(tides.project)
+    elsewhere = request.getfixturevalue("elsewhere")
+    folder = elsewhere.folder
+
+    load("pairs-jsonl", folder / "pairs.jsonl")
+    load("trec-qrels", trec.folder / "qrels.original.txt")
+    Path(folder / "decisions.jsonl").write_bytes(b"")
+    with pytest.raises(SystemExit):
+        load("judgments-jsonl", *(folder / f"{name}.jsonl" for name in SAID))
+
+    assert "decisions.jsonl: the file is empty" in capsys.readouterr().err
+    project = Project.objects.get(slug="tides")
+    again = write(project, "jsonl")
+    for name in ("pairs", "verdicts", *SAID[:-1]):
+        assert again[f"{name}.jsonl"] == elsewhere[f"{name}.jsonl"]
+    assert write(project)["qrels.original.txt"] == trec["qrels.original.txt"]
 
 
 def test_the_original_qrels_read_back_to_the_same_pools(tides, write):

@@ -201,7 +201,8 @@ addEventListener("pagehide", () => {
 });
 addEventListener("pageshow", () => (leaving = false));
 document.addEventListener("visibilitychange", () => document.hidden && send());
-for (const button of document.querySelectorAll("[data-without-script]")) button.hidden = true;
+// Gone, not hidden: Enter in a form presses its first button, and in the search that is now the one for the texts.
+for (const button of document.querySelectorAll("[data-without-script]")) button.remove();
 // Advice waits for the network like everything else; the line says that it is away.
 for (const event of ["htmx:sendError", "htmx:timeout"]) document.getElementById("advice").addEventListener(event, (failure) => failure.stopPropagation());
 // What was typed before the scripts of the page were there: as if it were typed now.
