@@ -26,7 +26,7 @@ from annotate.rows import columns, first
 
 Person = User | AnonymousUser
 # Of any row: no database has a larger one.
-_LARGEST_KEY = 2**63 - 1
+LARGEST_KEY = 2**63 - 1
 
 
 def memberships_of(user: Person) -> MembershipQuerySet:
@@ -80,7 +80,7 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
         JOIN annotate_membership m ON m.project_id = r.id
         WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
     """  # noqa: S608 (the columns of our own tables)
-    asked = {"pair": min(pk, _LARGEST_KEY), "user": _id(user)}
+    asked = {"pair": min(pk, LARGEST_KEY), "user": _id(user)}
     row = first(sql, asked, InstructionPair, Query, Project, Membership)
     if row is None:
         raise Http404("There is no such pair among yours.")

@@ -41,6 +41,7 @@ PAGES: Mapping[str, str | Promise] = {
     "judge": _("Judging"),
     "review": _("Reviewing instructions"),
     "settle": _("Settling disagreements"),
+    "check": _("Checking labels"),
     "lists": _("Lists and guidelines"),
 }
 
@@ -85,6 +86,10 @@ ACTIONS = (
     Action("settle_next", "ArrowRight", _("Next disagreement, without a decision"), "settle"),
     Action("settle_narrative", "o", _("Show the narrative"), "settle"),
     Action("settle_leave", "q", _("Leave: back to the list"), "settle"),
+    Action("check_undo", "z", _("Take the last check back"), "check"),
+    Action("check_next", "ArrowRight", _("Next label, without an answer"), "check"),
+    Action("check_words", "n", _("Words with the answer"), "check"),
+    Action("check_leave", "q", _("Leave: back to the sample"), "check"),
     Action("list_previous", "[", _("The part of the list before"), "lists", beside=("judge",)),
     Action("list_next", "]", _("The next part of the list"), "lists", beside=("judge",)),
     Action("list_write", "e", _("Write a new version of the guidelines"), "lists"),

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
-from audit.models import AgreementReport, Decision, Review
+from audit.models import AgreementReport, Check, Decision, Review, Sample
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[models.Model]
@@ -49,3 +49,20 @@ class AgreementReportAdmin(_ReadOnly):
 
     list_display = ["pk", "project", "state", "requested_at", "finished_at", "code_version"]
     list_select_related = ["project"]
+
+
+@admin.register(Sample)
+class SampleAdmin(_ReadOnly):
+    """Samples of claimed labels, and how they were made."""
+
+    list_display = ["pk", "project", "name", "kind", "source", "seed", "created_by", "created_at"]
+    list_select_related = ["project", "created_by"]
+    exclude = ["runs"]
+
+
+@admin.register(Check)
+class CheckAdmin(_ReadOnly):
+    """Checks, superseded and withdrawn ones among them."""
+
+    list_display = ["pk", "item", "checker", "place", "relevance", "at", "superseded_at"]
+    list_select_related = ["item", "checker"]

@@ -17,6 +17,8 @@ class AuditConfig(AppConfig):
         from annotate import intake as files
         from annotate.screens import overview as pages
         from audit import intake, overview
+        from audit.checks import overview as checks
 
         pages.register(overview.contribution)
+        pages.register(checks.contribution)
         files.register(intake.Reviews, intake.Decisions)

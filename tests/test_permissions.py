@@ -15,7 +15,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
 from annotate.models import Assignment, Candidate, InstructionPair, Load, Project
-from audit.models import AgreementReport
+from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
 from tests import factories
 
@@ -82,6 +82,15 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:checks": Right.MEMBER,
+    "audit:new_sample": Right.LEAD,
+    "audit:suspects": Right.LEAD,
+    "audit:sample": Right.MEMBER,
+    "audit:checking": Right.MEMBER,
+    "audit:settling": Right.MEMBER,
+    "audit:check": Right.MEMBER,
+    "audit:check_withdrawal": Right.MEMBER,
+    "audit:settlement": Right.MEMBER,
     "audit:agreement": Right.LEAD,
     "audit:agreement_report": Right.LEAD,
     "audit:agreement_cancellation": Right.LEAD,
@@ -149,6 +158,12 @@ def world(slug: str, annotator: str, lead: str) -> World:
     export = Export.objects.create(project=project, by=carla, format="trec")
     release = Release.objects.create(project=project, by=carla, name=f"{slug}-1")
     report = AgreementReport.objects.create(project=project)
+    sample = Sample.objects.create(
+        project=project, name="Sample", source="prior", seed=1, size=1, created_by=carla
+    )
+    label = SampleItem.objects.create(
+        sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
+    )
     keys = {
         "slug": slug,
         "pair": pair.pk,
@@ -171,6 +186,12 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "exporters:export_cancellation.pk": export.pk,
         "exporters:file.pk": export.pk,
         "exporters:archive.pk": export.pk,
+        "audit:sample.pk": sample.pk,
+        "audit:checking.pk": sample.pk,
+        "audit:settling.pk": sample.pk,
+        "audit:check.pk": label.pk,
+        "audit:check_withdrawal.pk": label.pk,
+        "audit:settlement.pk": label.pk,
         "audit:agreement_report.pk": report.pk,
         "audit:agreement_cancellation.pk": report.pk,
     }

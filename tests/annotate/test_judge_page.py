@@ -4,6 +4,7 @@ script.
 
 from __future__ import annotations
 
+import datetime
 import html
 import json
 import re
@@ -354,3 +355,16 @@ def test_ranks_are_hidden_unless_the_lead_shows_them(scene):
 
     assert "bm25.run" not in hidden
     assert "bm25.run" in shown
+
+
+def test_what_was_said_on_another_day_says_which_day(scene, client):
+    said = factories.judgment(scene.narrative, scene.candidates[0], scene.ada, 1)
+    Judgment.objects.filter(pk=said.pk).update(
+        at=datetime.datetime(2025, 9, 17, 8, 31, 15, tzinfo=datetime.UTC)
+    )
+
+    page = client.get(scene.url(scene.candidates[0])).content.decode()
+
+    (line,) = re.findall(r'id="save-line">(.*?)</p>', page)
+    assert 'data-local="datetime"' in line
+    assert "17 Sep 2025, 08:31 UTC" in line

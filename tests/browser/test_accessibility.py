@@ -31,6 +31,9 @@ from annotate.models import (
     Project,
     User,
 )
+from audit.checks import actions as checking
+from audit.checks.claims import Asked
+from audit.models import Sample
 from config.example import ensure_example
 from exporters import actions as exporting
 from exporters import releasing
@@ -47,6 +50,7 @@ NO_PAGE = {
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
     *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
 }
@@ -186,6 +190,18 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:disagreements": every("audit:disagreements", "?state=settled", "?kind=review"),
     "audit:disagreement": lambda scene: scene.extra["audit:disagreement"],
     "audit:review_disagreement": lambda scene: scene.extra["audit:review_disagreement"],
+    "audit:checks": lambda scene: [
+        scene.one("audit:checks"),
+        reverse("audit:checks", args=["empty"]),
+    ],
+    "audit:new_sample": every("audit:new_sample"),
+    "audit:suspects": lambda scene: [
+        scene.one("audit:suspects"),
+        reverse("audit:suspects", args=["empty"]),
+    ],
+    "audit:sample": lambda scene: scene.extra["audit:sample"],
+    "audit:check": lambda scene: scene.extra["audit:check"],
+    "audit:settlement": lambda scene: scene.extra["audit:settlement"],
     "audit:agreement": every("audit:agreement"),
     "exporters:exports": every("exporters:exports"),
     "exporters:export": lambda scene: [
@@ -235,7 +251,31 @@ def scene(
     _releases(project, lead, finish_jobs)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
-    return Scene(project, _disagreements(project))
+    return Scene(project, _disagreements(project) | _checks(project))
+
+
+def _checks(project: Project) -> dict[str, list[str]]:
+    """A sample of earlier labels: one that two agree on, one to settle, and the rest to check."""
+    sample = checking.draw_sample(
+        name="Spot checks",
+        asked=Asked(Sample.Source.PRIOR),
+        stratify=Sample.Stratify.QUERY,
+        per=Sample.Per.STRATUM,
+        size=2,
+        seed=1,
+        fewer=True,
+        by=project.memberships.get(name="carla"),
+    )
+    first, second, third = sample.items.order_by("pk")[:3]
+    for item, (ben, dan) in ((first, (1, 1)), (second, (0, 1))):
+        for name, relevance in (("ben", ben), ("dan", dan)):
+            by = project.memberships.get(name=name)
+            checking.check(item=item, relevance=relevance, by=by)
+    return {
+        "audit:sample": [sample.get_absolute_url()],
+        "audit:check": [reverse("audit:check", args=[third.pk])],
+        "audit:settlement": [reverse("audit:settlement", args=[second.pk])],
+    }
 
 
 def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:

@@ -11,6 +11,7 @@ from annotate.actions import seats
 from annotate.models import Assignment, Condition, Judgment, Project
 from annotate.pure.conditions import derived
 from tests import factories
+from tests.browser.waiting import until
 
 
 class Scene:
@@ -77,6 +78,15 @@ def test_each_key_answers_its_condition_and_enter_saves_what_follows(scene):
     scene.press("Enter")
     scene.shows("B")
     assert (scene.saved().relevance, scene.answers()) == (2, ["met", "met", "met"])
+
+
+def test_the_name_of_the_grade_that_follows_stays_on_its_line(scene):
+    name = scene.page.locator(".grade-button[value='2'] .name")
+    before = name.bounding_box()
+    scene.press("a", "a", "a")
+
+    expect(scene.follows()).to_contain_text("Highly relevant")
+    assert name.bounding_box()["height"] == before["height"]
 
 
 def test_one_that_is_not_met_gives_the_lowest_grade(scene):
@@ -180,7 +190,8 @@ def test_a_grade_taken_back_leaves_its_answers_to_the_next(scene):
     expect(scene.follows()).to_contain_text("Highly relevant")
     scene.press("ArrowUp", "s", "Enter")
     scene.shows("B")
-    assert scene.saved().relevance == 0
+    current = Judgment.objects.current().values_list("relevance", flat=True)
+    until(scene.page, lambda: list(current.all()) == [0], "the second judgment to be saved")
 
 
 def test_in_a_low_window_a_document_begins_at_its_beginning_and_a_refusal_is_seen(

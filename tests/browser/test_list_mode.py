@@ -73,6 +73,24 @@ def test_one_key_a_row_judges_the_whole_list(scene):
     assert list(map(scene.current().get, scene.order())) == [2, 0, 1, 2, 0]
 
 
+def test_the_rows_stand_in_columns_and_an_id_apart_from_its_title(live_server, scene):
+    factories.candidate(scene.query, "F", title="A title")
+    page = scene.open()
+    row(page, "B").get_by_role("button", name="0 Not relevant").click()
+    row(page, "C").get_by_role("button", name="2 Highly relevant").click()
+
+    lefts = "marks => marks.map(mark => mark.getBoundingClientRect().left)"
+    marks = page.locator(".listing__said > *")
+    expect(marks).to_have_count(2)
+    first, second = marks.evaluate_all(lefts)
+    assert first == second
+    ends = page.locator(".listing__name:has(.id)").evaluate(
+        "name => [name.querySelector('bdi').getBoundingClientRect().right,"
+        " name.querySelector('.id').getBoundingClientRect().left]"
+    )
+    assert ends[1] - ends[0] >= 4
+
+
 def test_arrows_move_without_grading(scene):
     first, second, *_ = scene.order()
     page = scene.open()

@@ -1,0 +1,48 @@
+"""The only door from a request to a sample, to one of its labels, and to a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.http import Http404
+
+from annotate import access
+from annotate.access import Person
+from annotate.models import Membership
+from audit.models import Sample, SampleItem
+
+
+class Checking(NamedTuple):
+    """A member before one claimed label."""
+
+    member: Membership
+    item: SampleItem
+
+
+def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
+    """Return a sample of a project the person is in, or raise Http404."""
+    found = (
+        Sample.objects.select_related("project", "rater", "created_by")
+        .filter(pk=min(pk, access.LARGEST_KEY))
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such sample among yours.")
+    return access.member(user, found.project.slug), found
+
+
+def item(user: Person, pk: int) -> Checking:
+    """Return a claimed label with its narrative and document (not the text), or raise Http404."""
+    found = (
+        SampleItem.objects.select_related(
+            "sample__project",
+            "narrative__pair__query",
+            "narrative__pair__project",
+            "candidate__document",
+        )
+        .filter(pk=min(pk, access.LARGEST_KEY))
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such label among yours.")
+    return Checking(access.member(user, found.sample.project.slug), found)

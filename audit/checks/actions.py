@@ -1,0 +1,379 @@
+"""Drawing samples of claimed labels, checking them, and settling what two checkers differ on.
+
+As in `audit.actions`: keyword-only, the actor is `by`, one transaction, refused with a sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid as uuids
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.actions import seats
+from annotate.actions.judging import check_grade
+from annotate.errors import Refused, refuse_strange
+from annotate.models import Membership, Project, Run
+from annotate.pure.typed import tidy
+from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
+from audit.checks.suspects import suspicion
+from audit.models import Check, Sample, SampleItem
+
+MAX_WORDS = 10_000
+# What people can look at, and what its page counts in one go.
+MAX_ITEMS = 20_000
+MAX_NAME = Sample._meta.get_field("name").max_length or 0
+_AT_ONCE = 1_000
+
+
+def draw_sample(
+    *,
+    name: str,
+    asked: Asked,
+    stratify: str,
+    per: str,
+    size: int,
+    seed: int,
+    by: Membership,
+    fewer: bool = False,
+    shows_claim: bool = False,
+    now: datetime | None = None,
+) -> Sample:
+    """Draw a sample of what is claimed, and return it: `Sample` says what the choices mean.
+
+    Refused, with nothing drawn: who does not lead, no name or one that is taken, a choice that is
+    none, a sample larger than its frame, a stratum with nothing in it, more than MAX_ITEMS.
+    """
+    name = _check_choices(name, asked, stratify, by)
+    if per not in Sample.Per.values:
+        raise Refused(_("Choose whether the number is of each stratum or of each instruction."))
+    with transaction.atomic():
+        _refuse_taken(name, by)
+        drawn = plan(
+            frame(by.project, asked),
+            stratify=stratify,
+            per=per,
+            size=size,
+            seed=seed,
+            fewer=fewer,
+        )
+        if drawn.refused:
+            raise Refused(drawn.refused)
+        sample = Sample(
+            kind=Sample.Kind.RANDOM,
+            stratify=stratify,
+            per=per,
+            size=size,
+            seed=seed,
+            fewer=fewer,
+            frame=drawn.sizes,
+        )
+        return _make(
+            sample, name, asked, [(*one, None) for one in drawn.claims], shows_claim, by, now
+        )
+
+
+def pick_suspects(
+    *,
+    name: str,
+    asked: Asked,
+    runs: Collection[Run],
+    depth: int,
+    at_least: int,
+    by: Membership,
+    below: float | None = None,
+    stratify: str = Sample.Stratify.NONE,
+    shows_claim: bool = False,
+    now: datetime | None = None,
+) -> Sample:
+    """Make a sample of the documents claimed relevant that at least so many runs fail to rank, or
+    score lower than `below`.
+
+    Refused, with nothing made: as `draw_sample`; no run, one of another project, a depth or number
+    below 1, more than there are runs, runs for other queries, no suspects.
+    """
+    name = _check_choices(name, asked, stratify, by)
+    _check_runs(runs, depth, at_least, below, by)
+    with transaction.atomic():
+        _refuse_taken(name, by)
+        found = suspicion(by.project, asked, runs=runs, depth=depth, at_least=at_least, below=below)
+        if not found.gold:
+            raise Refused(
+                _(
+                    "No document that is claimed relevant has a query that %(count)s of these runs "
+                    "have. Choose runs for the queries of this project."
+                )
+                % {"count": at_least}
+            )
+        if not found.suspects:
+            raise Refused(_("The runs find all of them, so there is nothing to look at."))
+        sample = Sample(
+            kind=Sample.Kind.SUSPECTS,
+            stratify=stratify,
+            depth=depth,
+            at_least=at_least,
+            below=below,
+            frame=sizes_of((one.claim for one in found.suspects), stratify),
+        )
+        picked = [
+            (one.claim, one.claim.under.stratum(stratify), one.missed) for one in found.suspects
+        ]
+        asked = asked._replace(relevant_only=True)
+        made = _make(sample, name, asked, picked, shows_claim, by, now)
+        made.runs.set(runs)
+    return made
+
+
+def check(
+    *,
+    item: SampleItem,
+    relevance: int,
+    by: Membership,
+    words: str = "",
+    uuid: uuids.UUID | None = None,
+    now: datetime | None = None,
+) -> Check:
+    """Keep what `by` says of a claimed label, blind to what was claimed and to the other checker.
+
+    Saying something else takes the place of what they said before, until the item is settled. The
+    same UUID again changes nothing. Refused: two others have checked it, a grade the project does
+    not have, settled already; of a lead, both have spoken, because leads see what both said.
+    """
+    words = _words(words)
+    now = now or timezone.now()
+    with transaction.atomic():
+        said = _locked(item, by)
+        if (sent := _sent_before(uuid, item, relevance, words, by)) is not None:
+            return sent
+        check_grade(by, relevance)
+        mine = next((one for one in said if one.checker_id == by.pk), None)
+        if mine is not None:
+            _refuse_fixed(mine, said, by)
+            if (mine.relevance, mine.words) == (relevance, words):
+                return mine
+            mine.superseded_at = now
+            mine.save(update_fields=["superseded_at"])
+            place = mine.place
+        else:
+            free = {1, 2} - {one.place for one in said}
+            if not free:
+                raise Refused(_("Two people have checked this one already. Here is the next."))
+            place = min(free)
+        return _say(item, place, relevance, words, uuid, by, now)
+
+
+def settle(
+    *,
+    item: SampleItem,
+    relevance: int,
+    by: Membership,
+    words: str = "",
+    uuid: uuids.UUID | None = None,
+    now: datetime | None = None,
+) -> Check:
+    """Settle what two checkers differ on, as a third person.
+
+    The same UUID, or the same again by the same person, changes nothing. Refused: one of the two,
+    checked by fewer than two, nothing to settle, settled by somebody else, a grade the project does
+    not have.
+    """
+    words = _words(words)
+    now = now or timezone.now()
+    with transaction.atomic():
+        said = _locked(item, by)
+        if (sent := _sent_before(uuid, item, relevance, words, by)) is not None:
+            return sent
+        check_grade(by, relevance)
+        first_two = [one for one in said if one.place != Check.SETTLES]
+        if any(one.checker_id == by.pk for one in first_two):
+            raise Refused(_("You are one of the two who checked this. A third person settles it."))
+        if len(first_two) < 2:
+            raise Refused(_("Two people have to check this one before it can be settled."))
+        if first_two[0].relevance == first_two[1].relevance:
+            raise Refused(_("The two agree here, so there is nothing to settle."))
+        standing = next((one for one in said if one.place == Check.SETTLES), None)
+        if standing is not None:
+            if standing.checker_id != by.pk:
+                raise Refused(_("Somebody else has settled this one."))
+            if (standing.relevance, standing.words) == (relevance, words):
+                return standing
+            standing.superseded_at = now
+            standing.save(update_fields=["superseded_at"])
+        return _say(item, Check.SETTLES, relevance, words, uuid, by, now)
+
+
+def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check | None:
+    """Take back what `by` said of an item, as if they had not; None where they said nothing.
+
+    Refused: settled by somebody else since; of a lead, both have spoken.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        said = _locked(item, by)
+        mine = next((one for one in said if one.checker_id == by.pk), None)
+        if mine is None:
+            return None
+        if mine.place != Check.SETTLES:
+            _refuse_fixed(mine, said, by)
+        mine.superseded_at = mine.withdrawn_at = now
+        mine.save(update_fields=["superseded_at", "withdrawn_at"])
+    return mine
+
+
+def _say(
+    item: SampleItem,
+    place: int,
+    relevance: int,
+    words: str,
+    uuid: uuids.UUID | None,
+    by: Membership,
+    now: datetime,
+) -> Check:
+    return Check.objects.create(
+        uuid=uuid or uuids.uuid4(),
+        item=item,
+        checker=by,
+        place=place,
+        relevance=relevance,
+        words=words,
+        at=now,
+    )
+
+
+def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> str:
+    """Return the name as it is kept, or refuse."""
+    if not by.leads:
+        raise Refused(_("Only leads of this project choose what is checked."))
+    seats.refuse_if_archived(by.project)
+    name = " ".join(name.split())
+    if not name:
+        raise Refused(_("Give the sample a name."))
+    if len(name) > MAX_NAME:
+        raise Refused(
+            _("The name has %(length)s characters; at most %(most)s are kept.")
+            % {"length": f"{len(name):,}", "most": MAX_NAME}
+        )
+    refuse_strange(name)
+    if asked.source not in Sample.Source.values:
+        raise Refused(_("Choose whose labels are checked."))
+    if (asked.source == Sample.Source.MACHINE) != (asked.rater is not None):
+        raise Refused(_("Choose the machine whose judgments are checked."))
+    rater = asked.rater
+    if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
+        raise Refused(_("Choose a machine of this project."))
+    if stratify not in Sample.Stratify.values:
+        raise Refused(_("Choose what the strata are."))
+    return name
+
+
+def _check_runs(
+    runs: Collection[Run], depth: int, at_least: int, below: float | None, by: Membership
+) -> None:
+    if not runs:
+        raise Refused(_("Choose at least one run."))
+    if any(run.project_id != by.project_id for run in runs):
+        raise Refused(_("Choose runs of this project."))
+    if below is not None and not math.isfinite(below):
+        raise Refused(_("The score is a number, such as 0.5."))
+    if depth < 1 or at_least < 1:
+        raise Refused(_("The rank and the number of runs begin at 1."))
+    if at_least > len(runs):
+        raise Refused(
+            _(
+                "%(asked)s runs cannot miss a document where %(chosen)s are chosen. "
+                "Choose more runs, or ask for fewer."
+            )
+            % {"asked": at_least, "chosen": len(runs)}
+        )
+
+
+def _refuse_taken(name: str, by: Membership) -> None:
+    # Two leads at once: the second waits here and then finds the first one's.
+    Project.objects.select_for_update().get(pk=by.project_id)
+    if Sample.objects.filter(project=by.project_id, name=name).exists():
+        raise Refused(
+            _("There is a sample called “%(name)s” already. Give this one another name.")
+            % {"name": name}
+        )
+
+
+def _make(
+    sample: Sample,
+    name: str,
+    asked: Asked,
+    items: Sequence[tuple[Claim, str, int | None]],
+    shows_claim: bool,
+    by: Membership,
+    now: datetime | None,
+) -> Sample:
+    if len(items) > MAX_ITEMS:
+        raise Refused(
+            _("These are %(count)s labels; at most %(most)s are one sample.")
+            % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
+        )
+    sample.project, sample.name = by.project, name
+    sample.source, sample.rater, sample.relevant_only = asked
+    sample.shows_claim = shows_claim
+    sample.created_by, sample.created_at = by, now or timezone.now()
+    sample.save()
+    SampleItem.objects.bulk_create(
+        (
+            SampleItem(
+                sample=sample,
+                narrative_id=claim.under.narrative,
+                candidate_id=claim.candidate,
+                claimed=claim.relevance,
+                stratum=stratum,
+                missed=missed,
+            )
+            for claim, stratum, missed in items
+        ),
+        batch_size=_AT_ONCE,
+    )
+    return sample
+
+
+def _locked(item: SampleItem, by: Membership) -> list[Check]:
+    """Return what people say of an item now, by place, with the item locked to keep them apart."""
+    seats.refuse_if_archived(by.project)
+    sample = Sample.objects.get(pk=item.sample_id)
+    if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
+        raise Refused(_("Only people of this project check its labels."))
+    SampleItem.objects.select_for_update().get(pk=item.pk)
+    return list(Check.objects.current().filter(item=item).order_by("place"))
+
+
+def _sent_before(
+    uuid: uuids.UUID | None, item: SampleItem, relevance: int, words: str, by: Membership
+) -> Check | None:
+    """Return the check that was sent under this UUID, or refuse it where it said something else."""
+    sent = Check.objects.filter(uuid=uuid).first() if uuid is not None else None
+    if sent is None:
+        return None
+    same = (sent.item_id, sent.checker_id, sent.relevance, sent.words)
+    if same != (item.pk, by.pk, relevance, words):
+        raise Refused(_("This was sent before with something else in it. Reload the page."))
+    return sent
+
+
+def _refuse_fixed(mine: Check, said: Sequence[Check], by: Membership) -> None:
+    """Refuse to change what one of the two said, once they could know what the other did."""
+    if any(one.place == Check.SETTLES for one in said):
+        raise Refused(_("This one is settled, so what you said stays as it is."))
+    if by.leads and len(said) > 1:
+        raise Refused(_("Both have spoken, and leads see what was said, so it stays as it is."))
+
+
+def _words(words: str) -> str:
+    words = tidy(words)
+    if len(words) > MAX_WORDS:
+        raise Refused(
+            _("You wrote %(length)s characters; at most %(most)s are kept.")
+            % {"length": f"{len(words):,}", "most": f"{MAX_WORDS:,}"}
+        )
+    refuse_strange(words)
+    return words

@@ -1,0 +1,259 @@
+"""What is claimed in a project, and which of it a sample takes. No document's text is read here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+
+from annotate.actions.pool import narratives_in_force
+from annotate.models import (
+    Adjudication,
+    Candidate,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+)
+from annotate.pure.consensus import consensus
+from audit.models import Sample
+from audit.sampling import CannotDraw, draw
+
+# Between the ids that name a claim: no id holds a tab that came with a file of the field.
+_BETWEEN = "\t"
+
+
+class Asked(NamedTuple):
+    """Whose claims, and whether only those of being relevant."""
+
+    source: str
+    rater: Membership | None = None
+    relevant_only: bool = False
+
+
+class Under(NamedTuple):
+    """The narrative version under which something is claimed, with what strata are made of."""
+
+    narrative: int
+    pair_id: str
+    side: str
+    query: int
+    query_id: str
+    category: str
+    origin: str
+    model: str
+
+    def stratum(self, by: str) -> str:
+        """Which stratum it belongs to (`Sample.Stratify`); "" for none and where there is no
+        category.
+        """
+        if by == Sample.Stratify.CATEGORY:
+            return self.category
+        if by == Sample.Stratify.QUERY:
+            return self.query_id
+        if by == Sample.Stratify.MODEL:
+            people = self.origin == InstructionPair.Origin.HUMAN
+            return "people" if people else self.model or "a language model"
+        return ""
+
+    @property
+    def name(self) -> str:
+        """What the files call it."""
+        return f"{self.pair_id}{_BETWEEN}{self.side}"
+
+
+class Claim(NamedTuple):
+    """One claimed label."""
+
+    under: Under
+    candidate: int
+    document: int
+    doc_id: str
+    relevance: int
+
+    @property
+    def name(self) -> str:
+        """What the files call it: the same in every database, so that a seed draws the same."""
+        return f"{self.under.name}{_BETWEEN}{self.doc_id}"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Everything there is to draw from, and the narratives without a claim as well."""
+
+    claims: list[Claim]
+    under: list[Under]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sample would take: of each stratum how many there are and how many are drawn."""
+
+    sizes: dict[str, int]
+    taken: dict[str, int] = field(default_factory=dict)
+    claims: list[tuple[Claim, str]] = field(default_factory=list)
+    # Why it cannot be drawn; "" where it can.
+    refused: str = ""
+
+    @property
+    def total(self) -> int:
+        """How many claims there are to draw from."""
+        return sum(self.sizes.values())
+
+
+def frame(project: Project, asked: Asked) -> Frame:
+    """Return what is claimed under narratives in force: a few queries, whatever the source.
+
+    A machine claims by its judgments, people by what theirs come to (what is disputed or unjudged
+    is no claim). Relevance that came with qrels is claimed under the original narrative, of the
+    first pair where a query has several; without one it cannot be checked and is left out.
+    """
+    if asked.source == Sample.Source.PRIOR:
+        under = _originals(project)
+        claims = _prior(project, under)
+    else:
+        every = _under(_in_force(project))
+        of_machine = asked.source == Sample.Source.MACHINE
+        claims = (
+            _of_machine(project, every, asked.rater) if of_machine else _of_people(project, every)
+        )
+        # Those that people judge belong to the frame even if nothing is claimed under them.
+        wanted = set(narratives_in_force(project).values_list("pk", flat=True))
+        wanted |= {claim.under.narrative for claim in claims}
+        under = [one for one in every.values() if one.narrative in wanted]
+    if asked.relevant_only:
+        claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
+    return Frame(claims, under)
+
+
+def plan(
+    found: Frame, *, stratify: str, per: str, size: int, seed: int, fewer: bool = False
+) -> Plan:
+    """Return what a sample of these claims would take; the same seed takes the same anywhere."""
+    sizes = {one.stratum(stratify): 0 for one in found.under}
+    of_instruction = per == Sample.Per.INSTRUCTION
+    groups: dict[str, dict[str, Claim]] = {
+        one.name if of_instruction else one.stratum(stratify): {} for one in found.under
+    }
+    for claim in found.claims:
+        stratum = claim.under.stratum(stratify)
+        sizes[stratum] += 1
+        groups[claim.under.name if of_instruction else stratum][claim.name] = claim
+    sizes = dict(sorted(sizes.items()))
+    # A sentence names an instruction by its pair, and the side is the same for all but originals.
+    said = {name: name.partition(_BETWEEN)[0] if of_instruction else name for name in groups}
+    try:
+        drawn = draw(dict(sorted(groups.items())), size=size, seed=seed, fewer=fewer)
+    except CannotDraw as refused:
+        sentence = str(refused)
+        for name, words in said.items():
+            sentence = sentence.replace(f"“{name}”", f"“{words or 'no category'}”")
+        return Plan(sizes, refused=sentence)
+    claims = [
+        (groups[group][name], groups[group][name].under.stratum(stratify))
+        for group, names in drawn.items()
+        for name in names
+    ]
+    taken = dict.fromkeys(sizes, 0)
+    for _, stratum in claims:
+        taken[stratum] += 1
+    return Plan(sizes, taken, claims)
+
+
+def sizes_of(claims: Iterable[Claim], stratify: str) -> dict[str, int]:
+    """Return how many claims there are in each stratum."""
+    sizes: dict[str, int] = defaultdict(int)
+    for claim in claims:
+        sizes[claim.under.stratum(stratify)] += 1
+    return dict(sorted(sizes.items()))
+
+
+def _in_force(project: Project) -> QuerySet[Narrative]:
+    """The narratives in force, of every side."""
+    return Narrative.objects.current().filter(pair__project=project, pair__removed_at__isnull=True)
+
+
+def _under(narratives: QuerySet[Narrative]) -> dict[int, Under]:
+    rows: Iterable[Any] = narratives.order_by("pair", "pk").values_list(
+        "pk",
+        "pair__pair_id",
+        "side",
+        "pair__query",
+        "pair__query__query_id",
+        "pair__category",
+        "pair__origin",
+        "pair__model",
+    )
+    return {row[0]: Under(*row) for row in rows}
+
+
+def _originals(project: Project) -> list[Under]:
+    """The original narrative in force of each query, of its first pair that has one."""
+    originals = _in_force(project).filter(side=Narrative.Side.ORIGINAL)
+    of_query: dict[int, Under] = {}
+    for one in _under(originals).values():
+        of_query.setdefault(one.query, one)
+    return list(of_query.values())
+
+
+def _prior(project: Project, under: Iterable[Under]) -> list[Claim]:
+    of_query = {one.query: one for one in under}
+    rows: Iterable[Any] = Candidate.objects.filter(
+        query__project=project, prior_relevance__isnull=False
+    ).values_list("pk", "query", "document", "document__doc_id", "prior_relevance")
+    return [
+        Claim(of_query[query], candidate, document, doc_id, relevance)
+        for candidate, query, document, doc_id, relevance in rows
+        if query in of_query
+    ]
+
+
+_COLUMNS = ("narrative", "candidate", "candidate__document", "candidate__document__doc_id")
+
+
+def _of_machine(
+    project: Project, under: Mapping[int, Under], rater: Membership | None
+) -> list[Claim]:
+    rows = (
+        Judgment.objects.current()
+        .filter(annotator=rater, annotator__project=project, annotator__is_machine=True)
+        .values_list(*_COLUMNS, "relevance")
+    )
+    return [
+        Claim(under[narrative], candidate, document, doc_id, relevance)
+        for narrative, candidate, document, doc_id, relevance in rows
+        if narrative in under
+    ]
+
+
+def _of_people(project: Project, under: Mapping[int, Under]) -> list[Claim]:
+    said: dict[tuple[int, int], list[int]] = defaultdict(list)
+    documents: dict[int, tuple[int, str]] = {}
+    rows = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(annotator__project=project)
+        .values_list(*_COLUMNS, "relevance")
+    )
+    for narrative, candidate, document, doc_id, relevance in rows:
+        if narrative in under:
+            said[narrative, candidate].append(relevance)
+            documents[candidate] = (document, doc_id)
+    decided = {
+        (narrative, candidate): relevance
+        for narrative, candidate, relevance in Adjudication.objects.current()
+        .filter(narrative__pair__project=project)
+        .values_list("narrative", "candidate", "relevance")
+    }
+    claims = []
+    for (narrative, candidate), grades in said.items():
+        outcome = consensus(grades, project.consensus, decided.get((narrative, candidate)))
+        if outcome.relevance is not None:
+            claims.append(
+                Claim(under[narrative], candidate, *documents[candidate], outcome.relevance)
+            )
+    return claims

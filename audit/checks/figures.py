@@ -1,0 +1,269 @@
+"""What the checks of a sample come to: how many labels are wrong, how sure that is, in a sentence.
+
+A claim is checked once two people agree on it or a third has settled it. It may be wrong in two
+ways, which are counted apart: in being relevant or not, and in its grade.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.utils.translation import gettext as _
+
+from audit.checks.queue import with_checks
+from audit.models import RESAMPLES, SEED, Check, Sample, SampleItem
+
+if TYPE_CHECKING:
+    from agreement import Coefficient
+    from agreement.proportion import Proportion
+
+# What a residual error rate is wanted below, unless somebody says otherwise.
+BOUND = 0.02
+
+
+class Line(NamedTuple):
+    """One claim and what was said of it: `outcome` is None while it is not checked."""
+
+    stratum: str
+    claimed: int
+    first: int | None
+    second: int | None
+    outcome: int | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether two have spoken and said different things."""
+        return self.second is not None and self.first is not None and self.first != self.second
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How many claims of one stratum, or of all, are wrong in either way."""
+
+    label: str
+    items: int
+    checked: int
+    # Relevant instead of not, or the reverse.
+    status: Proportion
+    # Another grade, among them all that are wrong in status.
+    grade: Proportion
+    # How many more, all of them right, bring either bound down; None: more than anybody checks.
+    more_status: int | None
+    more_grade: int | None
+    # How many claims there were to draw from.
+    frame: int
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Everything that the page of a sample counts."""
+
+    sample: Sample
+    bound: float
+    overall: Rates
+    strata: list[Rates]
+    differed: int
+    to_settle: int
+    settled: int
+    # Labels that fewer than two have checked.
+    unchecked: int
+    percent: Coefficient
+    kappa: Coefficient
+    sentence: str
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, Coefficient]:
+        """How much the two agree, as the page lists it."""
+        return self.percent, self.kappa
+
+
+def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
+    """Count a sample: two queries, whatever its size.
+
+    Raises ValueError for a bound that is not between 0 and 1.
+    """
+    from agreement import Ratings, cohen_kappa, percent_agreement
+
+    relevant_from = sample.project.relevant_from
+    lines = [
+        Line(*row)
+        for row in with_checks(SampleItem.objects.filter(sample=sample))
+        .order_by()
+        .values_list("stratum", "claimed", "first", "second", "outcome")
+    ]
+    said = (
+        Check.objects.current()
+        .filter(item__sample=sample, place__lt=Check.SETTLES)
+        .order_by("item", "place")
+        .values_list("item", "checker__name", "relevance")
+    )
+    of_stratum: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        of_stratum[line.stratum].append(line)
+    overall = _rates("", lines, relevant_from, bound, sum(sample.frame.values()))
+    rows = list(said)
+    scale = sorted({relevance for _, _, relevance in rows}) or [0]
+    ratings = Ratings.from_long(rows, categories=scale)
+    kappa = cohen_kappa(ratings, interval="bootstrap", seed=SEED, resamples=RESAMPLES)
+    percent = percent_agreement(ratings, interval="bootstrap", seed=SEED, resamples=RESAMPLES)
+    differed = [line for line in lines if line.differs]
+    settled = sum(1 for line in differed if line.outcome is not None)
+    return Figures(
+        sample=sample,
+        bound=bound,
+        overall=overall,
+        strata=[
+            _rates(stratum, of_stratum[stratum], relevant_from, bound, sample.frame.get(stratum, 0))
+            for stratum in sorted(of_stratum)
+        ]
+        if sample.stratify != Sample.Stratify.NONE
+        else [],
+        differed=len(differed),
+        to_settle=len(differed) - settled,
+        settled=settled,
+        unchecked=sum(1 for line in lines if line.first is None or line.second is None),
+        percent=percent,
+        kappa=kappa,
+        sentence=_sentence(sample, overall, len(differed), settled, percent, kappa),
+    )
+
+
+def up_to(share: float, digits: int = 1) -> str:
+    """A bound in percent, rounded up: what is at most 1.977 % is at most 2.0 %, never 1.9."""
+    steps = 10**digits
+    # A hair below, so that what stands on a step by chance of the last bit is not moved up.
+    return f"{math.ceil(share * 100 * steps - 1e-9) / steps:.{digits}f}"
+
+
+def _rates(
+    label: str, lines: Sequence[Line], relevant_from: int, bound: float, frame: int
+) -> Rates:
+    from agreement.proportion import more_needed, proportion
+
+    checked = [(line.claimed, line.outcome) for line in lines if line.outcome is not None]
+    status = sum(1 for was, now in checked if (was >= relevant_from) != (now >= relevant_from))
+    grade = sum(1 for was, now in checked if was != now)
+    return Rates(
+        label=label,
+        items=len(lines),
+        checked=len(checked),
+        status=proportion(status, len(checked)),
+        grade=proportion(grade, len(checked)),
+        more_status=more_needed(status, len(checked), bound=bound),
+        more_grade=more_needed(grade, len(checked), bound=bound),
+        frame=frame,
+    )
+
+
+def _sentence(
+    sample: Sample,
+    overall: Rates,
+    differed: int,
+    settled: int,
+    percent: Coefficient,
+    kappa: Coefficient,
+) -> str:
+    """What a paper may say of the sample; "" while nothing is checked."""
+    if not overall.checked:
+        return ""
+    about = {
+        "items": f"{overall.items:,}",
+        "frame": f"{overall.frame:,}",
+        "source": _source(sample),
+        "how": _how(sample),
+    }
+    drawn = sample.kind == Sample.Kind.RANDOM
+    parts = [
+        _("Two people each checked %(items)s of %(frame)s labels (%(source)s; %(how)s).") % about
+        if drawn
+        else _("Two people each checked %(items)s labels (%(source)s; %(how)s).") % about,
+        _agreed(differed, settled, percent, kappa),
+        _("Relevant or not was wrong in %(words)s.") % {"words": _words(overall.status, drawn)},
+        _("The grade was wrong in %(words)s.") % {"words": _words(overall.grade, drawn)},
+    ]
+    if overall.checked < overall.items:
+        left = {"left": f"{overall.items - overall.checked:,}", "items": f"{overall.items:,}"}
+        parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
+    return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _source(sample: Sample) -> str:
+    if sample.rater is not None:
+        return _("judgments of %(machine)s") % {"machine": sample.rater.name}
+    if sample.source == Sample.Source.CONSENSUS:
+        return _("what people's judgments come to")
+    return _("earlier qrels")
+
+
+def _how(sample: Sample) -> str:
+    if sample.kind == Sample.Kind.SUSPECTS:
+        words = _(
+            "relevant ones that at least %(at_least)s of %(runs)s runs do not rank in the first "
+            "%(depth)s, not a random sample"
+        ) % {
+            "at_least": sample.at_least,
+            "runs": sample.runs.count(),
+            "depth": sample.depth,
+        }
+        if sample.below is None:
+            return words
+        return words + _(", where a score below %(below)s is none") % {"below": sample.below}
+    about = {"size": f"{sample.size:,}", "seed": sample.seed}
+    if sample.per == Sample.Per.INSTRUCTION:
+        words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
+    elif sample.stratify != Sample.Stratify.NONE:
+        by = {"by": sample.get_stratify_display().lower()}
+        words = _("%(size)s of each stratum, drawn at random with seed %(seed)s") % about
+        words += _(", stratified by %(by)s") % by
+    else:
+        words = _("%(size)s drawn at random with seed %(seed)s") % about
+    return words + (_(", relevant ones only") if sample.relevant_only else "")
+
+
+def _agreed(differed: int, settled: int, percent: Coefficient, kappa: Coefficient) -> str:
+    if percent.value is None:
+        return _("How far the two agreed is %(reason)s.") % {"reason": percent.note}
+    about: Mapping[str, str] = {"percent": f"{100 * percent.value:.1f}", "settled": f"{settled:,}"}
+    said = _("The two agreed on %(percent)s %%") % about
+    if kappa.value is None:
+        said += _(" (%(name)s is %(reason)s)") % {"name": kappa.name, "reason": kappa.note}
+    elif kappa.interval is None:
+        said += f" ({kappa.name} {kappa.value:.2f})"
+    else:
+        low, high = kappa.interval
+        said += _(" (%(name)s %(value)s, 95 %% interval %(low)s to %(high)s)") % {
+            "name": kappa.name,
+            "value": f"{kappa.value:.2f}",
+            "low": f"{low:.2f}",
+            "high": f"{high:.2f}",
+        }
+    if differed:
+        said += _("; a third person settled %(settled)s") % about
+    return said + "."
+
+
+def _words(rate: Proportion, drawn: bool) -> str:
+    """A rate in a paper's words; without an interval where it stands for nothing but itself."""
+    if rate.share is None or rate.interval is None or rate.at_most is None:
+        return rate.note
+    if not drawn:
+        return _("%(count)s of %(of)s (%(share)s %%)") % {
+            "count": f"{rate.count:,}",
+            "of": f"{rate.of:,}",
+            "share": f"{100 * rate.share:.1f}",
+        }
+    return _(
+        "%(count)s of %(of)s (%(share)s %%, exact 95 %% interval %(low)s to %(high)s %%; at most "
+        "%(at_most)s %% at 95 %%)"
+    ) % {
+        "count": f"{rate.count:,}",
+        "of": f"{rate.of:,}",
+        "share": f"{100 * rate.share:.1f}",
+        "low": f"{100 * rate.interval.low:.1f}",
+        "high": f"{100 * rate.interval.high:.1f}",
+        "at_most": up_to(rate.at_most),
+    }

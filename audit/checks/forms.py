@@ -1,0 +1,200 @@
+"""What people type about samples and checks, looked at before an action sees it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models import Membership, Run
+from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
+from audit.checks.claims import Asked
+from audit.checks.figures import BOUND
+from audit.models import Sample
+
+# As large as every database takes.
+MAX_SEED = 2**53 - 1
+_MACHINE = "machine-"
+
+
+class _ClaimsForm(forms.Form):
+    """Whose labels are looked at."""
+
+    claims = forms.ChoiceField(label=_("Labels to check"))
+
+    def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        machines = member.project.memberships.filter(is_machine=True).order_by("name")
+        self._machines = {f"{_MACHINE}{one.pk}": one for one in machines}
+        claims = self.fields["claims"]
+        assert isinstance(claims, forms.ChoiceField)
+        claims.choices = [
+            *((key, f"Judgments of {one.name}") for key, one in self._machines.items()),
+            *(
+                (source.value, source.label)
+                for source in (Sample.Source.CONSENSUS, Sample.Source.PRIOR)
+            ),
+        ]
+
+    def asked(self) -> Asked:
+        """Return whose labels they are; the form is valid."""
+        chosen = self.cleaned_data["claims"]
+        relevant_only = bool(self.cleaned_data.get("relevant_only"))
+        machine = self._machines.get(chosen)
+        if machine is not None:
+            return Asked(Sample.Source.MACHINE, machine, relevant_only)
+        return Asked(chosen, None, relevant_only)
+
+
+class SampleForm(_ClaimsForm):
+    """A random sample before it is drawn."""
+
+    name = forms.CharField(
+        max_length=MAX_NAME,
+        help_text=_("Checkers see it. It should not tell what is claimed."),
+        error_messages={"required": "Give the sample a name."},
+    )
+    relevant_only = forms.BooleanField(
+        label=_("Only what is claimed to be relevant"),
+        required=False,
+    )
+    stratify = forms.ChoiceField(
+        label=_("Strata"), choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
+    )
+    size = forms.IntegerField(label=_("How many"), min_value=1, max_value=MAX_ITEMS, initial=150)
+    per = forms.ChoiceField(
+        label=_("Of what"),
+        choices=Sample.Per.choices,
+        initial=Sample.Per.STRATUM,
+        help_text=_("Of each instruction: its documents, as in “five tables per instruction”."),
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_SEED,
+        initial=1,
+        help_text=_("The same seed draws the same labels, here and anywhere."),
+    )
+    fewer = forms.BooleanField(label=_("Where there are fewer, take what there is"), required=False)
+    shows_claim = forms.BooleanField(
+        label=_("Show checkers what is claimed"),
+        required=False,
+        help_text=_("People who see a label tend to agree with it."),
+    )
+
+    field_order = (
+        *("name", "claims", "relevant_only", "stratify", "size", "per", "seed", "fewer"),
+        "shows_claim",
+    )
+
+    def choices(self) -> dict[str, Any]:
+        """Return what `audit.checks.claims.plan` asks for; the form is valid."""
+        names = ("stratify", "per", "size", "seed", "fewer")
+        return {name: self.cleaned_data[name] for name in names}
+
+
+class SuspectsForm(_ClaimsForm):
+    """Which documents are suspects: claimed relevant, and missed by runs."""
+
+    runs = forms.ModelMultipleChoiceField(
+        Run.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "Choose at least one run.",
+            "invalid_choice": "One of these is no run of this project. Choose again.",
+            "invalid_pk_value": "One of these is no run of this project. Choose again.",
+        },
+    )
+    at_least = forms.IntegerField(label=_("Missed by at least"), min_value=1, max_value=32_767)
+    depth = forms.IntegerField(
+        label=_("In the first"), min_value=1, max_value=1_000_000, initial=100
+    )
+    below = forms.FloatField(
+        label=_("Or scored lower than"),
+        required=False,
+        help_text=_("Only for runs whose scores are of one scale."),
+    )
+
+    def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
+        super().__init__(member, *args, **kwargs)
+        runs = self.fields["runs"]
+        assert isinstance(runs, forms.ModelMultipleChoiceField)
+        runs.queryset = Run.objects.filter(project=member.project_id).order_by("name")
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for no more runs than are chosen."""
+        given = super().clean() or self.cleaned_data
+        runs, at_least = given.get("runs"), given.get("at_least")
+        if runs is not None and at_least is not None and at_least > len(runs):
+            self.add_error(
+                "at_least",
+                f"{at_least} runs cannot miss a document where {len(runs)} are chosen.",
+            )
+        return given
+
+
+class SendForm(forms.Form):
+    """The sample that suspects are sent to."""
+
+    name = forms.CharField(
+        max_length=MAX_NAME,
+        help_text=_("Checkers see it. It should not tell what is claimed."),
+        error_messages={"required": "Give the sample a name."},
+    )
+    stratify = forms.ChoiceField(
+        label=_("Strata"), choices=Sample.Stratify.choices, initial=Sample.Stratify.NONE
+    )
+    shows_claim = forms.BooleanField(label=_("Show checkers what is claimed"), required=False)
+
+
+class CheckForm(forms.Form):
+    """One answer: a relevance, and words if any."""
+
+    relevance = forms.IntegerField(
+        error_messages={
+            "required": "Choose one of the grades.",
+            "invalid": "Choose one of the grades.",
+        }
+    )
+    words = forms.CharField(
+        required=False,
+        max_length=MAX_WORDS,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+    )
+    uuid = forms.UUIDField(required=False)
+
+    def answer(self) -> dict[str, Any]:
+        """Return what the actions ask for; the form is valid."""
+        given = self.cleaned_data
+        sent: uuid.UUID | None = given["uuid"]
+        return {"relevance": given["relevance"], "words": given["words"], "uuid": sent}
+
+    def sentence(self) -> str:
+        """Return why the answer cannot be taken."""
+        return " ".join(str(error) for errors in self.errors.values() for error in errors)
+
+
+class BoundForm(forms.Form):
+    """Below which rate, in percent, the bound shall come."""
+
+    bound = forms.DecimalField(
+        label=_("How many more, for at most (percent)"),
+        min_value=0,
+        max_value=50,
+        max_digits=6,
+        decimal_places=3,
+        required=False,
+    )
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        given = dict(data.items())
+        given.setdefault("bound", f"{100 * BOUND:g}")
+        super().__init__(given)
+
+    def share(self) -> float:
+        """Return the bound as a share; the usual one where it makes no sense."""
+        percent = self.cleaned_data.get("bound") if self.is_valid() else None
+        return float(percent) / 100 if percent else BOUND

@@ -1,0 +1,21 @@
+"""What checks add to the home and project pages: labels that wait for this person."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotate.models import Membership
+from annotate.screens.overview import Contribution, Todo
+from audit.checks.queue import to_check, to_settle
+
+
+def contribution(member: Membership) -> Contribution:
+    """Labels this person could check, and those on which two others differ."""
+    where = reverse("audit:checks", args=[member.project.slug])
+    return Contribution(
+        todo=(
+            Todo(_("Labels to check"), to_check(member).count(), where),
+            Todo(_("Checked labels to settle"), to_settle(member).count(), where),
+        )
+    )

@@ -1,0 +1,90 @@
+"""Who checks what next: at most two people an item, then a third where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+
+from annotate.models import Membership
+from audit.models import Check, Sample, SampleItem
+
+
+def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
+    """Add `first`, `second` and `third` (what was said in each place, or null) and `outcome`: what
+    the first two agree on, or the third settles; null while neither.
+    """
+    said = Check.objects.current().filter(item=OuterRef("pk"))
+
+    def place(number: int) -> Subquery:
+        return Subquery(said.filter(place=number).values("relevance")[:1])
+
+    return items.annotate(first=place(1), second=place(2), third=place(Check.SETTLES)).annotate(
+        outcome=Case(
+            When(third__isnull=False, then=F("third")),
+            When(first=F("second"), then=F("first")),
+            default=None,
+        )
+    )
+
+
+def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:
+    """The items that `member` could still check: not theirs yet, and not two people's."""
+    said = Check.objects.current().filter(item=OuterRef("pk"))
+    both = Exists(said.filter(place=1)) & Exists(said.filter(place=2))
+    return _items(member, sample).filter(~both, ~Exists(said.filter(checker=member)))
+
+
+def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any, Any]:
+    """The items on which two others differ and that nobody has settled."""
+    said = Check.objects.current().filter(item=OuterRef("pk"))
+    return (
+        with_checks(_items(member, sample))
+        .filter(Q(first__lt=F("second")) | Q(first__gt=F("second")), third__isnull=True)
+        .exclude(Exists(said.filter(checker=member)))
+    )
+
+
+def following(items: QuerySet[SampleItem], after: int | None) -> int | None:
+    """The item to open after another one: onward, then around; None: none left."""
+    keys = items.order_by("pk").values_list("pk", flat=True)
+    onward = keys.filter(pk__gt=after).first() if after is not None else None
+    if onward is not None:
+        return onward
+    rest = keys.exclude(pk=after) if after is not None else keys
+    return rest.first()
+
+
+def _items(member: Membership, sample: Sample | None) -> QuerySet[SampleItem]:
+    if sample is not None:
+        return SampleItem.objects.filter(sample=sample)
+    return SampleItem.objects.filter(sample__project=member.project_id)
+
+
+class Progress(NamedTuple):
+    """How far a sample is, and what of it one member could do."""
+
+    items: int
+    checked: int
+    mine: int
+    to_check: int
+    to_settle: int
+
+
+def progress(member: Membership, samples: Sequence[Sample]) -> dict[int, Progress]:
+    """Return how far each sample is, by its key: five queries, however many there are."""
+    items = SampleItem.objects.filter(sample__in=samples)
+    done = with_checks(items).filter(outcome__isnull=False)
+    mine = items.filter(Exists(Check.objects.current().filter(item=OuterRef("pk"), checker=member)))
+    counts = [
+        dict(rows.order_by().values_list("sample").annotate(n=Count("pk")))
+        for rows in (
+            items,
+            done,
+            mine,
+            to_check(member).filter(sample__in=samples),
+            to_settle(member).filter(sample__in=samples),
+        )
+    ]
+    return {one.pk: Progress(*(found.get(one.pk, 0) for found in counts)) for one in samples}

@@ -1,0 +1,26 @@
+"""How the pages of checks write shares."""
+
+from __future__ import annotations
+
+from django import template
+from django.utils.translation import gettext
+
+from annotate.templatetags.rejudge import NOTHING
+from audit.checks.figures import up_to
+
+register = template.Library()
+
+
+@register.filter
+def at_most(share: float | None) -> str:
+    """A bound in percent, rounded up: "2.0 %"."""
+    return NOTHING if share is None else f"{up_to(share)}\N{NO-BREAK SPACE}%"
+
+
+@register.filter
+def share_interval(interval: tuple[float, float] | None) -> str:
+    """An interval of shares as "0.0 to 2.4 %"."""
+    if interval is None:
+        return NOTHING
+    low, high = (f"{100 * bound:.1f}" for bound in interval)
+    return gettext("%(low)s to %(high)s %%") % {"low": low, "high": high}

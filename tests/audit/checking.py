@@ -1,0 +1,70 @@
+"""A project whose labels are checked: what its tests say in few words."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from annotate.models import Narrative
+from audit.checks import actions
+from audit.checks.claims import Asked
+from audit.models import Sample
+from tests import factories
+
+
+def claimed_scene(claims: dict[str, dict[str, int]] | None = None) -> SimpleNamespace:
+    """Pairs by category, with what a machine claims of their documents; and everybody.
+
+    `claims` is {category: {document: relevance}}; each category is one query with one pair.
+    """
+    claims = claims or {"C1": {"A": 0, "B": 1, "C": 2}, "S1": {"D": 0, "E": 1, "F": 2}}
+    project = factories.project()
+    made = SimpleNamespace(
+        project=project,
+        ada=factories.member(project, "ada"),
+        ben=factories.member(project, "ben"),
+        carla=factories.lead(project),
+        dan=factories.member(project, "dan"),
+        eve=factories.lead(factories.project("other"), "eve"),
+        model=factories.machine(project),
+        narratives={},
+        candidates={},
+    )
+    for number, (category, labels) in enumerate(claims.items(), start=301):
+        query = factories.query(project, str(number), title=f"question {number}")
+        pair = factories.pair(query, category=category)
+        made.narratives[category] = factories.altered(pair)
+        for doc_id, relevance in labels.items():
+            candidate = factories.candidate(query, doc_id, text=f"Body of {doc_id}.")
+            made.candidates[doc_id] = candidate
+            factories.judgment(made.narratives[category], candidate, made.model, relevance)
+    made.asked = Asked(Sample.Source.MACHINE, made.model)
+    return made
+
+
+def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
+    """Draw all that the machine claims, unless told otherwise."""
+    usual = {
+        "name": "Spot checks",
+        "asked": scene.asked,
+        "stratify": Sample.Stratify.CATEGORY,
+        "per": Sample.Per.STRATUM,
+        "size": 3,
+        "seed": 7,
+        "by": scene.carla,
+    }
+    return actions.draw_sample(**(usual | choices))
+
+
+def say(sample: Sample, doc_id: str, **said: int) -> None:
+    """Let people check one document: `say(sample, "A", ada=1, ben=0)`; a third settles."""
+    item = sample.items.get(candidate__document__doc_id=doc_id)
+    for place, (name, relevance) in enumerate(said.items(), start=1):
+        do = actions.settle if place == 3 else actions.check
+        by = sample.project.memberships.get(name=name)
+        do(item=item, relevance=relevance, by=by)
+
+
+def original(narrative: Narrative) -> Narrative:
+    """The original narrative of the same pair."""
+    return narrative.pair.narratives.get(side=Narrative.Side.ORIGINAL)

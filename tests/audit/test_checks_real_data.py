@@ -1,0 +1,159 @@
+"""FollowTable's five tables per instruction, and what CODEC's runs miss of its qrels."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter, defaultdict
+
+import pytest
+from django.core.management import call_command
+
+from annotate.models import Judgment, Project, Run
+from audit.checks import actions
+from audit.checks.claims import Asked
+from audit.checks.figures import figures
+from audit.checks.suspects import suspicion
+from audit.models import Sample
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+RUNS = (
+    "document_ance-maxp+t5-maxp.top100.run",
+    "document_bm25+rm3-tuned.top100.run",
+    "document_bm25-tuned+t5-maxp.top100.run",
+    "document_bm25-tuned.top100.run",
+)
+
+
+@pytest.fixture(autouse=True)
+def storage(settings, tmp_path):
+    """Keep what is loaded in a folder of the test's own."""
+    default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path / "storage")}}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+
+
+def load(kind, *files):
+    call_command("load", "tides", kind, *map(str, files), "--create", stdout=io.StringIO())
+
+
+def test_five_tables_of_each_instruction_of_industr_are_drawn(shared_data):
+    load("followtable", shared_data / "followtable" / "IndusTR")
+    project = Project.objects.get(slug="tides")
+    carla = factories.lead(project)
+    asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
+
+    def five(name, seed):
+        return actions.draw_sample(
+            name=name,
+            asked=asked,
+            stratify="category",
+            per="instruction",
+            size=5,
+            seed=seed,
+            by=carla,
+        )
+
+    sample, again, other = five("One", 7), five("Two", 7), five("Three", 8)
+
+    of_pair = Counter(sample.items.values_list("narrative__pair", flat=True))
+    assert set(of_pair.values()) == {5}
+    assert len(of_pair) == project.pairs.count()
+    assert set(sample.items.values_list("stratum", flat=True)) == set(
+        project.pairs.values_list("category", flat=True)
+    )
+    assert sum(sample.frame.values()) == Judgment.objects.filter(annotator=asked.rater).count()
+    assert drawn(sample) == drawn(again) != drawn(other)
+
+
+def drawn(sample):
+    return list(sample.items.order_by("pk").values_list("narrative", "candidate__document__doc_id"))
+
+
+def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, client):
+    """Its protocol: two count the conditions a document meets, a third settles."""
+    grades = ("--grades", ",".join(map(str, range(11))))
+    load("multiconir", shared_data / "multiconir" / "Sample_Task2_&_3.csv", *grades)
+    project = Project.objects.get(slug="tides")
+    people = [factories.lead(project), *(factories.member(project, n) for n in ("ada", "ben"))]
+    asked = Asked(Sample.Source.MACHINE, project.memberships.get(is_machine=True))
+    sample = actions.draw_sample(
+        name="Labels", asked=asked, stratify="none", per="stratum", size=150, seed=7, by=people[0]
+    )
+
+    # Both count as claimed, but for the first three, where ben counts one more or less; the third
+    # person finds the first and the second wrong, and the third right.
+    for place, item in enumerate(sample.items.order_by("pk")):
+        other = item.claimed + (1 if item.claimed == 0 else -1)
+        actions.check(item=item, relevance=item.claimed, by=people[1])
+        actions.check(item=item, relevance=other if place < 3 else item.claimed, by=people[2])
+        if place < 3:
+            actions.settle(item=item, relevance=other if place < 2 else item.claimed, by=people[0])
+
+    found = figures(sample)
+    rate = found.overall.grade
+    # 2 of 150: the tails at these limits are 2.5 %; 313 with two wrong are enough for 2 %.
+    assert (rate.count, rate.of, found.differed) == (2, 150, 3)
+    assert rate.interval == pytest.approx((0.0016188, 0.0473330), abs=1e-6)
+    assert found.overall.more_grade == 313 - 150
+    assert found.percent.value == pytest.approx(147 / 150)
+    # Whoever checks has the conditions before them, numbered, and a key for each of the grades.
+    client.force_login(people[1].user)
+    item = sample.items.latest("pk")
+    page = client.get(f"/labels/{item.pk}/check/")
+    assert len(page.context["conditions"]) == item.narrative.conditions.count() > 0
+    keys = [grade.key for grade in page.context["grades"]]
+    assert len(set(keys)) == 11
+    assert "" not in keys
+
+
+# How many there are was counted with awk, from the same files.
+@pytest.mark.parametrize(
+    ("depth", "at_least", "counts"),
+    [(100, 4, (3, 10, 2)), (100, 2, (10, 16, 16)), (10, 3, (18, 15, 34))],
+)
+def test_suspects_of_codec_are_those_of_a_count_by_hand(shared_data, depth, at_least, counts):
+    """Three queries, counted from the files alone: sets of the documents that each run ranks."""
+    folder = shared_data / "runs" / "codec"
+    queries = ("economics-1", "history-6", "politics-1")
+    load("topics-json", folder / "topics.json")
+    load("trec-qrels", folder / "document_ndcg.qrels")
+    for name in RUNS:
+        load("trec-run", folder / name)
+    project = Project.objects.get(slug="tides")
+
+    found = suspicion(
+        project,
+        Asked(Sample.Source.PRIOR),
+        runs=list(Run.objects.filter(project=project)),
+        depth=depth,
+        at_least=at_least,
+    )
+
+    listed = defaultdict(set)
+    for one in found.suspects:
+        listed[one.claim.under.query_id].add((one.claim.doc_id, one.missed))
+    gold = defaultdict(set)
+    for line in (folder / "document_ndcg.qrels").read_text().splitlines():
+        query, _, doc_id, relevance = line.split()
+        if int(relevance) >= 1:
+            gold[query].add(doc_id)
+    for query in queries:
+        by_hand = set()
+        tops = [top(folder / name, query, depth) for name in RUNS]
+        for doc_id in gold[query]:
+            missed = sum(doc_id not in ranked for ranked in tops)
+            if missed >= at_least:
+                by_hand.add((doc_id, missed))
+        assert listed[query] == by_hand
+    assert tuple(len(listed[query]) for query in queries) == counts
+
+
+def top(path, query, depth):
+    """The first documents of a run as trec_eval orders them: by score, ties by id, descending."""
+    scored = [
+        (float(line.split()[4]), line.split()[2])
+        for line in path.read_text().splitlines()
+        if line.startswith(f"{query} ")
+    ]
+    return {doc_id for _, doc_id in sorted(scored, reverse=True)[:depth]}

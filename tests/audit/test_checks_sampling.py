@@ -1,0 +1,96 @@
+"""A sample is the same for the same seed, anywhere, and what cannot be drawn is refused."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.sampling import CannotDraw, draw, place
+
+LETTERS = list("abcdefghij")
+strata = st.dictionaries(
+    st.text(max_size=3),
+    st.sets(st.text(max_size=4), min_size=3, max_size=9),
+    min_size=1,
+    max_size=4,
+)
+
+
+def test_the_order_is_that_of_the_digests():
+    by_hand = sorted(
+        LETTERS, key=lambda x: hashlib.blake2b(f"7:{x}".encode(), digest_size=16).hexdigest()
+    )
+
+    assert draw({"": LETTERS}, size=10, seed=7) == {"": by_hand}
+
+
+def test_the_same_seed_draws_the_same_for_ever():
+    assert draw({"": LETTERS}, size=4, seed=7) == {"": ["i", "b", "c", "a"]}
+    assert draw({"": LETTERS}, size=4, seed=8) == {"": ["c", "j", "d", "h"]}
+
+
+@given(strata, st.integers(0, 2**63))
+def test_neither_the_order_of_the_frame_nor_another_stratum_matters(frame, seed):
+    together = draw(frame, size=3, seed=seed)
+
+    for stratum, names in frame.items():
+        assert draw({stratum: sorted(names, reverse=True)}, size=3, seed=seed) == {
+            stratum: together[stratum]
+        }
+
+
+@given(strata, st.integers(0, 2**63))
+def test_each_stratum_gives_its_number_of_its_own_and_a_larger_sample_holds_a_smaller(frame, seed):
+    drawn, smaller = draw(frame, size=3, seed=seed), draw(frame, size=2, seed=seed)
+
+    for stratum, names in frame.items():
+        assert len(drawn[stratum]) == len(set(drawn[stratum])) == 3
+        assert set(drawn[stratum]) <= names
+        assert drawn[stratum][:2] == smaller[stratum]
+
+
+def test_every_one_is_drawn_about_as_often():
+    times = Counter(
+        name for seed in range(2_000) for name in draw({"": LETTERS}, size=3, seed=seed)[""]
+    )
+
+    # 600 expected, with a standard deviation of 20.
+    assert all(500 < times[letter] < 700 for letter in LETTERS)
+
+
+def test_two_names_never_share_a_place():
+    assert place(1, "1:a") != place(11, "a")
+    assert place(1, "a") != place(2, "a")
+
+
+@pytest.mark.parametrize(
+    ("frame", "size", "sentence"),
+    [
+        ({"": LETTERS}, 0, "Draw at least one."),
+        ({}, 1, "There is nothing to draw from."),
+        ({"C1": [], "C2": []}, 1, "There is nothing to draw from."),
+        ({"": LETTERS}, 11, "There are 10 to draw from, fewer than the 11 asked for."),
+        ({"C1": LETTERS, "C2": []}, 2, "“C2” has nothing in it to draw from."),
+        ({"C1": LETTERS, "C2": ["a"]}, 2, "“C2” has 1, fewer than the 2 asked for."),
+        (
+            {"C1": ["b", "c"], "C2": ["a"], "C3": []},
+            3,
+            "“C3” has nothing in it to draw from, and 2 more are too small.",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_with_a_sentence(frame, size, sentence):
+    with pytest.raises(CannotDraw) as refused:
+        draw(frame, size=size, seed=1)
+
+    assert str(refused.value) == sentence
+
+
+def test_where_fewer_will_do_a_small_stratum_gives_what_it_has():
+    drawn = draw({"C1": LETTERS, "C2": ["z"], "C3": []}, size=2, seed=1, fewer=True)
+
+    assert {stratum: len(names) for stratum, names in drawn.items()} == {"C1": 2, "C2": 1, "C3": 0}

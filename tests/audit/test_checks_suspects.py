@@ -1,0 +1,305 @@
+"""Documents claimed relevant that runs miss are listed and sent to be looked at."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.errors import Refused
+from annotate.models import Candidate, Document, Run, RunLine
+from audit.checks import actions
+from audit.checks.claims import Asked
+from audit.checks.figures import figures
+from audit.checks.suspects import suspicion
+from audit.models import Sample
+from tests import factories
+
+PRIOR = Asked(Sample.Source.PRIOR)
+# Ranks by run, query and document. Relevant before: A and B of 301, D of 302; C is not.
+#
+#   first   301: A C - - B (rank 5)      302: D
+#   second  301: C A                     302: -, no line
+#   third   301: C                       302: X
+RUNS = {
+    "first": {"301": {"A": 1, "C": 2, "B": 5}, "302": {"D": 1}},
+    "second": {"301": {"C": 1, "A": 2}},
+    "third": {"301": {"C": 1}, "302": {"X": 1}},
+}
+
+
+@pytest.fixture
+def tides(db):
+    project = factories.project()
+    factories.lead(project)
+    for query_id, labels in (("301", {"A": 1, "B": 2, "C": 0}), ("302", {"D": 1})):
+        query = factories.query(project, query_id)
+        factories.pair(query)
+        for doc_id, relevance in labels.items():
+            factories.candidate(query, doc_id, prior=relevance)
+    factories.document(project, "X")
+    for name, queries in RUNS.items():
+        add_run(project, name, queries)
+    return project
+
+
+def add_run(project, name, queries):
+    run = Run.objects.create(project=project, name=name, sha256="0" * 64)
+    for query_id, ranks in queries.items():
+        for doc_id, rank in ranks.items():
+            RunLine.objects.create(
+                run=run,
+                query=project.queries.get(query_id=query_id),
+                document=Document.objects.get(project=project, doc_id=doc_id),
+                rank=rank,
+                score=-rank,
+            )
+    return run
+
+
+def found(project, *, depth, at_least, names=("first", "second", "third")):
+    runs = list(Run.objects.filter(project=project, name__in=names))
+    shown = suspicion(project, PRIOR, runs=runs, depth=depth, at_least=at_least)
+    return [(one.claim.doc_id, one.missed, one.of) for one in shown.suspects]
+
+
+@pytest.mark.parametrize(
+    ("depth", "at_least", "expected"),
+    [
+        # B: the first run has it at 5. D: the second run has no line of 302 and says nothing.
+        (5, 1, [("B", 2, 3), ("A", 1, 3), ("D", 1, 2)]),
+        (5, 2, [("B", 2, 3)]),
+        (4, 2, [("B", 3, 3)]),
+        (1, 2, [("B", 3, 3), ("A", 2, 3)]),
+        (4, 3, [("B", 3, 3)]),
+        (5, 3, []),
+    ],
+)
+def test_suspects_are_those_that_so_many_runs_miss(tides, depth, at_least, expected):
+    assert found(tides, depth=depth, at_least=at_least) == expected
+
+
+def test_a_run_that_scores_a_document_lower_than_asked_misses_it(tides):
+    # Scores are the negative ranks: the first run has B at -5, the second A at -2.
+    runs = list(Run.objects.all())
+
+    shown = suspicion(tides, PRIOR, runs=runs, depth=100, at_least=2, below=-1.5)
+
+    assert [(one.claim.doc_id, one.missed) for one in shown.suspects] == [("B", 3), ("A", 2)]
+
+
+def test_only_the_runs_that_were_chosen_count(tides):
+    assert found(tides, depth=5, at_least=1, names=("first",)) == []
+    assert found(tides, depth=5, at_least=1, names=("third",)) == [
+        ("A", 1, 1),
+        ("B", 1, 1),
+        ("D", 1, 1),
+    ]
+
+
+def test_what_too_few_runs_have_is_left_out_and_counted(tides):
+    shown = suspicion(tides, PRIOR, runs=list(Run.objects.order_by("name")), depth=5, at_least=3)
+
+    assert (shown.gold, shown.left_out, shown.left_out_queries) == (2, 1, 1)
+
+
+def test_what_people_say_now_can_be_the_gold(tides):
+    pair = tides.pairs.get(pair_id="301")
+    ada = factories.member(tides, "ada")
+    for doc_id, relevance in (("A", 0), ("B", 1)):
+        candidate = Candidate.objects.get(query=pair.query, document__doc_id=doc_id)
+        factories.judgment(factories.altered(pair), candidate, ada, relevance)
+
+    shown = suspicion(
+        tides, Asked(Sample.Source.CONSENSUS), runs=list(Run.objects.all()), depth=1, at_least=1
+    )
+
+    assert [one.claim.doc_id for one in shown.suspects] == ["B"]
+    assert shown.suspects[0].claim.under.side == "altered"
+
+
+def pick(project, **choices):
+    usual = {
+        "name": "Look again",
+        "asked": PRIOR,
+        "runs": list(Run.objects.filter(project=project)),
+        "depth": 5,
+        "at_least": 1,
+        "by": project.memberships.get(role="lead"),
+    }
+    return actions.pick_suspects(**(usual | choices))
+
+
+def test_suspects_become_a_sample_that_says_how_they_were_picked(tides):
+    sample = pick(tides, stratify="query")
+
+    assert (sample.kind, sample.seed, sample.size) == ("suspects", None, None)
+    assert (sample.depth, sample.at_least, sample.frame) == (5, 1, {"301": 2, "302": 1})
+    assert sorted(sample.runs.values_list("name", flat=True)) == ["first", "second", "third"]
+    items = sample.items.order_by("pk").values_list(
+        "candidate__document__doc_id", "claimed", "missed", "stratum", "narrative__side"
+    )
+    assert list(items) == [
+        ("B", 2, 2, "301", "original"),
+        ("A", 1, 1, "301", "original"),
+        ("D", 1, 1, "302", "original"),
+    ]
+
+
+def test_the_sentence_of_suspects_claims_nothing_about_the_rest(tides):
+    sample = pick(tides)
+    for name in ("ada", "ben"):
+        by = factories.member(tides, name)
+        for item in sample.items.all():
+            actions.check(item=item, relevance=min(item.claimed, 1), by=by)
+
+    words = figures(sample).sentence.replace("\N{NO-BREAK SPACE}", " ")
+
+    assert words == (
+        "Two people each checked 3 labels (earlier qrels; relevant ones that at least 1 of 3 runs "
+        "do not rank in the first 5, not a random sample). The two agreed on 100.0 % (Cohen's "
+        "kappa is undefined: only one category was used). Relevant or not was wrong in 0 of 3 "
+        "(0.0 %). The grade was wrong in 1 of 3 (33.3 %)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"runs": []}, "Choose at least one run."),
+        ({"depth": 0}, "The rank and the number of runs begin at 1."),
+        ({"at_least": 0}, "The rank and the number of runs begin at 1."),
+        ({"at_least": 4}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"below": float("nan")}, "The score is a number, such as 0.5."),
+        ({"at_least": 3}, "The runs find all of them, so there is nothing to look at."),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_refused(tides, choices, sentence):
+    with pytest.raises(Refused, match=sentence):
+        pick(tides, **choices)
+
+    assert not Sample.objects.exists()
+
+
+def test_runs_for_other_queries_are_refused(tides):
+    factories.query(tides, "303")
+    strange = add_run(tides, "strange", {"303": {"X": 1}})
+
+    with pytest.raises(Refused, match="Choose runs for the queries of this project"):
+        pick(tides, runs=[strange])
+
+
+def test_runs_of_another_project_are_refused(tides):
+    other = factories.project("other")
+    factories.query(other, "301")
+    factories.document(other, "A")
+    strange = add_run(other, "strange", {"301": {"A": 1}})
+
+    with pytest.raises(Refused, match="Choose runs of this project"):
+        pick(tides, runs=[strange])
+
+
+# --- the page -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def carla(tides, client):
+    client.force_login(tides.memberships.get(name="carla").user)
+    return client
+
+
+URL = "/projects/tides/suspects/"
+
+
+def asked(**others):
+    runs = [str(run.pk) for run in Run.objects.order_by("name")]
+    return {"claims": "prior", "runs": runs, "at_least": "1", "depth": "5", **others}
+
+
+def test_the_page_begins_with_what_every_run_misses(tides, carla):
+    page = carla.get(URL)
+
+    assert page.context["found"].gold == 2
+    assert page.context["rows"] == []
+    assert "Left out: 1 of 1 query" in page.content.decode()
+
+
+def test_the_page_lists_them_and_sends_them(tides, carla):
+    listed = carla.get(URL, asked())
+    sent = carla.post(URL, asked(name="Look again", stratify="none"))
+
+    assert [row.claim.doc_id for row in listed.context["rows"]] == ["B", "A", "D"]
+    assert "2 of 3" in listed.content.decode()
+    sample = Sample.objects.get()
+    assert sent.url == sample.get_absolute_url()
+    assert sample.items.count() == 3
+    assert sample.below is None
+    page = carla.get(sent.url).content.decode()
+    assert "says nothing about the rest" in page
+    assert "at least 1 of 3 runs do not rank in the first 5" in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"runs": []}, "Choose at least one run."),
+        ({"runs": ["0"]}, "One of these is no run of this project."),
+        ({"runs": ["x"]}, "One of these is no run of this project."),
+        ({"at_least": "4"}, "4 runs cannot miss a document where 3 are chosen."),
+        ({"depth": "0"}, "greater than or equal to 1"),
+        ({"below": "nan"}, "Enter a number"),
+        ({"below": "1e999"}, "Enter a number"),
+        ({"claims": "moon"}, "Select a valid choice"),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_said_on_the_page(tides, carla, wrong, sentence):
+    shown = carla.get(URL, asked(**wrong))
+    sent = carla.post(URL, asked(name="Look again", stratify="none", **wrong))
+
+    assert sentence in shown.content.decode()
+    assert sent.status_code == 422
+    assert not Sample.objects.exists()
+
+
+def test_a_sample_without_a_name_is_refused(tides, carla):
+    response = carla.post(URL, asked(name="", stratify="none"))
+
+    assert response.status_code == 422
+    assert "Give the sample a name." in response.content.decode()
+
+
+def test_without_runs_the_page_says_what_to_do(tides, carla):
+    RunLine.objects.all().delete()
+    Run.objects.all().delete()
+
+    page = carla.get(URL)
+    sent = carla.post(URL, asked(name="Look again", stratify="none"))
+
+    assert page.status_code == 200
+    assert "There are no runs yet" in page.content.decode()
+    assert sent.status_code == 422
+
+
+def test_a_long_list_comes_in_parts_and_costs_the_same(tides, carla, django_assert_max_num_queries):
+    query = tides.queries.get(query_id="301")
+    for number in range(120):
+        factories.candidate(query, f"M{number:03}", prior=1)
+
+    seen = []
+    address = (
+        URL
+        + "?"
+        + "&".join(
+            f"{name}={value}"
+            for name, values in asked().items()
+            for value in (values if isinstance(values, list) else [values])
+        )
+    )
+    while address:
+        with django_assert_max_num_queries(20) as queries:
+            page = carla.get(address)
+        assert not any("documenttext" in one["sql"].lower() for one in queries.captured_queries)
+        seen += [row.claim.doc_id for row in page.context["rows"]]
+        address = URL + page.context["next_url"] if page.context["next_url"] else ""
+
+    assert len(seen) == len(set(seen)) == 123
+    assert reverse("audit:suspects", args=["tides"]) == URL
