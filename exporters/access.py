@@ -1,4 +1,4 @@
-"""The only door from a request to an export and its files: for leads, once they are not blind."""
+"""The only door from a request to what goes out: for leads, and files once they are not blind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotate.access import Person
 from annotate.actions import seats
 from annotate.models import Assignment, Membership
 from exporters import manifest
-from exporters.models import Export
+from exporters.models import Export, Release
 
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
@@ -64,3 +64,34 @@ def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
         if name in names | {manifest.NAME, ARCHIVE}:
             return default_storage.open(f"{found.folder}/{name}", "rb")
     raise Http404("There is no such file in this export.")
+
+
+def release(user: Person, slug: str, name: str) -> tuple[Membership, Release]:
+    """Return a release of a project the person leads, or raise Http404 or PermissionDenied.
+
+    Of several attempts at one name the newest: nothing comes after one that was made.
+    """
+    member = access.lead(user, slug)
+    found = (
+        Release.objects.select_related("project", "by", "guideline")
+        .filter(project=member.project_id, name=name)
+        .order_by("-pk")
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no release of this name in this project.")
+    return member, found
+
+
+def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, list[Release]]:
+    """Return releases that were made, in the order of their names, for a lead who is not blind any
+    more; raise Http404 where one is not there or not made, or PermissionDenied.
+    """
+    member = access.lead(user, slug)
+    rows = Release.objects.made().select_related("project", "by", "guideline")
+    found = {row.name: row for row in rows.filter(project=member.project_id, name__in=names)}
+    if not found.keys() >= set(names):
+        raise Http404("There is no release of this name in this project.")
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member, [found[name] for name in names]

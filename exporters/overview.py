@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from annotate.models import Membership
 from annotate.screens.overview import Contribution
-from exporters.models import Export
+from exporters.models import Export, Release
 
 NEWEST = 3
 
 
 def contribution(member: Membership) -> Contribution:
-    """The newest exports."""
+    """The newest exports, and the newest release."""
     if not member.leads:
         return Contribution()
     newest = (
@@ -19,4 +19,10 @@ def contribution(member: Membership) -> Contribution:
         .defer("manifest")
         .order_by("-pk")
     )
-    return Contribution(context={"exports": list(newest[:NEWEST])})
+    released = Release.objects.made().filter(project=member.project_id)
+    return Contribution(
+        context={
+            "exports": list(newest[:NEWEST]),
+            "release": released.select_related("project").defer("manifest").order_by("-pk").first(),
+        }
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from exporters import actions
-from exporters.models import Export
+from exporters import actions, releasing
+from exporters.models import Export, Release
 from jobs.runner import run
 
 
@@ -13,3 +13,9 @@ from jobs.runner import run
 def build(pk: int) -> None:
     """Write the export of this row."""
     run(Export, pk, actions.build)
+
+
+@shared_task(name=Release.task)
+def release(pk: int) -> None:
+    """Make the release of this row."""
+    run(Release, pk, releasing.build)

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
-from exporters import views
+from exporters.releasing import NAME
+from exporters.views import exports, releases
+
+
+class ReleaseName(StringConverter):
+    """What a release may be called."""
+
+    regex = NAME.pattern
+
+
+register_converter(ReleaseName, "release")
 
 app_name = "exporters"
 urlpatterns = [
-    path("projects/<slug:slug>/exports/", views.exports, name="exports"),
-    path("projects/<slug:slug>/exports/<int:pk>/", views.export, name="export"),
+    path("projects/<slug:slug>/exports/", exports.exports, name="exports"),
+    path("projects/<slug:slug>/exports/<int:pk>/", exports.export, name="export"),
     path(
         "projects/<slug:slug>/exports/<int:pk>/cancellation/",
-        views.cancellation,
+        exports.cancellation,
         name="export_cancellation",
     ),
-    path("projects/<slug:slug>/exports/<int:pk>/files/<path:name>", views.file, name="file"),
-    path("projects/<slug:slug>/exports/<int:pk>/archive/", views.archive, name="archive"),
+    path("projects/<slug:slug>/exports/<int:pk>/files/<path:name>", exports.file, name="file"),
+    path("projects/<slug:slug>/exports/<int:pk>/archive/", exports.archive, name="archive"),
+    path("projects/<slug:slug>/releases/", releases.releases, name="releases"),
+    path("projects/<slug:slug>/releases/new/", releases.new_release, name="new_release"),
+    path("projects/<slug:slug>/releases/<release:release>/", releases.release, name="release"),
+    path(
+        "projects/<slug:slug>/releases/<release:release>/cancellation/",
+        releases.release_cancellation,
+        name="release_cancellation",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<release:release>/files/<path:name>",
+        releases.release_file,
+        name="release_file",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<release:before>/<release:after>/",
+        releases.comparison,
+        name="comparison",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<release:before>/<release:after>/changes.csv",
+        releases.comparison_table,
+        name="comparison_table",
+    ),
 ]

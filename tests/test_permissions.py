@@ -16,7 +16,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from annotate.actions import seats
 from annotate.models import Assignment, Candidate, InstructionPair, Load, Project
 from audit.models import AgreementReport, Sample, SampleItem
-from exporters.models import Export
+from exporters.models import Export, Release
 from tests import factories
 
 
@@ -99,6 +99,13 @@ RIGHTS = {
     "exporters:export_cancellation": Right.LEAD,
     "exporters:file": Right.LEAD,
     "exporters:archive": Right.LEAD,
+    "exporters:releases": Right.LEAD,
+    "exporters:new_release": Right.LEAD,
+    "exporters:release": Right.LEAD,
+    "exporters:release_cancellation": Right.LEAD,
+    "exporters:release_file": Right.LEAD,
+    "exporters:comparison": Right.LEAD,
+    "exporters:comparison_table": Right.LEAD,
 }
 
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -149,6 +156,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     seat = seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     load = Load.objects.create(project=project, by=carla, format="trec-qrels", file_name="q.txt")
     export = Export.objects.create(project=project, by=carla, format="trec")
+    release = Release.objects.create(project=project, by=carla, name=f"{slug}-1")
     report = AgreementReport.objects.create(project=project)
     sample = Sample.objects.create(
         project=project, name="Sample", source="prior", seed=1, size=1, created_by=carla
@@ -164,6 +172,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "candidate_pk": candidate.pk,
         "criterion": "semantic_expansion",
         "name": "manifest.json",
+        "release": release.name,
+        "before": release.name,
+        "after": release.name,
         "annotate:query.pk": query.pk,
         "annotate:member.pk": ada.pk,
         "annotate:give_back_seat.pk": seat.pk,

@@ -17,15 +17,26 @@ from axe_playwright_python.sync_playwright import Axe
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import resolve, reverse
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotate.actions import loading
-from annotate.models import Assignment, Candidate, InstructionPair, Project, User
+from annotate.models import (
+    Assignment,
+    Candidate,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+    User,
+)
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
 from audit.models import Sample
 from config.example import ensure_example
 from exporters import actions as exporting
+from exporters import releasing
 from exporters.models import Export
 from tests import factories
 from tests.test_permissions import ROUTES, world
@@ -41,6 +52,7 @@ NO_PAGE = {
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
+    *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
 }
 
 # WCAG 2.2 AA and what axe thinks good besides; the size of targets is off unless asked for.
@@ -196,6 +208,18 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.one("exporters:export", pk=export.pk)
         for export in Export.objects.filter(project=scene.project).order_by("pk")
     ],
+    "exporters:releases": lambda scene: [
+        scene.one("exporters:releases"),
+        reverse("exporters:releases", args=["empty"]),
+    ],
+    "exporters:new_release": every("exporters:new_release"),
+    "exporters:release": lambda scene: [
+        scene.one("exporters:release", release=name) for name in ("v1.0", "v1.1")
+    ],
+    "exporters:comparison": lambda scene: [
+        scene.one("exporters:comparison", before="v1.0", after="v1.1") + f"?show={show}"
+        for show in ("grades", "queries", "narratives", "listed")
+    ],
 }
 # The page before one has signed in.
 OUTSIDE = {"login"}
@@ -224,6 +248,7 @@ def scene(
         loading.request_load(format_name="trec-topics", file=file, by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
+    _releases(project, lead, finish_jobs)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
     return Scene(project, _disagreements(project) | _checks(project))
@@ -251,6 +276,21 @@ def _checks(project: Project) -> dict[str, list[str]]:
         "audit:check": [reverse("audit:check", args=[third.pk])],
         "audit:settlement": [reverse("audit:settlement", args=[second.pk])],
     }
+
+
+def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:
+    """Two releases between which a grade, a narrative and the queries have changed."""
+    releasing.request_release(project=project, name="v1.0", note="For the paper.", by=lead)
+    finish_jobs()
+    of_ben = {"annotator__name": "ben", "narrative__pair__project": project}
+    one = Judgment.objects.current().filter(**of_ben).earliest("pk")
+    Judgment.objects.filter(pk=one.pk).update(superseded_at=timezone.now())
+    factories.query(project, "zz-new", title="not there before")
+    pair = project.pairs.earliest("pk")
+    old = pair.narratives.filter(side=Narrative.Side.ORIGINAL).latest("version")
+    factories.narrative(pair, old.side, f"{old.text} More.", old.version + 1)
+    releasing.request_release(project=project, name="v1.1", by=lead)
+    finish_jobs()
 
 
 def _disagreements(project: Project) -> dict[str, list[str]]:

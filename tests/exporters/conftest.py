@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from uuid import UUID
 
 import pytest
@@ -22,7 +23,9 @@ from annotate.models import (
 )
 from audit.criteria import CRITERIA
 from audit.models import Decision, Rating, Review
-from exporters import actions
+from exporters import actions, releasing
+from exporters.models import Release
+from jobs.runner import run
 from tests import factories
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -148,6 +151,17 @@ class Tides:
 @pytest.fixture
 def tides(db) -> Tides:
     return Tides()
+
+
+def released(tides: Tides, name: str, **fields: Any) -> Release:
+    """A release of the hand-made project, made here and now as a worker would."""
+    with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
+        asked = releasing.request_release(
+            project=tides.project, name=name, **{"by": tides.carla, **fields}
+        )
+        run(Release, asked.pk, releasing.build)
+    asked.refresh_from_db()
+    return asked
 
 
 class Written:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from django.conf import settings
 
+from annotate.models import Guideline
+from exporters import comparing, contents
 from tests import factories
+from tests.exporters.conftest import released
 
 
 def test_every_file_of_an_export_is_on_its_page(tides, write):
@@ -21,3 +24,14 @@ def test_every_file_of_an_export_is_on_its_page(tides, write):
 
     assert len(names) == 21
     assert {name for name in names if f"`{name}`" not in page} == set()
+
+
+def test_every_file_of_a_release_is_on_its_page(tides):
+    page = Path(settings.BASE_DIR, "docs", "exports.md").read_text(encoding="utf-8")
+    Guideline.objects.create(project=tides.project, version=1, text="Read.", author=tides.carla)
+
+    names = {name for name in contents.files(released(tides, "v1.0")) if "/" not in name}
+
+    assert len(names) == 5
+    assert {name for name in names if f"`{name}`" not in page} == set()
+    assert {name for name in comparing.TABLE if f"`{name}`" not in page} == set()

@@ -1,10 +1,14 @@
-"""`manage.py export PROJECT FORMAT --output DIR`: the same files as the page's, into a folder."""
+"""`manage.py export PROJECT FORMAT --output DIR`: the same files as the page's, into a folder.
+
+With `--release NAME` those that were released under this name.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
 from argparse import ArgumentParser
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -13,7 +17,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotate.errors import Refused
 from annotate.models import Project
-from exporters import actions, manifest
+from exporters import actions, manifest, releasing
+from exporters.management.commands.release import found
 from exporters.manifest import Manifest
 
 
@@ -31,6 +36,9 @@ class Command(BaseCommand):
             metavar="DIR",
             help="a folder that is new, empty, or holds an earlier export, which is replaced",
         )
+        parser.add_argument(
+            "--release", metavar="NAME", help="give out what was released under this name"
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,8 +48,9 @@ class Command(BaseCommand):
         folder = Path(options["output"])
         try:
             actions.check_format(options["format"])
+            source = _source(project, options["format"], options["release"])
             earlier = _files_of_earlier_export(folder)
-            written = _write(project, options["format"], folder, earlier)
+            written = _write(source, folder, earlier)
         except Refused as refused:
             raise CommandError(str(refused)) from refused
         except ValueError as error:
@@ -94,13 +103,25 @@ def _files_of_earlier_export(folder: Path) -> list[str]:
     return sorted(there)
 
 
-def _write(project: Project, format_name: str, folder: Path, earlier: list[str]) -> Manifest:
+# Writes an export into an empty folder.
+Source = Callable[[Path], Manifest]
+
+
+def _source(project: Project, format_name: str, release: str | None) -> Source:
+    """Where the files come from: the rows as they stand, or what was released under a name."""
+    if release is None:
+        return lambda scratch: actions.write(project, format_name, scratch)
+    named = found(project, release)
+    return lambda scratch: releasing.copy(named, format_name, scratch)
+
+
+def _write(source: Source, folder: Path, earlier: list[str]) -> Manifest:
     """Write beside what is there, then put it into its place; the manifest goes first and last."""
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     scratch = Path(mkdtemp(prefix=".rejudge-", dir=folder))
     try:
-        written = actions.write(project, format_name, scratch)
+        written = source(scratch)
         for name in sorted(earlier, key=lambda name: name != manifest.NAME):
             (folder / name).unlink()
         for emptied in {(folder / name).parent for name in earlier} - {folder}:

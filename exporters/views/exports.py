@@ -20,6 +20,7 @@ from annotate.requests import PageRequest
 from exporters import access, actions, manifest
 from exporters.forms import ExportForm
 from exporters.models import Export
+from jobs.models import Job
 
 # How many exports the list shows, the newest first.
 SHOWN = 50
@@ -108,7 +109,7 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
         "member": member,
         "section": "exports",
         "export": found,
-        "seconds_left": _seconds_left(found, timezone.now()),
+        "seconds_left": seconds_left(found, timezone.now()),
         "blind": "",
         "manifest": None,
     }
@@ -142,8 +143,8 @@ def _counted(said: Mapping[str, Any], words: Mapping[str, str]) -> list[tuple[st
     return [(shown, counts[key]) for key, shown in words.items() if key in counts]
 
 
-def _seconds_left(job: Export, now: datetime) -> float | None:
+def seconds_left(job: Job, now: datetime) -> float | None:
     """Guess how long the step under way will take, once a part of it tells."""
-    if job.state != Export.State.RUNNING or not job.total or not job.started_at or not job.done:
+    if job.state != Job.State.RUNNING or not job.total or not job.started_at or not job.done:
         return None
     return (now - job.started_at).total_seconds() * (job.total - job.done) / job.done

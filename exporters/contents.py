@@ -1,0 +1,143 @@
+"""What a release says of itself: release.json, the one file whose sha256 stands for all others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, TypedDict, cast
+
+from django.conf import settings
+
+from annotate.models import Guideline
+from exporters.files import FileFacts
+from exporters.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule
+from exporters.models import Release
+
+NAME = "release.json"
+VERSION = 1
+# Files that belong to no format: what judges were told, and which queries there were.
+GUIDELINES = "guidelines.txt"
+QUERIES = "queries.jsonl"
+
+
+class Contents(TypedDict):
+    """The whole of it, in the row and in release.json.
+
+    `at`: the moment whose rows it holds (ISO 8601, UTC). `counts`, `warnings` and `notes` are by
+    format, as the manifest of each says them; what each pair came to stands there. `files`: every
+    file but this one, under the names by which a release is downloaded (`trec/qrels.changed.txt`).
+    """
+
+    release: int
+    project: dict[str, str]
+    name: str
+    note: str
+    by: str
+    at: str
+    code_version: str
+    guidelines: int | None
+    grades: list[dict[str, Any]]
+    counts: dict[str, dict[str, int]]
+    rules: list[Rule]
+    warnings: list[str]
+    notes: dict[str, list[str]]
+    files: list[FileFacts]
+
+
+def compose(
+    release: Release,
+    *,
+    at: datetime,
+    guideline: Guideline | None,
+    written: Mapping[str, Manifest],
+    files: list[FileFacts],
+) -> Contents:
+    """Return what a release holds whose files are all written; `written` by format."""
+    project = release.project
+    return Contents(
+        release=VERSION,
+        project={"slug": project.slug, "name": project.name},
+        name=release.name,
+        note=release.note,
+        by=release.by.name if release.by else "",
+        at=at.isoformat(),
+        code_version=settings.VERSION,
+        guidelines=guideline.version if guideline else None,
+        grades=next(iter(written.values()))["grades"],
+        counts={name: manifest["counts"] for name, manifest in written.items()},
+        rules=[rule for manifest in written.values() for rule in manifest["rules"]],
+        warnings=[words for manifest in written.values() for words in manifest["warnings"]],
+        notes={name: manifest["notes"] for name, manifest in written.items()},
+        files=files,
+    )
+
+
+def to_bytes(contents: Contents) -> bytes:
+    """What a release holds as it stands in its file: the same whatever order a database keeps."""
+    text = json.dumps(contents, ensure_ascii=False, indent=2, sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def of(release: Release) -> Contents:
+    """What a release that was made holds."""
+    if release.manifest is None:
+        raise ValueError(f"release {release.name} holds nothing yet")
+    return cast(Contents, release.manifest)
+
+
+def own_facts(release: Release) -> FileFacts:
+    """The facts of release.json itself."""
+    content = to_bytes(of(release))
+    return FileFacts(
+        name=NAME,
+        holds="What this release holds, with the sha256 of every file.",
+        lines=content.count(b"\n"),
+        bytes=len(content),
+        sha256=release.sha256,
+    )
+
+
+def files(release: Release) -> dict[str, FileFacts]:
+    """Every file of a release by its name, release.json first."""
+    every = [own_facts(release), *of(release)["files"]]
+    return {entry["name"]: entry for entry in every}
+
+
+def figures(contents: Contents) -> list[tuple[str, int]]:
+    """The few counts that say most, with their words."""
+    counts = all_counts(contents)
+    return [(words, counts[key]) for key, words in FIGURES.items() if key in counts]
+
+
+def groups(contents: Contents) -> list[tuple[str, list[tuple[str, int]]]]:
+    """All counts with their words, by heading."""
+    counts = all_counts(contents)
+    named = (
+        (heading, [(shown, counts[key]) for key, shown in words.items() if key in counts])
+        for heading, words in GROUPS.items()
+    )
+    return [(heading, rows) for heading, rows in named if rows]
+
+
+def all_counts(contents: Contents) -> dict[str, int]:
+    """The counts of all formats together: where two count the same thing, they count alike."""
+    together: dict[str, int] = {}
+    for counts in contents["counts"].values():
+        together |= counts
+    return {key: together[key] for key in COUNTS if key in together}
+
+
+def citation(release: Release) -> str:
+    """A sentence by which a paper names exactly this release."""
+    contents = of(release)
+    counts = all_counts(contents)
+    holds = (
+        f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
+        f"{counts['pairs']:,} instruction {'pair' if counts['pairs'] == 1 else 'pairs'}, "
+        f"{counts['judgments']:,} {'judgment' if counts['judgments'] == 1 else 'judgments'}"
+    )
+    return (
+        f"{contents['project']['name']}, release {contents['name']} ({contents['at'][:10]}; "
+        f"{holds}), made with Rejudge {contents['code_version']}, sha256 {release.sha256}."
+    )

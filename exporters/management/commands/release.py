@@ -1,0 +1,92 @@
+"""`manage.py release PROJECT NAME`: freeze a project under a name, or check what was frozen."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from annotate.errors import Refused
+from annotate.models import Project
+from exporters import contents, releasing
+from exporters.models import Release
+from jobs.runner import JobError, run
+
+
+class Command(BaseCommand):
+    """Make a release, whole or not at all, or read one and compare it with its checksums."""
+
+    help = "Freeze a project under a name that never changes, or check one that was frozen."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's short name")
+        parser.add_argument("name", help="the name of the release, as in v1.0")
+        parser.add_argument("--note", default="", help="what it is for")
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="make nothing: read the kept files and say which are not what was kept",
+        )
+        parser.add_argument("--json", action="store_true", help="print what it holds as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project called {options['project']!r}.")
+        if options["verify"]:
+            self._verify(found(project, options["name"]))
+            return
+        try:
+            release = releasing.request_release(
+                project=project,
+                name=options["name"],
+                note=options["note"],
+                by=None,
+                now=timezone.now(),
+            )
+            made = run(Release, release.pk, releasing.build)
+        except (Refused, JobError) as refused:
+            raise CommandError(str(refused)) from refused
+        release.refresh_from_db()
+        if not made or release.manifest is None:
+            raise CommandError(f"{release.name} was called off or taken over by a worker.")
+        self._print(release, as_json=options["json"])
+
+    def _verify(self, release: Release) -> None:
+        checked = releasing.verify(release)
+        for fault in checked.faults:
+            self.stderr.write(fault)
+        if checked.faults:
+            n = len(checked.faults)
+            raise CommandError(
+                f"{release.name} is not what was released: {n:,} "
+                f"{'thing differs' if n == 1 else 'things differ'} of {checked.files:,} files."
+            )
+        self.stdout.write(f"{release.name}: {checked.files:,} files, all as they were released.")
+        self.stdout.write(f"sha256 {release.sha256}")
+
+    def _print(self, release: Release, *, as_json: bool) -> None:
+        held = contents.of(release)
+        if as_json:
+            shown = {**held, "sha256": release.sha256}
+            self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
+            return
+        for sentence in held["warnings"]:
+            self.stdout.write(sentence)
+        for entry in held["files"]:
+            self.stdout.write(f"{entry['sha256']}  {entry['name']}")
+        self.stdout.write(contents.citation(release))
+
+
+def found(project: Project, name: str) -> Release:
+    """Return a release that was made, or say which there are."""
+    release = Release.objects.made().select_related("project").filter(project=project, name=name)
+    if (one := release.first()) is not None:
+        return one
+    names = Release.objects.made().filter(project=project).order_by("-pk")
+    there = ", ".join(names.values_list("name", flat=True)[:20])
+    known = f"There are: {there}." if there else "There are none yet."
+    raise CommandError(f"{project.slug} has no release called {name!r}. {known}")
