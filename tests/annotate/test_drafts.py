@@ -352,6 +352,8 @@ def test_a_version_that_came_meanwhile_is_told(pair, ada, keep, client):
     refused = client.post(address("rewrite", pair), {"text": "At sea.", "based_on": 0})
 
     assert "Version 1 was saved since you began this draft" in page
+    # The field says the same: once is enough.
+    assert "Version 1 was saved since" not in refused.content.decode()
     assert ">At sea.</textarea>" in page
     assert refused.status_code == 422
     assert draft_of(pair).text == "At sea."
