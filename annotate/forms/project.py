@@ -139,5 +139,12 @@ class GuidelineForm(forms.Form):
 class NewMemberForm(forms.Form):
     """Someone who shall join."""
 
-    username = forms.CharField(max_length=150, label=_lazy("User name"))
+    username = forms.CharField(
+        max_length=150,
+        label=_lazy("User name"),
+        help_text=_lazy(
+            "Whoever has no account yet gets one, with a password that you see once. Where it is "
+            "lost, whoever runs this installation sets another: manage.py changepassword NAME."
+        ),
+    )
     role = forms.ChoiceField(choices=Membership.Role.choices, initial=Membership.Role.ANNOTATOR)

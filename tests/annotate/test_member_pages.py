@@ -33,6 +33,10 @@ def test_a_first_password_is_shown_in_the_answer_and_never_again(members, client
     assert all(password not in str(session.get_decoded()) for session in Session.objects.all())
 
 
+def test_the_page_says_what_to_do_where_a_password_is_lost(members, client):
+    assert "manage.py changepassword NAME" in client.get(members).content.decode()
+
+
 def test_who_has_an_account_comes_in_without_a_new_password(members, client):
     factories.user("ada")
 
