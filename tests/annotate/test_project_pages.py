@@ -142,6 +142,19 @@ def test_a_lead_sees_what_judgments_come_to(tides, client, grades, word):
     assert word in page
 
 
+def test_a_query_whose_narrative_is_not_written_has_nothing_to_judge_yet(db, client):
+    project = factories.project()
+    query = factories.query(project, "301")
+    factories.candidate(query, prior=1)
+    factories.pair(query, altered=None)
+    client.force_login(factories.lead(project).user)
+
+    for name in ("project", "queries"):
+        page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
+        assert page.count("nothing to judge yet") == 1
+        assert '<td class="number">–</td>' in page
+
+
 def test_an_annotator_sees_only_their_own_judgments(tides, client):
     query = judged(tides, ("ada", 1), ("ben", 0))
     client.force_login(factories.user("ada"))
