@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import connection, models, transaction
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -111,7 +111,9 @@ def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) 
 
 def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:
     """Record when the work in the seat of `by` was done; None: it is not."""
-    by.assignments.filter(pair=pair, task=task).update(done_at=at)
+    # Whoever ends work has begun it, also if what ends it was said before the seat was taken.
+    begun = Coalesce("touched_at", Value(at, models.DateTimeField()))
+    by.assignments.filter(pair=pair, task=task).update(done_at=at, touched_at=begun)
 
 
 def touch(seat: Assignment, *, done: bool, now: datetime) -> None:

@@ -133,6 +133,19 @@ def test_the_seat_is_done_again_when_the_flag_over_its_last_judgment_is_taken_ba
     assert scene.ada.assignments.get().done_at is not None
 
 
+def test_a_seat_that_was_taken_after_all_was_said_is_done_once_something_is_taken_back(scene):
+    scene.judge(1)
+    scene.judge(1, of=scene.second)
+    again = scene.judge(2)
+    scene.ada.assignments.update(touched_at=None, done_at=None)
+
+    withdraw(scene, again)
+
+    seat = scene.ada.assignments.get()
+    assert seat.done_at is not None
+    assert seat.touched_at == seat.done_at
+
+
 def test_taking_back_the_last_judgment_gives_the_seat_work_again(scene):
     scene.judge(1)
     last = scene.judge(1, of=scene.second)
