@@ -147,6 +147,16 @@ def test_undo_goes_back_to_its_row_as_often_as_one_likes(scene):
     assert scene.current() == {}
 
 
+def test_undo_rests_while_there_is_nothing_to_take_back(scene):
+    page = scene.open()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_disabled()
+    press(page, "2")
+    expect(undo).to_be_enabled()
+    press(page, "z")
+    expect(undo).to_be_disabled()
+
+
 def test_undo_brings_back_what_was_said_before_the_page_was_opened(scene):
     first = scene.order()[0]
     page = scene.open()

@@ -45,6 +45,9 @@ function draw(row) {
   for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(said?.kind === "judgment" && said.value === Number(button.value));
 }
 
+// Undo rests while there is nothing to take back.
+const rest = () => (document.getElementById("undo").disabled = sitting.last() === null);
+
 function count() {
   const counts = { "": sitting.total, open: 0, later: 0, aside: 0 };
   for (const candidate of sitting.order) {
@@ -54,6 +57,7 @@ function count() {
   }
   const written = new Intl.NumberFormat(document.documentElement.lang);
   for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
+  rest();
   const bar = document.querySelector("#judge-progress progress");
   bar.value = sitting.settled;
   const words = document.querySelector("#judge-progress .count");
@@ -166,6 +170,7 @@ async function say(row, kind, fields, words) {
   const made = entry(kind, candidate, { ...fields, instead_of: sitting.said(candidate)?.uuid ?? null });
   // At once, so that the next key knows of it.
   sitting.apply(made);
+  rest();
   forget();
   const kept = add(made, { label: nameOf(row), said: words });
   const wasOpen = isOpen(row);
@@ -192,7 +197,7 @@ function grade(row, button, pressed) {
 
 async function undo() {
   const last = sitting.last();
-  if (!last) return speak(root.dataset.nothingToUndo);
+  if (!last) return;
   const made = entry("undo", last.candidate, { undoes: last.uuid });
   if (!heard.has(last.uuid)) unsure.add(made.uuid);
   sitting.apply(made);
