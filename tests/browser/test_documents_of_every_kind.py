@@ -287,6 +287,23 @@ def test_words_are_found_in_all_windows_of_a_table(read):
     assert marked(page, "find-here") == ["SPRING"]
 
 
+def test_one_stands_in_one_place_on_a_mark_or_on_a_match(read):
+    page = read("tidal spring tidal spring")
+    page.keyboard.press("/")
+    page.keyboard.type("spring")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    assert marked(page, "find-here") == ["spring"]
+
+    page.keyboard.press("j")
+    expect(page.locator("[data-marks-status]")).to_have_text("1 of 2 marked")
+    assert (marked(page, "mark-here"), marked(page, "find-here")) == (["tidal"], [])
+    page.keyboard.press("/")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-find-status]")).to_have_text("2 of 2 found")
+    assert (marked(page, "mark-here"), marked(page, "find-here")) == ([], ["spring"])
+
+
 def test_a_match_in_the_title_comes_before_those_of_all_windows(read):
     text = tall().replace("r10c2", "spring").replace("r4321c3", "spring")
     page = read(text, markup="markdown", title="Spring tides")

@@ -139,6 +139,7 @@ if (form && root && canMark) {
   function go(to) {
     at = to;
     const here = rangeOf(matches[at]);
+    paint("mark-here", []);
     paint("find-here", [here], 3);
     reveal(here);
     count(true);

@@ -45,6 +45,8 @@ if (tools && root && canMark) {
     if (!marks.length) return;
     at = at < 0 ? (way > 0 ? first() : marks.length - 1) : (at + way + marks.length) % marks.length;
     const here = rangeOf(marks[at]);
+    // One place is where one stands.
+    paint("find-here", []);
     paint("mark-here", [here], 2);
     reveal(here);
     say(words("place", { at: at + 1, all: marks.length }), true);
