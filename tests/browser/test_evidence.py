@@ -150,6 +150,17 @@ def test_the_keyboard_moves_and_extends_by_sentence(scene):
     assert scene.quoted() == ["A mill stands on a river."]
 
 
+@pytest.mark.parametrize("key", ["e", "w"])
+def test_the_buttons_stay_where_they_are_when_marking_begins(scene, key):
+    grade = scene.page.get_by_role("button", name="Highly relevant")
+    before = [grade.bounding_box(), scene.page.locator(".judge__bar").bounding_box()]
+
+    scene.page.keyboard.press(key)
+
+    expect(scene.page.locator("[data-evidence-help]")).to_be_in_viewport()
+    assert [grade.bounding_box(), scene.page.locator(".judge__bar").bounding_box()] == before
+
+
 def test_escape_leaves_without_a_mark_and_the_keys_answer_again(scene):
     scene.page.keyboard.press("e")
     scene.page.keyboard.press("Escape")
