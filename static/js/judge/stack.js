@@ -13,6 +13,8 @@ export class Stack extends EventTarget {
   #absent = new Set();
   #waiting = new Map(); // candidate -> [resolve]
   #ahead = [];
+  #fetches = 0; // begun so far
+  #since = new Map(); // candidate -> the first fetch that may bring it
   #average = 0;
   #busy = false;
   #failures = 0;
@@ -41,7 +43,11 @@ export class Stack extends EventTarget {
 
   // Fetches it before all others, and again if `afresh`; resolves when it is here: true, or false if there is none.
   ensure(candidate, afresh = false) {
-    if (afresh) this.#sheets.delete(candidate);
+    if (afresh) {
+      this.#sheets.delete(candidate);
+      // What is on its way already tells of what was before.
+      this.#since.set(candidate, this.#fetches + 1);
+    }
     if (this.#sheets.has(candidate)) return Promise.resolve(true);
     this.#absent.delete(candidate);
     return new Promise((resolve) => {
@@ -84,6 +90,8 @@ export class Stack extends EventTarget {
   }
 
   async #fetch(batch) {
+    const turn = ++this.#fetches;
+    const timely = (candidate) => (this.#since.get(candidate) ?? 0) <= turn;
     const query = new URLSearchParams(batch.map((candidate) => ["candidate", candidate]));
     const answer = await fetch(`${this.#address}?${query}`, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(30_000) });
     if (!answer.ok || answer.redirected) throw new Error(`${answer.status} ${answer.url}`);
@@ -91,8 +99,11 @@ export class Stack extends EventTarget {
     const sheets = new DOMParser().parseFromString(html, "text/html").querySelectorAll(".judge__sheet");
     const size = html.length / Math.max(1, sheets.length);
     this.#average = this.#average ? (this.#average + size) / 2 : size;
-    for (const sheet of sheets) this.#sheets.set(Number(sheet.dataset.candidate), { sheet: document.adoptNode(sheet), size });
-    for (const candidate of batch) {
+    for (const sheet of sheets) {
+      const candidate = Number(sheet.dataset.candidate);
+      if (timely(candidate)) this.#sheets.set(candidate, { sheet: document.adoptNode(sheet), size });
+    }
+    for (const candidate of batch.filter(timely)) {
       if (!this.#sheets.has(candidate)) this.#absent.add(candidate);
       for (const resolve of this.#waiting.get(candidate) ?? []) resolve(this.#sheets.has(candidate));
       this.#waiting.delete(candidate);

@@ -1,0 +1,34 @@
+"""Documents are fetched before they are needed, and anew where what was said has changed."""
+
+from __future__ import annotations
+
+from django.templatetags.static import static
+
+# The server's answers come when the test lets them: the first asked for last.
+RUN = """async (address) => {
+    const { Stack } = await import(address);
+    const answers = [];
+    window.fetch = () => new Promise((resolve) => answers.push((said) =>
+        resolve({
+            ok: true,
+            redirected: false,
+            text: async () =>
+                `<div class="judge__sheet" data-candidate="1" data-said="${said}"></div>`,
+        })));
+    const stack = new Stack("/documents/");
+    stack.aim([1]);
+    const here = stack.ensure(1, true);
+    answers[0]("before");
+    const asked = async () => {
+        while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve));
+    };
+    await Promise.race([here, asked()]);
+    answers[1]?.("after");
+    return [await here, stack.get(1).dataset.said, answers.length];
+}"""
+
+
+def test_what_was_on_its_way_already_is_not_taken_for_what_was_asked_for_anew(page):
+    page.goto("/accounts/login/")
+
+    assert page.evaluate(RUN, static("js/judge/stack.js")) == [True, "after", 2]
