@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import pool, seats
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
+from tests.browser.waiting import until
 
 
 @pytest.fixture
@@ -79,11 +80,11 @@ def test_the_rows_stand_in_columns_and_an_id_apart_from_its_title(live_server, s
     row(page, "B").get_by_role("button", name="0 Not relevant").click()
     row(page, "C").get_by_role("button", name="2 Highly relevant").click()
 
+    # Drawn anew as the server's answers come in.
     lefts = "marks => marks.map(mark => mark.getBoundingClientRect().left)"
     marks = page.locator(".listing__said > *")
     expect(marks).to_have_count(2)
-    first, second = marks.evaluate_all(lefts)
-    assert first == second
+    until(page, lambda: len(set(marks.evaluate_all(lefts))) == 1, "the marks to stand in a column")
     ends = page.locator(".listing__name:has(.id)").evaluate(
         "name => [name.querySelector('bdi').getBoundingClientRect().right,"
         " name.querySelector('.id').getBoundingClientRect().left]"
