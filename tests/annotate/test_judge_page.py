@@ -137,6 +137,18 @@ def test_with_nothing_to_undo_a_sentence_says_so(scene, client):
     assert "nothing to take back" in response.content.decode()
 
 
+def test_the_words_of_a_refused_flag_are_still_there(scene):
+    first, _ = scene.order()
+
+    response = scene.post("flag", first, kind="problem", words="Cut off.\x00")
+
+    assert response.status_code == 422
+    page = response.content.decode()
+    assert 'details class="menu menu--up" open' in page
+    assert page.count("Cut off.") == 1
+    assert Flag.objects.count() == 0
+
+
 def test_a_flag_with_words_brings_the_next_document(scene):
     first, second = scene.order()
 
