@@ -21,4 +21,4 @@ class AuditConfig(AppConfig):
 
         pages.register(overview.contribution)
         pages.register(checks.contribution)
-        files.register(intake.Reviews, intake.Decisions)
+        files.register(intake.Rubrics, intake.Reviews, intake.Decisions)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.views import agreement, checks, disagreements, reviews
+from audit.views import agreement, checks, disagreements, reviews, rubrics
 
 app_name = "audit"
 urlpatterns = [
     path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
     path("projects/<slug:slug>/reviews/seat/", reviews.seat, name="review_seat"),
+    path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
+    path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
     path("pairs/<int:pk>/review/ratings/<slug:criterion>/", reviews.rating, name="rating"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),

@@ -36,6 +36,7 @@ from audit.reviews import (
     verdict_of,
     words_for,
 )
+from audit.screens import levels_of
 
 
 @require_GET
@@ -258,7 +259,7 @@ def _show(
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
         "rows": _review_rows(rubric, said, forms, explain=bool(error)),
-        "levels": _levels(rubric),
+        "levels": levels_of(rubric),
         "error": error,
         "submitted_at": submitted.submitted_at if submitted else None,
         "contrasts": contrasts(others),
@@ -267,25 +268,6 @@ def _show(
         **_counts(rubric, said),
     }
     return render(request, "audit/review.html", context, status=422 if error else 200)
-
-
-def _levels(rubric: Rubric) -> list[dict[str, Any]]:
-    """How the levels are drawn, and the key that gives each."""
-    drawn = []
-    for place, level in enumerate(rubric.levels):
-        best, tone = ("star", "good") if place == 0 else ("check", "care")
-        drawn.append(
-            {
-                "value": level.value,
-                "name": level.name,
-                "sentence": level.sentence,
-                "rejects": level.rejects,
-                "key": str(place + 1),
-                "icon": "cross" if level.rejects else best,
-                "tone": "wrong" if level.rejects else tone,
-            }
-        )
-    return drawn
 
 
 def _review_rows(
