@@ -74,6 +74,7 @@ RIGHTS = {
     "annotate:api_judgments": Right.API,
     "annotate:api_journal": Right.JOURNAL,
     "audit:rubric": Right.LEAD,
+    "audit:rejected_file": Right.LEAD,
     "audit:rubric_choice": Right.LEAD,
     "audit:reviews": Right.MEMBER,
     "audit:review_seat": Right.MEMBER,

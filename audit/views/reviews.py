@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.forms import Form
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -22,7 +22,7 @@ from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import page_by_key
-from audit import access, actions, rubrics
+from audit import access, actions, rejected, rubrics
 from audit.criteria import Rubric, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.models import Decision
@@ -43,10 +43,13 @@ from audit.screens import levels_of
 def reviews(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's altered narratives and where their review stands, as far as one may see."""
     member = annotate_access.member(request.user, slug)
-    deciding = member.leads and request.GET.get("state") == "to-decide"
+    state = request.GET.get("state", "") if member.leads else ""
     listed = _under_review(member)
-    if deciding:
+    if state == "to-decide":
         listed = listed.filter(pk__in=to_decide(member).values("pk"))
+    elif state == "sent-back":
+        back = rejected.rejected(member.project, by=member, everyone=True)
+        listed = listed.filter(pk__in=back.values("pk"))
     page = page_by_key(listed, request.GET)
     return render(
         request,
@@ -60,10 +63,26 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             or _open_seats(member).exists(),
             "previous_url": page.previous,
             "next_url": page.next,
-            "deciding": deciding,
+            "state": state if state in {"to-decide", "sent-back"} else "",
+            "rubric": rubrics.in_force(member.project_id),
+            "for_generator": (
+                rejected.rejected(member.project, by=member).count() if member.leads else 0
+            ),
             "words": f"{listed.count():,} instructions",
         },
     )
+
+
+@require_GET
+def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
+    """Give out what was sent back as JSON lines, for the language model that wrote it."""
+    member = annotate_access.lead(request.user, slug)
+    found = rejected.rejected(member.project, by=member)
+    response = StreamingHttpResponse(
+        rejected.lines(found), content_type="application/jsonl; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
+    return response
 
 
 @require_POST
