@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotate.actions import rules, seats
 from annotate.errors import Refused
-from annotate.models import Assignment, Membership
+from annotate.models import Assignment
 from audit import actions, rubrics
 from audit.criteria import FOLLOWTABLE, MULTICONIR
 from audit.models import Rating, Review, Rubric
@@ -42,7 +42,7 @@ def ours(**changes: Any) -> str:
     return json.dumps({**OURS, **changes})
 
 
-def signed_in(member: Membership) -> Client:
+def signed_in(member):
     client = Client()
     client.force_login(member.user)
     return client
