@@ -1,21 +1,33 @@
 """What people did day by day, how long what is left will take, and where each person is.
 
-Days are the reader's: moments are counted by the quarter of an hour in the database, and put
-together to days here, because a day begins on a quarter everywhere and nowhere at the same moment.
+Days are the reader's: moments are counted by the hour in the database, and put together to days
+here, because a day begins with an hour of UTC in most places, with a quarter of one everywhere.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 
-from django.db.models import Count, F, Func, IntegerField, Max, QuerySet, Sum
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    Func,
+    IntegerField,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Least
 from django.utils import timezone
 
-from annotate.actions.pool import in_scope, judgments_in_force, narratives_in_force, pairs_with_pool
+from annotate.actions.pool import in_scope, narratives_in_force, pairs_with_pool
 from annotate.models import (
     Assignment,
     Candidate,
@@ -31,21 +43,62 @@ from annotate.pure.pace import Estimate, Unknown, estimate
 WEEKS = 8
 SHOWN = timedelta(weeks=WEEKS)
 PACES = (7, 14, 28)
-_QUARTER = 900
+ZERO = timedelta()
 
 
-class Quarter(Func):
-    """The number of the quarter of an hour since 1970 in which a moment lies."""
+class Slot(Func):
+    """The number of the hour (of the quarter of an hour) since 1970 in which a moment lies."""
 
     output_field = IntegerField()
 
+    def __init__(self, moment: Any, seconds: int) -> None:
+        super().__init__(moment, seconds=seconds)
+
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) / 900"
+        template = "CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) / %(seconds)s"
         return super().as_sqlite(compiler, connection, template=template, **extra)
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "FLOOR(EXTRACT(EPOCH FROM %(expressions)s) / 900)::bigint"
+        template = "FLOOR(EXTRACT(EPOCH FROM %(expressions)s) / %(seconds)s)::bigint"
         return self.as_sql(compiler, connection, template=template, **extra)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The days of the charts as a reader's zone has them; the last one is today."""
+
+    zone: tzinfo
+    today: date
+
+    @classmethod
+    def of(cls, zone: tzinfo, now: datetime | None = None) -> Calendar:
+        """The calendar at this moment, or at another."""
+        return cls(zone, (now or timezone.now()).astimezone(zone).date())
+
+    @property
+    def first(self) -> date:
+        """The first day that is shown."""
+        return self.today - SHOWN + timedelta(days=1)
+
+    @property
+    def since(self) -> datetime:
+        """The moment at which the first day begins."""
+        return datetime.combine(self.first, time.min, self.zone)
+
+    @property
+    def slot(self) -> int:
+        """Seconds of which days here are made: an hour; a quarter where clocks stand otherwise."""
+        begins = (datetime.combine(day.on, time.min, self.zone) for day in self.days())
+        whole = all((at.utcoffset() or timedelta()) % timedelta(hours=1) == ZERO for at in begins)
+        return 3_600 if whole else 900
+
+    def days(self) -> list[Day]:
+        """The days, oldest first, with nothing done on them yet."""
+        return [Day(self.first + timedelta(days=ahead)) for ahead in range(SHOWN.days)]
+
+    def day(self, slot: int, seconds: int) -> date:
+        """The day on which a slot lies."""
+        return datetime.fromtimestamp(slot * seconds, UTC).astimezone(self.zone).date()
 
 
 @dataclass
@@ -79,17 +132,22 @@ class Workload:
     left: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class Effort:
     """Time with documents before the eyes, in seconds, over judgments whose time is known."""
 
-    seconds: float
-    judgments: int
+    seconds: float = 0.0
+    judgments: int = 0
 
     @property
     def each(self) -> float | None:
         """Seconds for one judgment; None where no time is known."""
         return self.seconds / self.judgments if self.judgments else None
+
+    def add(self, seconds: float, judgments: int) -> None:
+        """Count more of it."""
+        self.seconds += seconds
+        self.judgments += judgments
 
     def for_(self, count: int) -> float | None:
         """Seconds for so many judgments at this pace."""
@@ -101,12 +159,16 @@ class PersonPace:
     """What one person has done."""
 
     member: Membership
-    # Judgments that count now, wherever they came from.
+    days: list[Day]
+    # Judgments that count now, wherever they came from, and the time they took.
     judged: int = 0
-    last_at: datetime | None = None
-    effort: Effort = field(default_factory=lambda: Effort(0.0, 0))
-    days: list[Day] = field(default_factory=list)
+    effort: Effort = field(default_factory=Effort)
     flags: int = 0
+
+    @property
+    def last_on(self) -> date | None:
+        """The last of the days on which they judged here."""
+        return next((day.on for day in reversed(self.days) if day.made), None)
 
     def lately(self, days: int) -> int:
         """What they judged on the last so many whole days, of what counts now."""
@@ -125,76 +187,76 @@ class TaskPace:
     outlook: Estimate | Unknown
 
 
-def today(zone: tzinfo, now: datetime | None = None) -> date:
-    """The reader's day."""
-    return (now or timezone.now()).astimezone(zone).date()
+def people_pace(
+    project: Project, calendar: Calendar, *, of: Membership | None = None
+) -> list[PersonPace]:
+    """What everyone did, by name, or one person alone: three queries.
 
-
-def empty_days(zone: tzinfo, now: datetime | None = None) -> list[Day]:
-    """The days of the charts, oldest first; the last one is today."""
-    last = today(zone, now)
-    return [Day(last - timedelta(days=back)) for back in range(SHOWN.days - 1, -1, -1)]
-
-
-def days_of_people(
-    project: Project,
-    zone: tzinfo,
-    *,
-    of: Membership | None = None,
-    now: datetime | None = None,
-) -> dict[int, list[Day]]:
-    """What each person (by key of the membership) judged here day by day: two queries.
-
-    Judgments from files have no place in it: nobody made them here.
+    Who has left stands there if something of theirs counts. Judgments from files have no place in
+    the days: nobody made them here.
     """
-    first = empty_days(zone, now)[0].on
-    since = datetime.combine(first, time.min, zone)
-    made = Judgment.objects.of_people().filter(annotator__project=project)
-    counting = judgments_in_force(project)
-    found: dict[int, dict[date, Day]] = defaultdict(
-        lambda: {day.on: day for day in empty_days(zone, now)}
-    )
-    for annotator, on, count, active, timed in _by_day(made, since, zone, of):
-        if day := found[annotator].get(on):
-            day.other += count
-            day.active += active / 1_000
-            day.timed += timed
-    for annotator, on, count, _, _ in _by_day(counting, since, zone, of):
-        if day := found[annotator].get(on):
-            day.counting += count
-            day.other -= count
-    return {annotator: list(days.values()) for annotator, days in found.items()}
-
-
-def _by_day(
-    judgments: QuerySet[Judgment], since: datetime, zone: tzinfo, of: Membership | None
-) -> Iterable[tuple[int, date, int, int, int]]:
-    rows = judgments.filter(source=Judgment.Source.PAGE, at__gte=since)
+    people = {one.pk: one for one in project.memberships.people().order_by("name")}
     if of is not None:
-        rows = rows.filter(annotator=of)
-    grouped = (
-        rows.order_by()
-        .values_list("annotator_id", Quarter(F("at")))
+        people = {of.pk: of}
+    flags = dict(
+        Flag.objects.current()
+        .filter(narrative__in=narratives_in_force(project), annotator__in=people)
+        .order_by()
+        .values_list("annotator_id")
+        .annotate(n=Count("pk"))
+    )
+    found = {
+        pk: PersonPace(member, calendar.days(), flags=flags.get(pk, 0))
+        for pk, member in people.items()
+    }
+    seconds = calendar.slot
+    days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
+    for pk, slot, counts, count, active, timed in _activity(project, people, calendar, seconds):
+        person = found[pk]
+        if counts:
+            person.judged += count
+            person.effort.add((active or 0) / 1_000, timed)
+        if slot and (day := days[pk].get(calendar.day(slot, seconds))):
+            day.counting += count if counts else 0
+            day.other += 0 if counts else count
+            day.active += (active or 0) / 1_000
+            day.timed += timed
+    return [one for one in found.values() if one.judged or one.member.left_at is None]
+
+
+def _activity(
+    project: Project, people: Iterable[int], calendar: Calendar, seconds: int
+) -> Iterable[tuple[int, int, int, int, int | None, int]]:
+    """Judgments by person, slot (0: before the days that are shown, or from a file) and whether
+    they count: one walk through them, for there may be hundreds of thousands.
+    """
+    counts = Q(superseded_at__isnull=True, narrative__in=narratives_in_force(project))
+    if project.judge_scope == Project.Scope.RELEVANT:
+        counts &= Q(candidate__prior_relevance__gte=project.relevant_from)
+    shown = Q(source=Judgment.Source.PAGE, at__gte=calendar.since)
+    return (
+        Judgment.objects.filter(annotator__in=list(people))
+        .order_by()
+        .values_list(
+            "annotator_id",
+            Case(When(shown, then=Slot(F("at"), seconds)), default=Value(0)),
+            Case(When(counts, then=Value(1)), default=Value(0)),
+        )
         .annotate(count=Count("pk"), active=Sum("active_ms"), timed=Count("active_ms"))
     )
-    for annotator, quarter, count, active, timed in grouped:
-        yield annotator, _day(quarter, zone), count, active or 0, timed
 
 
-def _day(quarter: int, zone: tzinfo) -> date:
-    return datetime.fromtimestamp(quarter * _QUARTER, UTC).astimezone(zone).date()
-
-
-def together(each: Iterable[Sequence[Day]], zone: tzinfo, now: datetime | None = None) -> list[Day]:
-    """Several people's days as one."""
-    sums = empty_days(zone, now)
-    for days in each:
-        for total, day in zip(sums, days, strict=True):
+def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day], Effort]:
+    """Several people's days as one, and their effort."""
+    sums, effort = calendar.days(), Effort()
+    for person in people:
+        effort.add(person.effort.seconds, person.effort.judgments)
+        for total, day in zip(sums, person.days, strict=True):
             total.counting += day.counting
             total.other += day.other
             total.active += day.active
             total.timed += day.timed
-    return sums
+    return sums, effort
 
 
 def whole_days(days: Sequence[Day], pace: int) -> list[int]:
@@ -208,43 +270,58 @@ def whole_days(days: Sequence[Day], pace: int) -> list[int]:
 
 
 def workload(project: Project) -> Workload:
-    """How many judgments are left: six queries.
+    """How many judgments are left: eight queries.
 
     A document that more people judged than were asked leaves no less to do elsewhere.
     """
     overlap = project.overlap_judge
-    per_query = dict(pairs_with_pool(project).values_list("query_id").annotate(n=Count("pk")))
-    sizes = in_scope(project, Candidate.objects.filter(query__in=list(per_query)))
+    ready = dict(pairs_with_pool(project).values_list("pk", "query_id"))
+    queries = Counter(ready.values())
+    sizes = in_scope(project, Candidate.objects.filter(query__in=list(queries)))
     wanted = overlap * sum(
-        size * per_query[query]
-        for query, size in sizes.values_list("query_id").annotate(n=Count("pk"))
+        size * queries[query]
+        for query, size in sizes.order_by().values_list("query_id").annotate(n=Count("pk"))
     )
-    said = judgments_in_force(project)
-    judged = said.count()
-    ready = said.filter(narrative__pair__in=pairs_with_pool(project).values("pk"))
-    each = ready.order_by().values("narrative", "candidate").annotate(n=Count("pk"))
-    # Of documents that more people judged than were asked, what is beyond that.
-    beyond = each.filter(n__gt=overlap).aggregate(n=Sum(F("n") - overlap))["n"] or 0
-    enough = ready.count() - beyond
+    scope = {}
+    if project.judge_scope == Project.Scope.RELEVANT:
+        scope = {"candidate__prior_relevance__gte": project.relevant_from}
+    machines = project.memberships.filter(is_machine=True).values_list("pk", flat=True)
+    each = (
+        Judgment.objects.current()
+        .filter(narrative__in=narratives_in_force(project), **scope)
+        .exclude(annotator__in=list(machines))
+        .order_by()
+        .values("narrative", "candidate")
+        .annotate(n=Count("pk"))
+    )
+    enough = Sum(Least("n", Value(overlap)))
+    judged = each.aggregate(all=Sum("n"), enough=enough)
+    # Of a pair that waits to be written anew nothing is asked just now.
+    waiting = (
+        narratives_in_force(project).exclude(pair__in=list(ready)).values_list("pk", flat=True)
+    )
+    aside = each.filter(narrative__in=list(waiting)).aggregate(enough=enough)
     put_by = list(
         final_flags(project)
-        .filter(narrative__pair__in=pairs_with_pool(project).values("pk"))
+        .filter(narrative__pair__in=list(ready))
         .order_by()
         .values_list("narrative", "candidate")
         .annotate(n=Count("pk"))
     )
-    flagged_ones = {(narrative, candidate) for narrative, candidate, _ in put_by}
     graded = {
         (row["narrative"], row["candidate"]): row["n"]
-        for row in each.filter(candidate__in={candidate for _, candidate in flagged_ones})
-        if (row["narrative"], row["candidate"]) in flagged_ones
+        for row in each.filter(candidate__in={candidate for _, candidate, _ in put_by})
     }
     nobody_waits = sum(
         min(count, max(overlap - graded.get((narrative, candidate), 0), 0))
         for narrative, candidate, count in put_by
     )
-    left = max(wanted - enough - nobody_waits, 0)
-    return Workload(wanted, judged, sum(count for *_, count in put_by), left)
+    return Workload(
+        wanted,
+        judged["all"] or 0,
+        sum(count for *_, count in put_by),
+        max(wanted - (judged["enough"] or 0) + (aside["enough"] or 0) - nobody_waits, 0),
+    )
 
 
 def final_flags(project: Project) -> QuerySet[Flag]:
@@ -257,72 +334,23 @@ def final_flags(project: Project) -> QuerySet[Flag]:
     return flags.exclude(kind=Flag.Kind.LATER)
 
 
-def efforts(
-    project: Project, *, of: Membership | None = None
-) -> dict[int, tuple[int, datetime | None, Effort]]:
-    """Of each person by key (or of one alone): judgments that count, the last one's moment, and
-    the time they took: one query.
-    """
-    said = judgments_in_force(project)
-    rows = (
-        (said if of is None else said.filter(annotator=of))
-        .order_by()
-        .values_list("annotator_id")
-        .annotate(n=Count("pk"), last=Max("at"), active=Sum("active_ms"), timed=Count("active_ms"))
-    )
-    return {
-        annotator: (count, last, Effort((active or 0) / 1_000, timed))
-        for annotator, count, last, active, timed in rows
-    }
-
-
-def effort_of_all(each: Iterable[Effort]) -> Effort:
-    """Several people's efforts as one."""
-    found = list(each)
-    return Effort(sum(one.seconds for one in found), sum(one.judgments for one in found))
-
-
-def people_pace(
-    project: Project, days: Mapping[int, list[Day]], zone: tzinfo, now: datetime | None = None
-) -> list[PersonPace]:
-    """Where everyone is who has not left, by name: three queries."""
-    said = efforts(project)
-    flags = dict(
-        Flag.objects.current()
-        .filter(narrative__in=narratives_in_force(project))
-        .order_by()
-        .values_list("annotator_id")
-        .annotate(n=Count("pk"))
-    )
-    found = []
-    for member in project.memberships.active().people().order_by("name"):
-        judged, last_at, effort = said.get(member.pk, (0, None, Effort(0.0, 0)))
-        own = days.get(member.pk) or empty_days(zone, now)
-        found.append(
-            PersonPace(member, judged, last_at, effort, own, flags.get(member.pk, 0)),
-        )
-    return found
-
-
 def tasks_pace(
     project: Project,
     seats: Iterable[tuple[str, str, int, int]],
-    zone: tzinfo,
+    calendar: Calendar,
     pace: int,
-    now: datetime | None = None,
 ) -> list[TaskPace]:
     """When each task will be done, counted in seats (value, name, done, total): two queries.
 
     Rewriting needs no seat that ends: a pair is done once its altered narrative is written.
     """
-    days = empty_days(zone, now)
-    since = datetime.combine(days[0].on, time.min, zone)
+    days, seconds, since = calendar.days(), calendar.slot, calendar.since
     ended: dict[str, dict[date, int]] = defaultdict(lambda: dict.fromkeys((d.on for d in days), 0))
     seats_done = (
         Assignment.objects.filter(pair__project=project, pair__removed_at=None, done_at__gte=since)
         .exclude(task=Assignment.Task.REWRITE)
         .order_by()
-        .values_list("task", Quarter(F("done_at")))
+        .values_list("task", Slot(F("done_at"), seconds))
         .annotate(n=Count("pk"))
     )
     written = (
@@ -335,12 +363,12 @@ def tasks_pace(
             created_at__gte=since,
         )
         .order_by()
-        .values_list(Quarter(F("created_at")))
+        .values_list(Slot(F("created_at"), seconds))
         .annotate(n=Count("pk"))
     )
     rewriting = Assignment.Task.REWRITE.value
-    for task, quarter, count in [*seats_done, *((rewriting, *row) for row in written)]:
-        on = _day(quarter, zone)
+    for task, slot, count in [*seats_done, *((rewriting, *row) for row in written)]:
+        on = calendar.day(slot, seconds)
         if on in ended[task]:
             ended[task][on] += count
     found = []

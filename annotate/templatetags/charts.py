@@ -43,17 +43,21 @@ def busiest(days: Sequence[Day]) -> int:
 def day_bars(days: Sequence[Day], most: int = 0) -> SafeString:
     """A bar for each day: what counts, and on top of it what does not any more.
 
-    `most` is the height of the chart; without it the tallest bar is.
+    `most` is the height of the chart; without it the tallest bar is, and each bar says its numbers
+    to the mouse.
     """
+    words = not most
     most = most or busiest(days) or 1
     bars = []
     for place, day in enumerate(days):
+        if not day.made:
+            continue
         counting = HEIGHT * day.counting / most
         other = HEIGHT * day.other / most
         x = place * STEP + (STEP - BAR) / 2
         bars.append(
             (
-                _said(day),
+                format_html("<title>{}</title>", _said(day)) if words else "",
                 _rect("counting", x, HEIGHT - counting, counting),
                 _rect("other", x, HEIGHT - counting - other, other),
             )
@@ -63,7 +67,7 @@ def day_bars(days: Sequence[Day], most: int = 0) -> SafeString:
         '{}<line class="axis" x1="0" x2="{}" y1="{}" y2="{}"/></svg>',
         len(days) * STEP,
         HEIGHT,
-        format_html_join("", "<g><title>{}</title>{}{}</g>", bars),
+        format_html_join("", "<g>{}{}{}</g>", bars),
         len(days) * STEP,
         HEIGHT,
         HEIGHT,

@@ -32,12 +32,10 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     """Show what was judged day by day, what is left, and when it will be done at this pace."""
     member = access.lead(request.user, slug)
     project = member.project
-    zone = _zone()
-    days_of = paces.days_of_people(project, zone)
-    days = paces.together(days_of.values(), zone)
+    calendar = paces.Calendar.of(_zone())
     work = paces.workload(project)
-    people = paces.people_pace(project, days_of, zone)
-    effort = paces.effort_of_all(person.effort for person in people)
+    people = paces.people_pace(project, calendar)
+    days, effort = paces.together(people, calendar)
     pace = _pace(request)
     lately = paces.whole_days(days, pace)
     seats = [(one.task, one.name, one.done, one.total) for one in task_progress(member)]
@@ -57,12 +55,10 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
             "effort": effort,
             "time_left": effort.for_(work.left),
             "active_lately": sum(day.active for day in days[-pace - 1 : -1]),
-            "tasks": paces.tasks_pace(project, seats, zone, pace),
-            "people": [
-                {"person": person, "days": person.days, "lately": person.lately(pace)}
-                for person in people
-            ],
-            "zone": str(zone),
+            "tasks": paces.tasks_pace(project, seats, calendar, pace),
+            "people": people,
+            "lately": {person.member.pk: person.lately(pace) for person in people},
+            "zone": str(calendar.zone),
         },
     )
 
@@ -75,9 +71,9 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     if found.pk != member.pk and not member.leads:
         raise PermissionDenied(_("Everybody has a page of their own; this is another person's."))
     project = member.project
-    zone = _zone()
-    days = paces.days_of_people(project, zone, of=found).get(found.pk) or paces.empty_days(zone)
-    judged, last_at, effort = paces.efforts(project, of=found).get(found.pk, (0, None, None))
+    calendar = paces.Calendar.of(_zone())
+    done = next(iter(paces.people_pace(project, calendar, of=found)), None)
+    done = done or paces.PersonPace(found, calendar.days())
     seats = my_seats(found)
     judging = [one for one in seats if one.seat.task == Assignment.Task.JUDGE]
     put_by = paces.final_flags(project).filter(
@@ -85,7 +81,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     )
     left = max(sum(one.total - one.done for one in judging) - put_by.count(), 0)
     pace = _pace(request)
-    lately = paces.whole_days(days, pace)
+    lately = paces.whole_days(done.days, pace)
     listed = flagged(member, request.GET, of=found)
     return render(
         request,
@@ -96,15 +92,15 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "section": "mine" if found.pk == member.pk else "dashboard",
             "person": found,
             "mine": found.pk == member.pk,
-            "judged": judged,
-            "last_at": last_at,
-            "effort": effort,
-            "time_left": effort.for_(left) if effort else None,
-            "days": days,
+            "judged": done.judged,
+            "last_on": done.last_on,
+            "effort": done.effort,
+            "time_left": done.effort.for_(left),
+            "days": done.days,
             "pace": pace,
             "paces": paces.PACES,
             "left": left,
-            "outlook": estimate(left, lately, days[-1].on, asked=bool(judging)),
+            "outlook": estimate(left, lately, done.days[-1].on, asked=bool(judging)),
             "seats": [
                 {
                     "seat": one.seat,
@@ -117,7 +113,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
                 for one in seats
             ],
             **_flags(listed, request),
-            "zone": str(zone),
+            "zone": str(calendar.zone),
         },
     )
 
