@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from audit.criteria import CRITERIA
 from audit.reliability import COEFFICIENTS, HEADLINE
 
 
@@ -83,9 +82,8 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             [
                 _line("All criteria", reviews["all"]),
                 *(
-                    _line(criterion.name, reviews["criteria"][criterion.key])
-                    for criterion in CRITERIA
-                    if criterion.key in reviews["criteria"]
+                    _line(scope.get("name", key), scope)
+                    for key, scope in reviews["criteria"].items()
                 ),
             ],
         ),

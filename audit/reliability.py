@@ -17,7 +17,8 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotate.models import Flag, Grade, Judgment, Narrative, Project
-from audit.criteria import CRITERIA, Level
+from audit import rubrics
+from audit.criteria import Rubric
 from audit.models import AgreementReport, Rating, Review
 from jobs.runner import Progress
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from agreement import Coefficient
-
-# Levels as an ordered scale: their distance is what weighted kappa and ordinal alpha see.
-LEVEL_VALUES: dict[str, int] = {Level.POOR: 0, Level.ACCEPTABLE: 1, Level.EXCELLENT: 2}
 
 # What every scope is measured by, in the order in which they are shown.
 COEFFICIENTS: dict[str, str] = {
@@ -68,10 +66,11 @@ def agreement_of(
 ) -> dict[str, Any]:
     """Return a project's agreement, ready for JSON: figures, and what they were computed on.
 
-    Keys: project, computed_at, scale, seed, resamples, through (the newest rows that were seen),
-    left_out, judgments {all, pairs, queries}, machines, reviews {all, criteria}. A scope has units,
-    raters, ratings, excluded and coefficients (keys of COEFFICIENTS), each of these with value (or
-    None and the reason in note), interval and interval_note.
+    Keys: project, computed_at, scale, rubric, levels (value -> number), seed, resamples, through
+    (the newest rows that were seen), left_out, judgments {all, pairs, queries}, machines, reviews
+    {all, criteria}. A scope has units, raters, ratings, excluded and coefficients (keys of
+    COEFFICIENTS), each of these with value (or None and the reason in note), interval and
+    interval_note; that of a criterion has its name as well.
     """
     progress = progress or Progress()
     # Before the rows are read: what comes in between counts as come since.
@@ -93,19 +92,23 @@ def agreement_of(
     with_machines = _sharing(
         by_anyone, [(person, machine) for machine in machine_names for person in people_names]
     )
-    reviews = _ratings(project)
-    levels = _Measure(sorted(LEVEL_VALUES.values()), seed, resamples, progress)
+    rubric = _rubric(project)
+    values = _level_values(rubric)
+    reviews = _ratings(project, rubric)
+    levels = _Measure(sorted(values.values()), seed, resamples, progress)
     queries = [(query, table) for query, table in by_people.groupby(level="query", sort=True)]
     progress.start(
-        2 + len(pairs) + len(queries) + len(with_machines) + len(CRITERIA), "Measuring agreement"
+        2 + len(pairs) + len(queries) + len(with_machines) + len(rubric.criteria),
+        "Measuring agreement",
     )
     return {
         **frame,
         "scale": scale,
-        "levels": {level.value: LEVEL_VALUES[level] for level in Level},
+        "rubric": rubric.name,
+        "levels": values,
         "seed": seed,
         "resamples": resamples,
-        "left_out": _left_out(project),
+        "left_out": _left_out(project, rubric),
         "judgments": {
             "all": measure(by_people),
             "pairs": [measure(by_people[list(pair)], raters=pair) for pair in pairs],
@@ -125,12 +128,15 @@ def agreement_of(
         "reviews": {
             "all": levels(_units_by_raters(reviews, ["narrative", "criterion"], "level")),
             "criteria": {
-                criterion.key: levels(
-                    _units_by_raters(
-                        reviews[reviews["criterion"] == criterion.key], ["narrative"], "level"
-                    )
-                )
-                for criterion in CRITERIA
+                criterion.key: {
+                    "name": criterion.name,
+                    **levels(
+                        _units_by_raters(
+                            reviews[reviews["criterion"] == criterion.key], ["narrative"], "level"
+                        )
+                    ),
+                }
+                for criterion in rubric.criteria
             },
         },
     }
@@ -246,19 +252,34 @@ def _judgments(project: Project) -> pd.DataFrame:
     return frame.astype({"is_machine": bool, "relevance": int})
 
 
-def _ratings(project: Project) -> pd.DataFrame:
-    """One row per rating of a submitted review by a person."""
+def _submitted(project: Project) -> Any:
+    return Review.objects.submitted().filter(auditor__project=project, auditor__is_machine=False)
+
+
+def _rubric(project: Project) -> Rubric:
+    """The rubric of the newest review: levels of two rubrics are not one scale."""
+    newest = _submitted(project).order_by("-submitted_at", "-pk").values_list("rubric", flat=True)
+    name = newest.first()
+    return rubrics.in_force(project.pk) if name is None else rubrics.named(project.pk, name)
+
+
+def _level_values(rubric: Rubric) -> dict[str, int]:
+    """Levels as an ordered scale, the worst 0: what weighted kappa and ordinal alpha see."""
+    best = len(rubric.levels) - 1
+    return {level.value: best - place for place, level in enumerate(rubric.levels)}
+
+
+def _ratings(project: Project, rubric: Rubric) -> pd.DataFrame:
+    """One row per rating of a submitted review by a person, under that rubric."""
     import pandas as pd
 
     rows = Rating.objects.filter(
-        review__auditor__project=project,
-        review__auditor__is_machine=False,
-        review__submitted_at__isnull=False,
+        review__in=_submitted(project).filter(rubric=rubric.name)
     ).values_list("review__narrative", "criterion", "review__auditor__name", "level")
     frame = pd.DataFrame.from_records(
         list(rows), columns=["narrative", "criterion", "rater", "level"]
     )
-    frame["level"] = frame["level"].map(LEVEL_VALUES)
+    frame["level"] = frame["level"].map(_level_values(rubric))
     return frame
 
 
@@ -287,7 +308,7 @@ ONE = {"judgments": "judgment", "documents": "document", "reviews": "review"}
 MANY = {name: name for name in ONE}
 
 
-def _left_out(project: Project) -> list[dict[str, Any]]:
+def _left_out(project: Project, rubric: Rubric) -> list[dict[str, Any]]:
     """What people said that does not enter the figures, and why."""
     said = Judgment.objects.current().of_people().filter(annotator__project=project)
     removed = Q(narrative__pair__removed_at__isnull=False)
@@ -304,6 +325,9 @@ def _left_out(project: Project) -> list[dict[str, Any]]:
         "{judgments} under an instruction that was removed": said.filter(removed).count(),
         "{documents} flagged instead of judged": flags.count(),
         "{reviews} not submitted yet": drafts.count(),
+        f"{{reviews}} under another rubric than {rubric.name}": _submitted(project)
+        .exclude(rubric=rubric.name)
+        .count(),
     }
     return [
         {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}
