@@ -24,6 +24,7 @@ from django.db.models import (
     Case,
     CharField,
     Exists,
+    F,
     IntegerField,
     Max,
     OuterRef,
@@ -37,12 +38,9 @@ from django.db.models.functions import Cast, Concat
 
 from annotate.models import Adjudication, Grade, Judgment, Membership, Narrative, Project
 from annotate.models.judgment import JudgmentQuerySet
-from audit.criteria import Level
+from audit.criteria import Rubric
 from audit.models import Rating
-from audit.scopes import WHOLE, Period, Scope, about, periods_of, week_of
-
-# Levels as an ordered scale: their distance is what weighted kappa and ordinal alpha see.
-LEVEL_VALUES: dict[str, int] = {Level.POOR: 0, Level.ACCEPTABLE: 1, Level.EXCELLENT: 2}
+from audit.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
 
 # Who said what of a unit: (member, value) in the order of the members.
 Said = tuple[tuple[int, int], ...]
@@ -70,8 +68,8 @@ class Counts:
         judgments: Patterns of people and machines, for each narrative version.
         guidelines: Patterns of people for each version of the guidelines; 0 is before the first.
         weeks: Patterns of people by the Monday of the week in which a unit was last judged.
-        reviews: Patterns of auditors for each criterion.
-        levels: The scale of the reviews, ascending.
+        rubric: What the reviews are under: those under another one are not counted.
+        reviews: Patterns of auditors for each criterion; the worst level is 0, the next 1.
     """
 
     scale: list[int]
@@ -80,8 +78,14 @@ class Counts:
     judgments: dict[Under, Patterns]
     guidelines: dict[int, Patterns]
     weeks: dict[date, Patterns]
+    rubric: Rubric
     reviews: dict[str, Patterns]
-    levels: list[int]
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """Levels as an ordered scale, the worst 0: what weighted kappa and ordinal alpha see."""
+        best = len(self.rubric.levels) - 1
+        return {level.value: best - place for place, level in enumerate(self.rubric.levels)}
 
     @property
     def sha256(self) -> str:
@@ -92,7 +96,7 @@ class Counts:
             ("weeks", ((day.isoformat(), patterns) for day, patterns in self.weeks.items())),
             ("reviews", self.reviews.items()),
         ]
-        lines = [json.dumps(["scale", self.scale, self.levels])]
+        lines = [json.dumps(["scale", self.scale, self.rubric.name, self.levels])]
         for section, groups in sections:
             lines += [
                 json.dumps([section, of, self._named(said), times])
@@ -126,6 +130,7 @@ class Counts:
 def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
     """Count the answers in a part of a project: a fixed number of queries, as of about now."""
     members = Membership.objects.filter(project=project)
+    rubric = rubric_of(project)
     everybody = list(members.values_list("pk", "name", "is_machine"))
     judgments = _by_narrative(project, scope)
     guidelines = {} if scope.criterion else _by_guideline(project, scope)
@@ -140,8 +145,8 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
         judgments=judgments,
         guidelines=guidelines,
         weeks=weeks,
-        reviews=_by_criterion(project, scope),
-        levels=sorted(LEVEL_VALUES.values()),
+        rubric=rubric,
+        reviews=_by_criterion(project, scope, rubric),
     )
 
 
@@ -285,13 +290,14 @@ def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     }
 
 
-def _by_criterion(project: Project, scope: Scope) -> dict[str, Patterns]:
+def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, Patterns]:
     """What auditors said in submitted reviews, of every version."""
     ratings = Rating.objects.filter(
         about(scope, "review__narrative__"),
         review__auditor__project=project,
         review__auditor__is_machine=False,
         review__submitted_at__isnull=False,
+        review__rubric=rubric.name,
     )
     if scope.criterion:
         ratings = ratings.filter(criterion=scope.criterion)
@@ -302,12 +308,9 @@ def _by_criterion(project: Project, scope: Scope) -> dict[str, Patterns]:
             ratings = ratings.filter(review__submitted_at__gte=period.start)
         if period.end is not None:
             ratings = ratings.filter(review__submitted_at__lt=period.end)
-    value = Case(
-        *(When(level=level, then=Value(value)) for level, value in LEVEL_VALUES.items()),
-        output_field=IntegerField(),
-    )
+    from_worst = Value(len(rubric.levels) - 1) - F("place")
     units = ratings.values("review__narrative_id", "criterion")
-    units = units.annotate(said=_answers("review__auditor_id", value))
+    units = units.annotate(said=_answers("review__auditor_id", from_worst))
     return _grouped(units, "criterion")
 
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from audit.criteria import CRITERIA
 from audit.reliability import COEFFICIENTS, HEADLINE
 
 
@@ -109,9 +108,8 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             [
                 _line("All criteria", reviews["all"]),
                 *(
-                    _line(criterion.name, reviews["criteria"][criterion.key])
-                    for criterion in CRITERIA
-                    if criterion.key in reviews["criteria"]
+                    _line(scope.get("name", key), scope)
+                    for key, scope in reviews["criteria"].items()
                 ),
             ],
         ),

@@ -14,12 +14,75 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Candidate, Membership, Narrative, Project, Run
-from audit.criteria import CRITERIA, Level
+from audit.criteria import Criterion, Level
+from audit.criteria import Rubric as Content
 from jobs.models import Job
 
 # The same for every report, so that the same rows give the same figures.
 SEED = 20_260_101
 RESAMPLES = 2_000
+
+
+class RubricQuerySet(models.QuerySet["Rubric"]):
+    """Rubrics of projects."""
+
+    def in_force(self, project: int) -> Rubric | None:
+        """Return the one that a project chose last; None: it has chosen none."""
+        chosen = self.filter(project=project, chosen_at__isnull=False)
+        return chosen.order_by("-chosen_at", "-pk").first()
+
+
+class Rubric(models.Model):
+    """One version of what a project's instructions are rated on. A change inserts a version.
+
+    The same as `audit.criteria.Rubric`, which the pages know; levels and criteria are kept as its
+    fields are named. In force is the one that was chosen last, or the one that comes with Rejudge.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="rubrics")
+    # With the version, "followtable-1": what a review says it was made under.
+    name = models.CharField(max_length=60)
+    title = models.CharField(max_length=120)
+    # Best first: [{"value": "poor", "name": "Poor", "sentence": "…", "rejects": true}].
+    levels: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    # [{"key": …, "name": …, "asks": …, "poor_when": …, "good_example": …, "poor_example": …}].
+    criteria: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+    # Nobody where a command brought or chose it.
+    created_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    chosen_at = models.DateTimeField(null=True, blank=True)
+    chosen_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = RubricQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="rubric_name_once_per_project", fields=["project", "name"]
+            ),
+            models.CheckConstraint(name="rubric_has_a_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="rubric_chosen_by_someone_at_some_time",
+                condition=Q(chosen_by__isnull=True) | Q(chosen_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def content(self) -> Content:
+        """What it says."""
+        return Content(
+            self.name,
+            self.title,
+            tuple(Level(**level) for level in self.levels),
+            tuple(Criterion(**criterion) for criterion in self.criteria),
+        )
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):
@@ -35,6 +98,7 @@ class Review(models.Model):
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="reviews")
     auditor = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reviews")
+    # The name of a rubric of the project, or of one that comes with Rejudge: `audit.rubrics`.
     rubric = models.CharField(max_length=60)
     started_at = models.DateTimeField(default=timezone.now)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -55,12 +119,14 @@ class Review(models.Model):
 class Rating(models.Model):
     """The answer to one criterion. Without a level while only its words are written, in a draft."""
 
-    LEVELS: ClassVar = [(level.value, level.value.capitalize()) for level in Level]
-    CRITERIA: ClassVar = [(criterion.key, criterion.name) for criterion in CRITERIA]
-
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="ratings")
-    criterion = models.CharField(max_length=40, choices=CRITERIA)
-    level = models.CharField(max_length=20, choices=LEVELS, blank=True)
+    # Key and value, as the rubric of the review has them.
+    criterion = models.CharField(max_length=40)
+    level = models.CharField(max_length=20, blank=True)
+    # What the rubric says of the level, so that queries need not know it: where on the scale it
+    # stands, 0 for the best, and whether it rejects.
+    place = models.PositiveSmallIntegerField(null=True, blank=True)
+    rejects = models.BooleanField(null=True, blank=True)
     words = models.TextField(blank=True)
 
     class Meta:
@@ -68,9 +134,11 @@ class Rating(models.Model):
             models.UniqueConstraint(
                 name="rating_once_per_criterion", fields=["review", "criterion"]
             ),
+            models.CheckConstraint(name="rating_names_a_criterion", condition=~Q(criterion="")),
             models.CheckConstraint(
-                name="rating_level_known",
-                condition=Q(level__in=["", *(level.value for level in Level)]),
+                name="rating_level_has_a_place",
+                condition=Q(level="", place__isnull=True, rejects__isnull=True)
+                | (~Q(level="") & Q(place__isnull=False, rejects__isnull=False)),
             ),
         ]
 

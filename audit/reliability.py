@@ -19,10 +19,10 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotate.models import Flag, Judgment, Narrative, Project
-from audit.counting import LEVEL_VALUES, Counts, Patterns, counts_of, in_force
-from audit.criteria import Level
+from audit.counting import Counts, Patterns, counts_of, in_force
+from audit.criteria import Criterion, Rubric
 from audit.models import AgreementReport, Review
-from audit.scopes import WHOLE, Scope, about, criteria_of, kept, periods_of
+from audit.scopes import WHOLE, Scope, about, kept, periods_of
 from jobs.runner import Progress
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def agreement_of(
 
     Keys: project, scope (the address's query string, "" for the whole), sha256 (of everything that
     was counted: the same answers have the same sum), computed_at, scale, levels, seed, resamples,
-    through (the newest rows that were seen), left_out, judgments, machines, reviews.
+    through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric.
 
     A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
     each of these with value (or None and the reason in note), interval and interval_note.
@@ -87,7 +87,9 @@ def agreement_of(
       UTC, by the last judgment of a document). In order of their names, versions and dates; what
       nobody judged in is left out.
     - machines: a list of `machine` (its name) and `pairs`, the scopes of each person with it.
-    - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope.
+    - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
+      has its `name`. `rubric` is the name of the rubric that all of these reviews are under,
+      `levels` each of its levels with the number it counts as.
 
     `by` names the splits (SPLITS) to measure; the lists of the others are empty.
     """
@@ -111,9 +113,9 @@ def agreement_of(
     guidelines = counts.guidelines if "guideline" in by else {}
     weeks = counts.weeks if "week" in by else {}
     machines = _machines(counts) if "machine" in by else []
-    criteria = [key for key, _name in criteria_of(project)] if "criterion" in by else []
+    criteria = _criteria(counts, scope) if "criterion" in by else ()
     measure = _Measure(counts.scale, names, seed, resamples, progress)
-    levels = _Measure(counts.levels, names, seed, resamples, progress)
+    levels = _Measure(sorted(counts.levels.values()), names, seed, resamples, progress)
     splits = (pairs, queries, categories, guidelines, weeks, criteria)
     progress.start(
         2 + sum(map(len, splits)) + sum(len(found) for _machine, found in machines),
@@ -124,10 +126,11 @@ def agreement_of(
         **frame,
         "sha256": counts.sha256,
         "scale": counts.scale,
-        "levels": {level.value: LEVEL_VALUES[level] for level in Level},
+        "rubric": counts.rubric.name,
+        "levels": counts.levels,
         "seed": seed,
         "resamples": resamples,
-        "left_out": _left_out(project, scope),
+        "left_out": _left_out(project, scope, counts.rubric),
         "judgments": {
             "all": measure(everything),
             "pairs": [measure(patterns, raters=pair) for pair, patterns in pairs],
@@ -155,7 +158,13 @@ def agreement_of(
         ],
         "reviews": {
             "all": levels(_sum(counts.reviews.values())),
-            "criteria": {key: levels(counts.reviews.get(key, Counter())) for key in criteria},
+            "criteria": {
+                criterion.key: {
+                    "name": criterion.name,
+                    **levels(counts.reviews.get(criterion.key, Counter())),
+                }
+                for criterion in criteria
+            },
         },
     }
 
@@ -329,6 +338,11 @@ def _machines(counts: Counts) -> list[tuple[int, list[tuple[tuple[int, int], Pat
     ]
 
 
+def _criteria(counts: Counts, scope: Scope) -> list[Criterion]:
+    """The criteria to measure, in the rubric's order."""
+    return [one for one in counts.rubric.criteria if scope.criterion in ("", one.key)]
+
+
 def _through(project: Project) -> dict[str, int]:
     judgments = Judgment.objects.filter(annotator__project=project)
     narratives = Narrative.objects.filter(pair__project=project)
@@ -346,7 +360,7 @@ ONE = {"judgments": "judgment", "documents": "document", "reviews": "review"}
 MANY = {name: name for name in ONE}
 
 
-def _left_out(project: Project, scope: Scope) -> list[dict[str, Any]]:
+def _left_out(project: Project, scope: Scope, rubric: Rubric) -> list[dict[str, Any]]:
     """What people said that does not enter the figures, and why."""
     of_scope = about(scope, "narrative__")
     said = Judgment.objects.current().of_people().filter(of_scope, annotator__project=project)
@@ -355,11 +369,11 @@ def _left_out(project: Project, scope: Scope) -> list[dict[str, Any]]:
         .filter(of_scope, annotator__project=project, narrative__in=in_force(project))
         .exclude(kind=Flag.Kind.LATER)
     )
-    drafts = Review.objects.filter(of_scope, auditor__project=project, submitted_at__isnull=True)
+    reviews = Review.objects.filter(of_scope, auditor__project=project)
     if scope.people:
         said = said.filter(annotator__name__in=scope.people)
         flags = flags.filter(annotator__name__in=scope.people)
-        drafts = drafts.filter(auditor__name__in=scope.people)
+        reviews = reviews.filter(auditor__name__in=scope.people)
     if scope.criterion:
         said, flags = said.none(), flags.none()
     removed = Q(narrative__pair__removed_at__isnull=False)
@@ -369,7 +383,11 @@ def _left_out(project: Project, scope: Scope) -> list[dict[str, Any]]:
         .count(),
         "{judgments} under an instruction that was removed": said.filter(removed).count(),
         "{documents} flagged instead of judged": flags.count(),
-        "{reviews} not submitted yet": drafts.count(),
+        "{reviews} not submitted yet": reviews.filter(submitted_at__isnull=True).count(),
+        f"{{reviews}} under another rubric than {rubric.name}": reviews.submitted()
+        .filter(auditor__is_machine=False)
+        .exclude(rubric=rubric.name)
+        .count(),
     }
     return [
         {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}

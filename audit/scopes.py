@@ -19,7 +19,9 @@ from django.utils.translation import gettext_lazy
 
 from annotate.errors import Refused
 from annotate.models import Guideline, InstructionPair, Membership, Narrative, Project, Query
-from audit.criteria import CRITERIA
+from audit import rubrics
+from audit.criteria import Rubric
+from audit.models import Review
 
 # What an address may say of a scope; everything may be left out.
 FIELDS = (
@@ -150,7 +152,7 @@ def _refuse_unknown(project: Project, said: Mapping[str, str]) -> None:
             % {"side": side, "known": _listed(Narrative.Side.values)}
         )
     criterion = said["criterion"]
-    if criterion and criterion not in (known := [key for key, _name in criteria_of(project)]):
+    if criterion and criterion not in (known := list(rubric_of(project).keys)):
         raise Refused(
             _("There is no criterion %(criterion)s. There are: %(known)s.")
             % {"criterion": criterion, "known": _listed(known)}
@@ -209,9 +211,15 @@ def categories_of(project: Project) -> list[str]:
     return sorted(found.values_list("category", flat=True).distinct())
 
 
-def criteria_of(project: Project) -> list[tuple[str, str]]:
-    """Key and name of each criterion that instructions of a project are reviewed on."""
-    return [(criterion.key, criterion.name) for criterion in CRITERIA]
+def rubric_of(project: Project) -> Rubric:
+    """The rubric of the newest review: levels of two rubrics are not one scale, so agreement is of
+    the reviews under one.
+    """
+    submitted = Review.objects.submitted().filter(
+        auditor__project=project, auditor__is_machine=False
+    )
+    name = submitted.order_by("-submitted_at", "-pk").values_list("rubric", flat=True).first()
+    return rubrics.in_force(project.pk) if name is None else rubrics.named(project.pk, name)
 
 
 def periods_of(project: Project) -> dict[int, Period]:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0002_checks'),
+        ('audit', '0003_rubrics'),
     ]
 
     operations = [
