@@ -290,8 +290,10 @@ def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     }
 
 
-def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, Patterns]:
-    """What auditors said in submitted reviews, of every version."""
+def ratings_in(project: Project, scope: Scope, rubric: Rubric) -> QuerySet[Rating]:
+    """The ratings that count in a scope: of people, in submitted reviews under a rubric, of every
+    version of the narratives.
+    """
     ratings = Rating.objects.filter(
         about(scope, "review__narrative__"),
         review__auditor__project=project,
@@ -308,8 +310,12 @@ def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, P
             ratings = ratings.filter(review__submitted_at__gte=period.start)
         if period.end is not None:
             ratings = ratings.filter(review__submitted_at__lt=period.end)
+    return ratings
+
+
+def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, Patterns]:
     from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = ratings.values("review__narrative_id", "criterion")
+    units = ratings_in(project, scope, rubric).values("review__narrative_id", "criterion")
     units = units.annotate(said=_answers("review__auditor_id", from_worst))
     return _grouped(units, "criterion")
 

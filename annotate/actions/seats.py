@@ -196,6 +196,19 @@ def workable_pairs(project: Project, task: str) -> QuerySet[InstructionPair]:
     return pairs_with_pool(project)
 
 
+def must_answer_first(member: Membership) -> bool:
+    """Tell whether `member` sits before something others may have answered, and has yet to.
+
+    Blind means blind: until then no file tells them what the others said.
+    """
+    return any(
+        member.assignments.open()
+        .filter(task=task, pair__in=workable_pairs(member.project, task).order_by().values("pk"))
+        .exists()
+        for task in (Task.JUDGE, Task.REVIEW)
+    )
+
+
 def refuse_if_archived(project: Project) -> None:
     """Refuse to change anything in a project that is put away."""
     if project.archived_at is not None:
