@@ -6,6 +6,7 @@ from annotate.models.collection import Candidate, Document, DocumentText, Query,
 from annotate.models.instruction import Condition, Draft, InstructionPair, Narrative
 from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment, Verdict
 from annotate.models.load import Load
+from annotate.models.looking import GuidelineCase, LookAgain
 from annotate.models.project import (
     Category,
     Grade,
@@ -28,9 +29,11 @@ __all__ = [
     "Flag",
     "Grade",
     "Guideline",
+    "GuidelineCase",
     "InstructionPair",
     "Judgment",
     "Load",
+    "LookAgain",
     "Membership",
     "Narrative",
     "Preferences",
