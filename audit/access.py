@@ -27,8 +27,8 @@ from audit.models import AgreementReport, Decision
 from audit.reviews import must_answer_first
 
 BLIND = gettext_lazy(
-    "You have judging or reviewing left in this project, and this would show you what others said. "
-    "Finish it, or leave the seat, then look here again."
+    "You have judging or reviewing left in this project, and agreement would tell you what others "
+    "said. Finish it, or leave the seat, then look here again."
 )
 
 
@@ -137,9 +137,19 @@ def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementRepor
     return member, found
 
 
+def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
+    """Return a report of a project with its figures; as `report`, and PermissionDenied for a lead
+    who is still blind.
+    """
+    member, found = report(user, slug, pk)
+    if seats.must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return found
+
+
 def told(user: Person, slug: str) -> Membership:
     """Return a lead of a project who may read what each person said, or raise Http404 or
-    PermissionDenied: also for a lead who has yet to answer something themselves.
+    PermissionDenied: also for a lead who is still blind.
     """
     member = access.lead(user, slug)
     if seats.must_answer_first(member):

@@ -150,10 +150,8 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     return [table for table in found if any(line.ratings for line in table.lines)]
 
 
-def against_machines(figures: dict[str, Any], *, crossed: bool = True) -> list[Against]:
-    """Return what people and each machine say, a machine at a time, with `crossed` how often which
-    grades met.
-    """
+def against_machines(figures: dict[str, Any]) -> list[Against]:
+    """Return what people and each machine say, a machine at a time."""
     return [
         Against(
             machine["machine"],
@@ -173,7 +171,7 @@ def against_machines(figures: dict[str, Any], *, crossed: bool = True) -> list[A
                     list(zip(figures["scale"], one["table"], strict=True)),
                 )
                 for one in machine["pairs"]
-                if crossed and "table" in one
+                if "table" in one
             ],
         )
         for place, machine in enumerate(figures["machines"], start=1)

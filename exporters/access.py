@@ -15,8 +15,6 @@ from annotate.models import Membership
 from exporters import manifest
 from exporters.models import Export, Release
 
-__all__ = ["ARCHIVE", "BLIND", "export", "file", "made_releases", "must_answer_first", "release"]
-
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "

@@ -55,14 +55,15 @@ def agreement_machines(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one report as it was computed, whatever came after it."""
-    member, report = access.report(request.user, slug, pk)
+    member = access.told(request.user, slug)
+    report = access.computed_report(request.user, slug, pk)
     scope = kept(report.scope)
     context = _frame(member, scope, "agreement") | {
         "form": ScopeForm(member.project, scope.asked),
         "past": report,
         "report": report,
         "seconds_left": _seconds_left(report),
-        **_computed(report, member),
+        **_computed(report),
     }
     return render(request, "audit/agreement.html", context)
 
@@ -82,12 +83,13 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
             reviewed=F("figures__reviews__all__coefficients__" + HEADLINE),
         )[: PAGE_SIZE + 1]
     )
+    blind = must_answer_first(member)
     rows = [
         {
             "report": report,
             "scope": words(kept(report.scope)),
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
-            "headline": report.everyone or report.reviewed,
+            "headline": None if blind else report.everyone or report.reviewed,
         }
         for report in found[:PAGE_SIZE]
     ]
@@ -118,8 +120,7 @@ def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResp
 @require_GET
 def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Send a report's figures as JSON, with what they were computed on."""
-    access.told(request.user, slug)
-    _member, report = access.report(request.user, slug, pk)
+    report = access.computed_report(request.user, slug, pk)
     response = JsonResponse(
         {
             "report": report.pk,
@@ -180,7 +181,9 @@ def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
         return render(request, "audit/agreement.html#job", context)
-    context |= _computed(reports.computed().first(), member)
+    if must_answer_first(member):
+        return render(request, f"audit/{name}.html", context | {"blind": access.BLIND})
+    context |= _computed(reports.computed().first())
     return render(request, f"audit/{name}.html", context)
 
 
@@ -201,31 +204,26 @@ def _frame(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
     }
 
 
-def _computed(report: AgreementReport | None, member: Membership) -> dict[str, Any]:
-    """What a page draws of a report that has figures; how grades meet, and what each person said,
-    for who has nothing left to answer.
-    """
+def _computed(report: AgreementReport | None) -> dict[str, Any]:
+    """What a page draws of a report that has figures."""
     if report is None or report.figures is None:
         return {}
     figures, scope = report.figures, kept(report.scope)
     found = tables(figures)
-    blind = must_answer_first(member)
     of, slug = words(scope), report.project.slug
     return {
         "computed": report,
         "figures": figures,
         "stale_words": _stale_words(since(report)),
         "tables": found,
-        "against": against_machines(figures, crossed=not blind),
+        "against": against_machines(figures),
         "paper": [part for table in found if (part := _for_the_paper(table, of))],
-        "blind": access.BLIND if blind else "",
         "unit_tables": [
             (key, _address("audit:agreement_units", slug, scope, key), title)
             for key, title in _unit_tables(figures)
-            if not blind
         ],
         "unit_table": _address("audit:agreement_units", slug, scope, Of.MACHINES)
-        if figures["machines"] and not blind
+        if figures["machines"]
         else "",
     }
 

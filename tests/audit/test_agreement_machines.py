@@ -110,14 +110,21 @@ def test_a_machine_that_shares_nothing_is_named(led, client):
     assert "No person has judged what gauge judged" in text(client.get(led.machines))
 
 
-def test_who_has_yet_to_judge_does_not_see_which_grades_met(led, client):
-    computed(led)
+def test_who_has_yet_to_judge_sees_nothing_of_it(led, client):
+    report = computed(led)
     seats.take(pair=led.pair, task=Assignment.Task.JUDGE, by=led.carla)
+    slug = led.project.slug
 
     page = text(client.get(led.machines))
 
-    assert "People against gauge" in page
-    assert "Grades of ada and of gauge" not in page
+    assert "You have judging or reviewing left in this project" in page
+    assert "gauge" not in page
+    for url in (
+        reverse("audit:agreement_units", args=[slug, "machines"]),
+        reverse("audit:agreement_past", args=[slug, report.pk]),
+        reverse("audit:agreement_report", args=[slug, report.pk]),
+    ):
+        assert client.get(url).status_code == 403
 
 
 @pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
