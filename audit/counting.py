@@ -36,7 +36,15 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Concat
 
-from annotate.models import Adjudication, Grade, Judgment, Membership, Narrative, Project
+from annotate.models import (
+    Adjudication,
+    Grade,
+    Judgment,
+    LookAgain,
+    Membership,
+    Narrative,
+    Project,
+)
 from annotate.models.judgment import JudgmentQuerySet
 from audit.criteria import Rubric
 from audit.models import Rating
@@ -201,15 +209,24 @@ def _could_see(moment: str) -> Q:
     """Whether whoever judged could see another's answer at a moment (a column of the judgment).
 
     Pages show nobody's answer before one's own. After it, people meet the decision once one is
-    made; leads, who have the disagreements, all that was said.
+    made, and who is asked to look again knows that something is wrong; leads, who have the
+    disagreements, see all that was said.
     """
     unit = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
     settled = Adjudication.objects.filter(**unit, at__lte=OuterRef(moment))
     earlier = Judgment.objects.filter(**unit, at__lt=OuterRef(moment))
     own = earlier.filter(annotator=OuterRef("annotator"))
     of_others = earlier.of_people().exclude(annotator=OuterRef("annotator"))
+    asked = LookAgain.objects.filter(
+        judgment__narrative=OuterRef("narrative"),
+        judgment__candidate=OuterRef("candidate"),
+        judgment__annotator=OuterRef("annotator"),
+        # For a new version of the guidelines everybody is asked, whatever others said.
+        guideline__isnull=True,
+        at__lte=OuterRef(moment),
+    )
     lead = Q(annotator__role=Membership.Role.LEAD) & Q(Exists(own)) & Q(Exists(of_others))
-    return Q(Exists(settled)) | lead
+    return Q(Exists(settled)) | Q(Exists(asked)) | lead
 
 
 class _Together(Aggregate):
