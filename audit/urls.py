@@ -46,6 +46,26 @@ urlpatterns = [
     path("labels/<int:pk>/settlement/", checks.settlement, name="settlement"),
     path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
     path(
+        "projects/<slug:slug>/agreement/machines/",
+        agreement.agreement_machines,
+        name="agreement_machines",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/units/<slug:of>.csv",
+        agreement.agreement_units,
+        name="agreement_units",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/reports/",
+        agreement.agreement_reports,
+        name="agreement_reports",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/reports/<int:pk>/",
+        agreement.agreement_past,
+        name="agreement_past",
+    ),
+    path(
         "projects/<slug:slug>/agreement/reports/<int:pk>.json",
         agreement.agreement_report,
         name="agreement_report",
