@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate import access as annotate_access
+from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
 from annotate.requests import PageRequest
 from audit import access, actions
@@ -45,6 +46,8 @@ def agreement(request: PageRequest, slug: str) -> HttpResponse:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
         return render(request, "audit/agreement.html#job", context)
+    if must_answer_first(member):
+        return render(request, "audit/agreement.html", {**context, "blind": access.BLIND})
     computed = reports.filter(state=Job.State.DONE).first()
     figures = computed.figures if computed is not None else None
     if computed is not None and figures is not None:
@@ -68,7 +71,7 @@ def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResp
 @require_GET
 def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Send a report's figures as JSON, with what they were computed on."""
-    _, report = access.report(request.user, slug, pk)
+    report = access.computed_report(request.user, slug, pk)
     response = JsonResponse(
         {
             "report": report.pk,
