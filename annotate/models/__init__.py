@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from annotate.models.collection import Candidate, Document, DocumentText, Query, Run, RunLine
 from annotate.models.instruction import Condition, Draft, InstructionPair, Narrative
-from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment, Verdict
+from annotate.models.judgment import (
+    Adjudication,
+    Assignment,
+    ConditionAdjudication,
+    Flag,
+    Judgment,
+    Verdict,
+)
 from annotate.models.load import Load
 from annotate.models.project import Grade, Guideline, Membership, Preferences, Project, User
 
@@ -13,6 +20,7 @@ __all__ = [
     "Assignment",
     "Candidate",
     "Condition",
+    "ConditionAdjudication",
     "Document",
     "DocumentText",
     "Draft",
