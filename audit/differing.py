@@ -40,7 +40,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Abs, Greatest
+from django.db.models.functions import Abs, Coalesce, Greatest
 
 from annotate.models import (
     Adjudication,
@@ -55,7 +55,6 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from audit.criteria import Level
 from audit.models import Check, Decision, Rating, Review
 
 
@@ -140,7 +139,7 @@ class Reader:
         open_ones = Assignment.objects.open().filter(
             member=self.member, task__in=[Assignment.Task.JUDGE, Assignment.Task.REVIEW]
         )
-        return list(open_ones.values_list("task", "pair"))
+        return [(task, int(pair)) for task, pair in open_ones.values_list("task", "pair")]
 
     @property
     def to_judge(self) -> list[int]:
@@ -190,9 +189,7 @@ def source(
 # --- judgments ------------------------------------------------------------------------------------
 
 
-def _judgments(
-    reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bool
-) -> Source:
+def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bool) -> Source:
     ids = ("narrative_id", "candidate_id")
     narratives = reader.narratives(wanted, only).values("pk")
     current = Judgment.objects.current().exclude(annotator__in=reader.machines)
@@ -210,9 +207,7 @@ def _judgments(
     grouped = (
         rows.order_by()
         .values("narrative_id", "candidate_id")
-        .annotate(
-            people=Count("pk"), low=Min("relevance"), high=Max("relevance"), since=Max("at")
-        )
+        .annotate(people=Count("pk"), low=Min("relevance"), high=Max("relevance"), since=Max("at"))
         .annotate(distance=F("high") - F("low"))
         .filter(distance__gt=0)
     )
@@ -332,21 +327,26 @@ def _reviews(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: b
                 ~Q(pair__in=reader.to_review) | Exists(mine) | Q(author=reader.member)
             )
         found = found.filter(Exists(decided) if wanted.settled else ~Exists(decided))
-    ratings = Rating.objects.filter(review__submitted_at__isnull=False).exclude(level="")
+    ratings = Rating.objects.filter(review__submitted_at__isnull=False)
     if wanted.criterion:
         ratings = ratings.filter(criterion=wanted.criterion)
     of_people = ratings
     if wanted.people is not None and not in_any_state:
         of_people = ratings.filter(review__auditor__in=wanted.people)
     found = found.filter(Exists(_straddling(of_people)))
-    best = _on_the_same(ratings).filter(level=Level.EXCELLENT)
-    apart = ratings.filter(Exists(best), review__narrative=OuterRef("pk"), level=Level.POOR)
+    # How many levels apart they are at most where they straddle.
+    best = _on_the_same(ratings).filter(rejects=False).order_by("place").values("place")
+    apart = (
+        ratings.filter(review__narrative=OuterRef("pk"), rejects=True)
+        .annotate(apart=F("place") - Subquery(best[:1]))
+        .filter(apart__isnull=False)
+        .order_by("-apart")
+        .values("apart")
+    )
     last = Review.objects.submitted().filter(narrative=OuterRef("pk")).order_by("-submitted_at")
     since = decided.values("at") if wanted.settled else last.values("submitted_at")
     rows = found.annotate(
-        distance=Case(
-            When(Exists(apart), then=Value(2)), default=Value(1), output_field=IntegerField()
-        ),
+        distance=Coalesce(Subquery(apart[:1]), Value(0)),
         # Whether the instruction is kept at all, with every document relevant under it.
         effect=Value(2),
         since=Subquery(since[:1]),
@@ -363,8 +363,8 @@ def _on_the_same(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
 
 def _straddling(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
     """The rejecting answers of a narrative beside which another does not reject."""
-    other = _on_the_same(ratings).exclude(level=Level.POOR)
-    return ratings.filter(Exists(other), review__narrative=OuterRef("pk"), level=Level.POOR)
+    other = _on_the_same(ratings).filter(rejects=False)
+    return ratings.filter(Exists(other), review__narrative=OuterRef("pk"), rejects=True)
 
 
 # --- checks ---------------------------------------------------------------------------------------
@@ -473,4 +473,5 @@ def _settled_rows(
         rows = rows.annotate(first=first, second=second).filter(
             Q(first__gt=F("second")) | Q(first__lt=F("second"))
         )
-    return rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
+    found: QuerySet[Any, Any] = rows.annotate(distance=Value(0), effect=Value(0), since=F("at"))
+    return found

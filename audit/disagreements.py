@@ -26,7 +26,6 @@ from annotate.models import (
     Narrative,
     Verdict,
 )
-from audit.criteria import Level
 from audit.differing import Kind, Order, Reader, Source, Thing, Wanted, source
 from audit.letters import person, places
 from audit.models import Check, Decision, Reveal, Review, SampleItem
@@ -86,10 +85,14 @@ class Key(NamedTuple):
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None or not 1970 <= moment.year < 9999:
             raise ValueError(f"{at!r} is no moment of this list")
-        numbers = [int(one) for one in (effect, distance, narrative, candidate, part)]
-        if not all(0 <= number < _TOO_LARGE for number in numbers):
-            raise ValueError(f"{text!r} holds a number that no row has")
-        return cls(*numbers[:2], moment, Kind(kind), *numbers[2:])
+
+        def number(given: str) -> int:
+            if not 0 <= int(given) < _TOO_LARGE:
+                raise ValueError(f"{given!r} is a number that no row has")
+            return int(given)
+
+        place = number(effect), number(distance), moment, Kind(kind)
+        return cls(*place, number(narrative), number(candidate), number(part))
 
 
 class Voice(NamedTuple):
@@ -217,9 +220,7 @@ def reveal_of(thing: Thing) -> tuple[int, int, int]:
     return thing.narrative, thing.candidate, item
 
 
-def _counts(
-    reader: Reader, wanted: Wanted, leave_out: Iterable[Kind] = ()
-) -> dict[Kind, int]:
+def _counts(reader: Reader, wanted: Wanted, leave_out: Iterable[Kind] = ()) -> dict[Kind, int]:
     kinds = [kind for kind in wanted.kinds if kind not in leave_out]
     return {kind: source(kind, reader, wanted).rows.count() for kind in kinds}
 
@@ -342,9 +343,7 @@ class _Names:
             )
             self._known = {
                 (narrative, candidate or 0, item or 0)
-                for narrative, candidate, item in seen.values_list(
-                    "narrative", "candidate", "item"
-                )
+                for narrative, candidate, item in seen.values_list("narrative", "candidate", "item")
             }
 
     def of(self, thing: Thing, people: dict[int, str]) -> dict[int, str]:
@@ -412,7 +411,7 @@ def _add_reviews(items: dict[Thing, Item], names: _Names) -> None:
     rows = (
         Review.objects.submitted()
         .filter(narrative__in=things)
-        .annotate(n_rejects=Count("ratings", filter=Q(ratings__level=Level.POOR)))
+        .annotate(n_rejects=Count("ratings", filter=Q(ratings__rejects=True)))
         .values_list("narrative", "auditor", "auditor__name", "n_rejects")
     )
     for narrative, member, name, rejects in rows:
@@ -467,9 +466,7 @@ def _add_decisions(items: dict[Thing, Item]) -> None:
         if thing := verdicts.get((answer.candidate_id, answer.condition_id)):
             items[thing].settled = answer
     reviews = {thing.narrative: thing for thing in _of(items, Kind.REVIEW)}
-    for decision in (
-        Decision.objects.current().filter(narrative__in=reviews).select_related("by")
-    ):
+    for decision in Decision.objects.current().filter(narrative__in=reviews).select_related("by"):
         items[reviews[decision.narrative_id]].settled = decision
     checks = {thing.part: thing for thing in _of(items, Kind.CHECK)}
     thirds = Check.objects.current().filter(item__in=checks, place=Check.SETTLES)

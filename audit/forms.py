@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.settling import MAX_REASON
 from annotate.models import Adjudication, Condition, Membership, Query, Verdict
+from audit import rubrics
 from audit.actions import MAX_WORDS
-from audit.criteria import CRITERIA, Criterion, Level
+from audit.criteria import Criterion, Rubric
 from audit.disagreements import Kind, Order, Wanted
 from audit.models import Decision
 from audit.reviews import Pass
-
 
 # Names of conditions to choose from; a list of more is no help.
 MOST_NAMES = 100
@@ -37,19 +37,21 @@ class ReviewForm(forms.Form):
 class RatingForm(forms.Form):
     """One criterion: its level, and words. Either may still be missing."""
 
-    level = forms.ChoiceField(
-        choices=[(level.value, level.value.capitalize()) for level in Level], required=False
-    )
+    level = forms.ChoiceField(required=False)
     words = forms.CharField(required=False, max_length=MAX_WORDS, strip=False)
 
     def __init__(
         self,
+        rubric: Rubric,
         criterion: Criterion,
         data: Mapping[str, Any] | None = None,
         initial: dict[str, Any] | None = None,
     ) -> None:
         self.criterion = criterion
         super().__init__(data, initial=initial)
+        level = self.fields["level"]
+        if isinstance(level, forms.ChoiceField):
+            level.choices = [(one.value, one.name) for one in rubric.levels]
 
     def add_prefix(self, field_name: str) -> str:
         """Name the fields `level-KEY` and `words-KEY`, so that all criteria share one form."""
@@ -62,19 +64,19 @@ class RatingForm(forms.Form):
         return level, self.cleaned_data["words"] if sent else None
 
 
-def rating_forms(said: Pass | None, data: Mapping[str, Any] | None = None) -> list[RatingForm]:
+def rating_forms(
+    rubric: Rubric, said: Pass | None, data: Mapping[str, Any] | None = None
+) -> list[RatingForm]:
     """Return a form for each criterion, filled with what was said before."""
-    return [
-        RatingForm(
-            criterion,
-            data,
-            initial={
-                "level": (said.answers[at].level or "") if said else "",
-                "words": said.answers[at].words if said else "",
-            },
-        )
-        for at, criterion in enumerate(CRITERIA)
-    ]
+    found = []
+    for at, criterion in enumerate(rubric.criteria):
+        before = said.answers[at] if said else None
+        initial = {
+            "level": before.level.value if before and before.level else "",
+            "words": before.words if before else "",
+        }
+        found.append(RatingForm(rubric, criterion, data, initial=initial))
+    return found
 
 
 class DecisionForm(forms.Form):
@@ -190,9 +192,11 @@ class WantedForm(forms.Form):
             self.fields[name] = forms.ModelChoiceField(
                 people, label=label, required=False, empty_label=_("Anyone")
             )
-        self._choose("criterion", [(one.key, one.name) for one in CRITERIA])
-        self._choose("condition", _conditions(member))
-        if not _choices(self, "condition")[1:]:
+        criteria = rubrics.in_force(member.project_id).criteria
+        self._choose("criterion", [(one.key, one.name) for one in criteria])
+        if conditions := _conditions(member):
+            self._choose("condition", conditions)
+        else:
             del self.fields["condition"]
         self.order_fields(
             ["state", "kind", "query", "criterion", "condition", "one", "other", "order"]
@@ -240,12 +244,6 @@ class WantedForm(forms.Form):
             people=(given["one"].pk, given["other"].pk) if given.get("one") else None,
             order=Order(given.get("order") or Order.DISTANCE),
         )
-
-
-def _choices(form: forms.Form, name: str) -> list[Any]:
-    field = form.fields[name]
-    assert isinstance(field, forms.ChoiceField)
-    return list(field.choices)
 
 
 def _conditions(member: Membership) -> list[tuple[str, str]]:

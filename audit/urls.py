@@ -57,9 +57,7 @@ urlpatterns = [
         name="review_withdrawal",
     ),
     path("narratives/<int:narrative>/names/", settling.reveal_auditors, name="reveal_auditors"),
-    path(
-        "labels/<int:pk>/disagreement/", settling.check_disagreement, name="check_disagreement"
-    ),
+    path("labels/<int:pk>/disagreement/", settling.check_disagreement, name="check_disagreement"),
     path(
         "labels/<int:pk>/disagreement/withdrawal/",
         settling.check_disagreement_withdrawal,

@@ -13,12 +13,22 @@ from annotate.models.judgment import (
     Verdict,
 )
 from annotate.models.load import Load
-from annotate.models.project import Grade, Guideline, Membership, Preferences, Project, User
+from annotate.models.looking import GuidelineCase, LookAgain
+from annotate.models.project import (
+    Category,
+    Grade,
+    Guideline,
+    Membership,
+    Preferences,
+    Project,
+    User,
+)
 
 __all__ = [
     "Adjudication",
     "Assignment",
     "Candidate",
+    "Category",
     "Condition",
     "ConditionAdjudication",
     "Document",
@@ -27,9 +37,11 @@ __all__ = [
     "Flag",
     "Grade",
     "Guideline",
+    "GuidelineCase",
     "InstructionPair",
     "Judgment",
     "Load",
+    "LookAgain",
     "Membership",
     "Narrative",
     "Preferences",

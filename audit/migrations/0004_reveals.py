@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0006_condition_adjudications'),
-        ('audit', '0002_checks'),
+        ('audit', '0006_report_scopes'),
     ]
 
     operations = [

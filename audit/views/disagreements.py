@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
@@ -172,16 +173,14 @@ def _kinds(
     wanted: Wanted, found: dict[Kind, int], here: str, asked: dict[str, str]
 ) -> list[dict[str, Any]]:
     """Each kind with how many of it fit the filter; all of them first."""
-    every = {"name": _("All kinds"), "count": sum(found.values()), "kind": ""}
-    listed = [
-        every,
-        *({"name": KINDS[kind], "count": found[kind], "kind": kind.value} for kind in Kind),
-    ]
+    listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
+    listed += [(KINDS[kind], found[kind], kind.value) for kind in Kind]
     return [
         {
-            **one,
-            "url": with_asked(here, {**asked, "kind": one["kind"]}),
-            "current": one["kind"] == (wanted.kind or ""),
+            "name": name,
+            "count": count,
+            "url": with_asked(here, {**asked, "kind": kind}),
+            "current": kind == (wanted.kind or ""),
         }
-        for one in listed
+        for name, count, kind in listed
     ]

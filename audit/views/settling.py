@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -39,7 +38,7 @@ from annotate.requests import PageRequest
 from annotate.screens.shown import show
 from audit import access, actions
 from audit.checks import actions as check_actions
-from audit.disagreements import Key, Kind, Thing, following, is_open, key_of, reveal_of
+from audit.disagreements import Kind, Thing, following, is_open, key_of, reveal_of
 from audit.forms import AdjudicationForm, DecisionForm, ThirdCheckForm, VerdictForm, WantedForm
 from audit.letters import person, places
 from audit.models import Check, Decision, Reveal, SampleItem
@@ -118,7 +117,12 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
     grades = list(differing.member.project.grades.order_by("value"))
     labels = {grade.value: grade.name for grade in grades}
     voices = [
-        (one.relevance, labels.get(one.relevance, ""), one.pk, _said(one, one, names, document, frame))
+        (
+            one.relevance,
+            labels.get(one.relevance, ""),
+            one.pk,
+            _said(one, names, document, frame),
+        )
         for one in people
     ]
     decisions = list(
@@ -249,7 +253,7 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
             verdicts[one.pk].answer,
             verdicts[one.pk].get_answer_display(),
             verdicts[one.pk].pk,
-            _said(one, one, names, document, frame),
+            _said(one, names, document, frame),
         )
         for one in people
         if one.pk in verdicts
@@ -409,9 +413,7 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
             one.relevance,
             labels.get(one.relevance, ""),
             one.pk,
-            Voice(
-                names[one.checker_id], one.checker_id == member.pk, one.at, one, words=one.words
-            ),
+            Voice(names[one.checker_id], one.checker_id == member.pk, one.at, one, words=one.words),
         )
         for one in first_two
     ]
@@ -446,9 +448,7 @@ def check_disagreement_withdrawal(request: PageRequest, pk: int) -> HttpResponse
     """Take back how the reader settled a label, and show what two checkers differ on again."""
     differing, item = access.checks_differing(request.user, pk)
     thing = _of_label(item)
-    mine = Check.objects.current().filter(
-        item=item, checker=differing.member, place=Check.SETTLES
-    )
+    mine = Check.objects.current().filter(item=item, checker=differing.member, place=Check.SETTLES)
     if not mine.exists():
         return _back(request, thing, _("There is nothing of yours to take back here."))
     try:
@@ -535,9 +535,7 @@ def _frame(
     newest = narrative.pair.current(narrative.side)
     about = reveal_of(thing)
     reveals = list(
-        Reveal.objects.filter(
-            narrative=about[0], candidate=about[1] or None, item=about[2] or None
-        )
+        Reveal.objects.filter(narrative=about[0], candidate=about[1] or None, item=about[2] or None)
         .select_related("by")
         .order_by("at", "pk")
     )
@@ -610,7 +608,6 @@ def _document(differing: access.Differing) -> dict[str, Any]:
 
 def _said(
     judgment: Judgment,
-    said: Judgment,
     names: Mapping[int, str],
     document: dict[str, Any],
     frame: dict[str, Any],
@@ -619,7 +616,7 @@ def _said(
         names[judgment.annotator_id],
         judgment.annotator_id == frame["member"].pk,
         judgment.at,
-        said,
+        judgment,
         words=judgment.note,
         seconds=None if judgment.active_ms is None else judgment.active_ms / 1_000,
         evidence=_quoted(judgment.evidence, document["text"]),
