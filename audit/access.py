@@ -87,7 +87,8 @@ def verdicts_differing(user: Person, pk: int, candidate: int) -> tuple[Differing
 def checks_differing(user: Person, pk: int) -> tuple[Differing, SampleItem]:
     """Return label `pk` for a lead, who may see what two checkers said once both have spoken.
 
-    A stranger gets Http404; an annotator, and a lead where not both have spoken, PermissionDenied.
+    A stranger gets Http404, as does a lead where not both have spoken; an annotator
+    PermissionDenied.
     """
     found = (
         SampleItem.objects.select_related(
@@ -101,7 +102,7 @@ def checks_differing(user: Person, pk: int) -> tuple[Differing, SampleItem]:
     member = access.lead(user, found.narrative.pair.project.slug)
     said = Check.objects.current().filter(item=found, place__in=(1, 2))
     if said.count() < 2:
-        raise PermissionDenied("What they say of this label shows once two people have checked it.")
+        raise Http404("What people say of this label shows here once two have checked it.")
     return Differing(member, found.narrative, found.candidate), found
 
 
