@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.views import agreement, checks, disagreements, reviews, settling
+from audit.views import agreement, checks, dashboard, disagreements, reviews, settling
 
 app_name = "audit"
 urlpatterns = [
@@ -73,6 +73,8 @@ urlpatterns = [
     path("labels/<int:pk>/check/", checks.check, name="check"),
     path("labels/<int:pk>/check/withdrawal/", checks.check_withdrawal, name="check_withdrawal"),
     path("labels/<int:pk>/settlement/", checks.settlement, name="settlement"),
+    path("projects/<slug:slug>/differences/", dashboard.differences_page, name="differences"),
+    path("projects/<slug:slug>/collection/", dashboard.collection, name="collection"),
     path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
     path(
         "projects/<slug:slug>/agreement/machines/",
