@@ -29,6 +29,9 @@ from audit.disagreements import Kind, Order, Wanted
 from audit.models import Decision
 from audit.reviews import Pass
 from audit.scopes import WHOLE, categories_of, rubric_of, scope_of
+from formats.fields import NotJson
+from formats.records import RubricRecord
+from formats.rubrics import MAX_LENGTH, RubricFaults, parse
 
 # Names of conditions to choose from; a list of more is no help.
 MOST_NAMES = 100
@@ -88,6 +91,59 @@ def rating_forms(
         }
         found.append(RatingForm(rubric, criterion, data, initial=initial))
     return found
+
+
+class RubricForm(forms.Form):
+    """A rubric as JSON: typed, or in a file, which then takes the place of what was typed."""
+
+    text = forms.CharField(
+        label=_lazy("The rubric as JSON"),
+        required=False,
+        max_length=MAX_LENGTH,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "mono"}),
+    )
+    file = forms.FileField(
+        label=_lazy("Or a file"), required=False, max_length=255, allow_empty_file=True
+    )
+
+    def __init__(self, *args: Any, content: RubricRecord | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._content = content
+
+    @property
+    def content(self) -> RubricRecord:
+        """What it says, once it is valid."""
+        if self._content is None:
+            raise ValueError("this form holds no rubric")
+        return self._content
+
+    def clean(self) -> dict[str, Any]:
+        """Read the rubric; every fault becomes a sentence that begins with its place."""
+        given = super().clean() or self.cleaned_data
+        if self.errors or self._content is not None:
+            return given
+        upload = given.get("file")
+        text = given.get("text", "")
+        try:
+            if upload is not None:
+                if upload.size > 4 * MAX_LENGTH:
+                    raise ValueError(_("The file is too long for a rubric."))
+                text = upload.read().decode("utf-8-sig")
+                # Shown and sent again with the page, so that it can be put right there.
+                self.data = {**self.data, "text": text}
+            self._content = parse(text)
+        except UnicodeDecodeError:
+            self.add_error("file", _("The file is no text in UTF-8."))
+        except NotJson as error:
+            where = {"line": error.line, "column": error.column, "error": str(error)}
+            self.add_error("text", _("Line %(line)s, column %(column)s: %(error)s.") % where)
+        except RubricFaults as error:
+            for fault in error.faults:
+                self.add_error("text", fault + ".")
+        except ValueError as error:
+            self.add_error("file", str(error))
+        return given
 
 
 class DecisionForm(forms.Form):

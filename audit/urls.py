@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.views import agreement, checks, dashboard, disagreements, reviews, settling
+from audit.views import (
+    agreement,
+    checks,
+    dashboard,
+    disagreements,
+    reviews,
+    rubrics,
+    settling,
+)
 
 app_name = "audit"
 urlpatterns = [
     path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
     path("projects/<slug:slug>/reviews/seat/", reviews.seat, name="review_seat"),
+    path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
+    path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
+    path(
+        "projects/<slug:slug>/reviews/rejected.jsonl", reviews.rejected_file, name="rejected_file"
+    ),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
     path("pairs/<int:pk>/review/ratings/<slug:criterion>/", reviews.rating, name="rating"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
