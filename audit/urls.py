@@ -95,7 +95,7 @@ urlpatterns = [
         name="agreement_machines",
     ),
     path(
-        "projects/<slug:slug>/agreement/units/<slug:of>.csv",
+        "projects/<slug:slug>/agreement/units.csv",
         agreement.agreement_units,
         name="agreement_units",
     ),

@@ -106,6 +106,10 @@ RIGHTS = {
     "audit:check_withdrawal": Right.MEMBER,
     "audit:settlement": Right.MEMBER,
     "audit:agreement": Right.LEAD,
+    "audit:agreement_machines": Right.LEAD,
+    "audit:agreement_reports": Right.LEAD,
+    "audit:agreement_past": Right.LEAD,
+    "audit:agreement_units": Right.LEAD,
     "audit:agreement_report": Right.LEAD,
     "audit:agreement_cancellation": Right.LEAD,
     "exporters:exports": Right.LEAD,
@@ -214,6 +218,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:check_disagreement_withdrawal.pk": label.pk,
         "audit:reveal_checkers.pk": label.pk,
         "audit:agreement_report.pk": report.pk,
+        "audit:agreement_past.pk": report.pk,
         "audit:agreement_cancellation.pk": report.pk,
     }
     return World(project, pair, candidate, keys)

@@ -51,6 +51,7 @@ NO_PAGE = {
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
@@ -205,7 +206,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:sample": lambda scene: scene.extra["audit:sample"],
     "audit:check": lambda scene: scene.extra["audit:check"],
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
-    "audit:agreement": every("audit:agreement"),
+    "audit:agreement": every("audit:agreement", "?blind=1", "?query=no-such-query"),
+    "audit:agreement_machines": every("audit:agreement_machines"),
+    "audit:agreement_reports": every("audit:agreement_reports"),
     "exporters:exports": every("exporters:exports"),
     "exporters:export": lambda scene: [
         scene.one("exporters:export", pk=export.pk)
