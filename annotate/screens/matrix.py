@@ -147,9 +147,7 @@ def people_of(project: Project) -> list[Membership]:
     return list(found.order_by("name"))
 
 
-def matrix(
-    reader: Membership, people: Sequence[Membership], asked: Asked, *, size: int = SIZE
-) -> Matrix:
+def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Matrix:
     """Return a page of the matrix as the reader, a lead, may see it: eight queries.
 
     `people` have the columns. Where more than half decide, some rows only seem disputed; then what
@@ -159,13 +157,13 @@ def matrix(
     if asked.person is not None:
         people = [one for one in people if one.pk == asked.person]
     blind = blind_pairs(reader)
-    found = _rows(reader, asked, people, blind, size + 1)
+    found = _rows(reader, asked, people, blind, SIZE + 1)
     if asked.before is not None:
-        rows, more = found[:size][::-1], len(found) > size
+        rows, more = found[:SIZE][::-1], len(found) > SIZE
         before = _key(rows[0]) if more else None
         after = _key(rows[-1]) if rows else None
     else:
-        rows, more = found[:size], len(found) > size
+        rows, more = found[:SIZE], len(found) > SIZE
         before = _key(rows[0]) if rows and asked.after is not None else None
         after = _key(rows[-1]) if more else None
     return Matrix(people, rows, before, after)
