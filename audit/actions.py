@@ -20,10 +20,13 @@ from annotate.actions import rewriting, seats
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from audit import rubrics
-from audit.criteria import Criterion, Rubric, Verdict
+from audit.criteria import SHIPPED, Criterion, Rubric, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
+from audit.models import Rubric as Kept
 from audit.reliability import agreement_of
 from audit.reviews import Pass, pass_of, passes_of, verdict_of
+from audit.scopes import WHOLE, Scope, kept
+from formats.records import RubricRecord
 from jobs.models import Job
 from jobs.queue import enqueue
 from jobs.runner import Progress
@@ -133,6 +136,75 @@ def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None 
     return review
 
 
+def save_rubric(
+    *,
+    project: Project,
+    content: RubricRecord,
+    by: Membership | None,
+    now: datetime | None = None,
+) -> Kept:
+    """Insert a rubric into a project and put it in force, and return its row. Nobody: a command.
+
+    The same again only puts it in force. Refused: who does not lead, an archived project, and a
+    name under which something else is known, here or to Rejudge.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _rubrics_of(project, by)
+        known = Kept.objects.filter(project=project, name=content.name).first()
+        shipped = SHIPPED.get(content.name)
+        said = shipped if shipped is not None else known.content if known is not None else None
+        if said is not None and tuple(said) != tuple(content):
+            free = rubrics.next_name(project.pk, content.name)
+            raise Refused(
+                _(
+                    "There is a rubric “%(name)s” already, and it says otherwise. Reviews go on "
+                    "naming it, so give yours another name, for example “%(free)s”."
+                )
+                % {"name": content.name, "free": free}
+            )
+        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
+        return _put_in_force(kept, by, now)
+
+
+def choose_rubric(
+    *, project: Project, name: str, by: Membership | None, now: datetime | None = None
+) -> Kept:
+    """Put one of the project's rubrics in force, or one that comes with Rejudge. Nobody: a command.
+
+    Refused: who does not lead, an archived project, a name that neither has.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _rubrics_of(project, by)
+        try:
+            content = rubrics.named(project.pk, name)
+        except rubrics.UnknownRubric:
+            raise Refused(
+                _("There is no rubric “%(name)s” in this project. There are: %(known)s.")
+                % {"name": name, "known": ", ".join(rubrics.names(project.pk))}
+            ) from None
+        known = Kept.objects.filter(project=project, name=name).first()
+        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
+        return _put_in_force(kept, by, now)
+
+
+def _rubrics_of(project: Project, by: Membership | None) -> None:
+    """Lock the project, so that of two leads one comes last."""
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project say what instructions are rated on."))
+    seats.refuse_if_archived(project)
+
+
+def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
+    in_force = Kept.objects.in_force(kept.project_id)
+    if in_force is None or in_force.pk != kept.pk:
+        kept.chosen_at, kept.chosen_by = now, by
+        kept.save()
+    return kept
+
+
 def decide(
     *,
     narrative: Narrative,
@@ -207,11 +279,13 @@ def withdraw_decision(
 
 
 def request_agreement(
-    *, project: Project, by: Membership, now: datetime | None = None
+    *, project: Project, by: Membership, scope: Scope = WHOLE, now: datetime | None = None
 ) -> AgreementReport:
-    """Ask for the project's agreement to be computed; return the report that will hold it.
+    """Ask for the agreement in a part of the project to be computed; return the report that will
+    hold it.
 
-    While one is waiting or under way, that one is returned. Refused: who does not lead.
+    While one of the same part is waiting or under way, that one is returned. Refused: who does not
+    lead.
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
@@ -221,16 +295,15 @@ def request_agreement(
         # Two requests at once: the second waits here and then finds the first.
         Project.objects.select_for_update().get(pk=project.pk)
         under_way = (
-            AgreementReport.objects.filter(
-                project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-            )
+            AgreementReport.objects.of(str(scope))
+            .filter(project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING])
             .order_by("-pk")
             .first()
         )
         if under_way is not None:
             return under_way
         report = AgreementReport.objects.create(
-            project=project, requested_by=by.user, requested_at=now
+            project=project, scope=str(scope), requested_by=by.user, requested_at=now
         )
         enqueue(report)
     return report
@@ -239,10 +312,15 @@ def request_agreement(
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:
     """Fill a report with its project's agreement; the work of its job, which may be done again."""
     report.figures = agreement_of(
-        report.project, seed=report.seed, resamples=report.resamples, progress=progress
+        report.project,
+        scope=kept(report.scope),
+        seed=report.seed,
+        resamples=report.resamples,
+        progress=progress,
     )
+    report.sha256 = report.figures["sha256"]
     report.code_version = settings.VERSION
-    report.save(update_fields=["figures", "code_version"])
+    report.save(update_fields=["figures", "sha256", "code_version"])
 
 
 def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:
