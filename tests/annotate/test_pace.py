@@ -11,15 +11,21 @@ from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.models import Assignment, Flag, InstructionPair, Judgment
-from annotate.pure.pace import Unknown, estimate
+from annotate.pure.pace import Estimate, Unknown, estimate
 from annotate.screens.pace import Calendar, Day, people_pace, whole_days, workload
 from tests import factories
 
 TODAY = date(2026, 11, 20)
 
 
+def estimated(left: int, done: list[int]) -> Estimate:
+    found = estimate(left, done, TODAY)
+    assert isinstance(found, Estimate)
+    return found
+
+
 def test_the_same_every_day_names_one_day():
-    found = estimate(50, [10, 10, 10, 10, 10, 10, 10], TODAY)
+    found = estimated(50, [10, 10, 10, 10, 10, 10, 10])
 
     assert (found.pace, found.slow, found.fast) == (10.0, 10.0, 10.0)
     assert found.soonest == found.latest == date(2026, 11, 25)
@@ -28,9 +34,9 @@ def test_the_same_every_day_names_one_day():
 def test_days_that_differ_give_a_range():
     # The mean is 20; the standard deviation of 10 and 30 is 14.142, so that of the mean is 10;
     # t for one degree of freedom is 3.078: the slowest pace is below 0 and no pace at all.
-    wide = estimate(40, [10, 30], TODAY)
+    wide = estimated(40, [10, 30])
     # Four days: mean 20, deviation 11.547, of the mean 5.774, times 1.638 is 9.457.
-    narrower = estimate(40, [10, 30, 10, 30], TODAY)
+    narrower = estimated(40, [10, 30, 10, 30])
 
     assert (wide.pace, wide.slow, round(wide.fast, 2)) == (20.0, 0.0, 50.78)
     assert (wide.soonest, wide.latest) == (date(2026, 11, 21), None)
@@ -55,7 +61,7 @@ def test_without_enough_days_there_is_no_estimate(left, done, asked, why):
 
 
 def test_an_end_beyond_ten_years_is_not_named():
-    found = estimate(1_000_000, [1, 1], TODAY)
+    found = estimated(1_000_000, [1, 1])
 
     assert (found.soonest, found.latest) == (None, None)
 

@@ -67,7 +67,7 @@ def tides(db):
         pairs={},
         docs={},
     )
-    grades = {
+    grades: dict[str, list[tuple[int, int | None]]] = {
         # Earlier relevance of each document, and what ada says.
         "good": [(1, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
         "grown": [(0, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
