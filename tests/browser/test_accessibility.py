@@ -161,6 +161,27 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
+    "annotate:progress": lambda scene: [
+        scene.one("annotate:progress"),
+        reverse("annotate:progress", args=["empty"]),
+    ],
+    "annotate:matrix": lambda scene: [
+        *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
+        reverse("annotate:matrix", args=["empty"]),
+    ],
+    "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
+    "annotate:person": lambda scene: [
+        scene.one("annotate:person", pk=scene.project.memberships.get(name=name).pk)
+        for name in ("ada", "carla")
+    ],
+    "audit:differences": lambda scene: [
+        scene.one("audit:differences"),
+        reverse("audit:differences", args=["empty"]),
+    ],
+    "audit:collection": lambda scene: [
+        scene.one("audit:collection"),
+        reverse("audit:collection", args=["empty"]),
+    ],
     "annotate:guidelines": every("annotate:guidelines", "?edit=1"),
     "annotate:members": every("annotate:members"),
     "annotate:categories": every("annotate:categories"),
