@@ -73,6 +73,7 @@ ACTIONS = (
     Action("review_previous", "k", _("The row before"), "review"),
     Action("review_next", "j", _("The next row"), "review"),
     Action("review_since", "p", _("What changed since the last version"), "review"),
+    Action("review_documents", "d", _("Some of its documents"), "review"),
     Action("review_submit", "s", _("Submit the review"), "review"),
     Action("review_go_on", "n", _("Review the next"), "review"),
     Action("review_leave", "q", _("Leave: back to the reviews"), "review"),

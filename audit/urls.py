@@ -24,7 +24,6 @@ urlpatterns = [
         "projects/<slug:slug>/reviews/rejected.jsonl", reviews.rejected_file, name="rejected_file"
     ),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
-    path("pairs/<int:pk>/review/ratings/<slug:criterion>/", reviews.rating, name="rating"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
     path("narratives/<int:narrative>/decision/", reviews.decision, name="decision"),
     path(

@@ -83,7 +83,6 @@ RIGHTS = {
     "audit:reviews": Right.MEMBER,
     "audit:review_seat": Right.MEMBER,
     "audit:review": Right.MEMBER,
-    "audit:rating": Right.MEMBER,
     "audit:story": Right.MEMBER,
     "audit:decision": Right.LEAD,
     "audit:decision_withdrawal": Right.LEAD,

@@ -49,7 +49,7 @@ NO_PAGE = {
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
-    *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
+    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
