@@ -7,6 +7,7 @@ from django.urls import path
 from annotate import api
 from annotate.views import (
     documents,
+    guidelines,
     home,
     judging,
     listing,
@@ -28,7 +29,17 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
-    path("projects/<slug:slug>/guidelines/", projects.guidelines, name="guidelines"),
+    path("projects/<slug:slug>/guidelines/", guidelines.guidelines, name="guidelines"),
+    path(
+        "projects/<slug:slug>/guidelines/<int:version>/looks/",
+        guidelines.looks,
+        name="guideline_looks",
+    ),
+    path(
+        "projects/<slug:slug>/guidelines/<int:version>/looks/withdrawal/",
+        guidelines.looks_withdrawal,
+        name="guideline_looks_withdrawal",
+    ),
     path("projects/<slug:slug>/members/", projects.members, name="members"),
     path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),

@@ -14,6 +14,7 @@ from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
+from annotate.actions.guidelines import write_guideline
 from annotate.models import Assignment, Candidate, InstructionPair, Load, Project
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
@@ -46,6 +47,8 @@ RIGHTS = {
     "annotate:queries": Right.MEMBER,
     "annotate:query": Right.MEMBER,
     "annotate:guidelines": Right.READ,
+    "annotate:guideline_looks": Right.LEAD,
+    "annotate:guideline_looks_withdrawal": Right.LEAD,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
     "annotate:settings": Right.LEAD,
@@ -164,12 +167,14 @@ def world(slug: str, annotator: str, lead: str) -> World:
     label = SampleItem.objects.create(
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
+    guideline = write_guideline(text="Read it all.", by=carla, based_on=0)
     keys = {
         "slug": slug,
         "pair": pair.pk,
         "narrative": factories.altered(pair).pk,
         "candidate": candidate.pk,
         "candidate_pk": candidate.pk,
+        "version": guideline.version,
         "criterion": "semantic_expansion",
         "name": "manifest.json",
         "release": release.name,

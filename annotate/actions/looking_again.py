@@ -196,7 +196,7 @@ def ask_older(
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()
         )
-        sql, parameters = chosen.order_by("pk").values("pk").query.sql_with_params()
+        sql, parameters = chosen.order_by("pk").values("id").query.sql_with_params()
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO annotate_lookagain (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
