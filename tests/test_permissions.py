@@ -317,6 +317,8 @@ def test_a_lead_is_let_in_everywhere(tides, client, name):
 )
 def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, client, name):
     other = world("other", "eve", "frank")
+    frank = other.project.memberships.get(name="frank")
+    newer = write_guideline(text="Read it twice.", by=frank, based_on=1)
     client.force_login(factories.user("carla"))
     mixed = World(
         tides.project,
@@ -324,6 +326,8 @@ def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, cl
         tides.candidate,
         {
             **other.keys,
+            # Versions are counted in each project; this one is in the other alone.
+            "version": newer.version,
             **{key: tides.keys[key] for key in ("slug", "narrative", "pair", "criterion", "name")},
         },
     )

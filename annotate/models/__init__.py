@@ -7,12 +7,21 @@ from annotate.models.instruction import Condition, Draft, InstructionPair, Narra
 from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment, Verdict
 from annotate.models.load import Load
 from annotate.models.looking import GuidelineCase, LookAgain
-from annotate.models.project import Grade, Guideline, Membership, Preferences, Project, User
+from annotate.models.project import (
+    Category,
+    Grade,
+    Guideline,
+    Membership,
+    Preferences,
+    Project,
+    User,
+)
 
 __all__ = [
     "Adjudication",
     "Assignment",
     "Candidate",
+    "Category",
     "Condition",
     "Document",
     "DocumentText",
