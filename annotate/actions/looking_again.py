@@ -97,9 +97,8 @@ def ask(
         pair = _led(judgment, by)
         author = judgment.annotator
         if author.is_machine or author.user_id is None or author.left_at is not None:
-            raise Refused(
-                _("%(name)s does not sign in here, and cannot be asked.") % {"name": author}
-            )
+            # Without a name: whoever asks may not know who it is.
+            raise Refused(_("Whoever said this does not sign in here, and cannot be asked."))
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
@@ -107,17 +106,11 @@ def ask(
             raise Refused(_("This document is not among those to be judged for this query."))
         _seat(pair, author, now)
         if Judgment.objects.filter(pk=judgment.pk, superseded_at__isnull=False).exists():
-            raise Stale(
-                _("%(annotator)s has changed this answer. Look again, then ask.")
-                % {"annotator": author}
-            )
+            raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
         standing = LookAgain.objects.standing().filter(judgment=judgment).first()
         if standing is not None:
             if (standing.words, standing.by_id) != (words, by.pk):
-                raise Refused(
-                    _("%(name)s was asked already. Take that back first, then ask anew.")
-                    % {"name": author}
-                )
+                raise Refused(_("This was asked already. Take that back first, then ask anew."))
             return standing
         made = LookAgain.objects.create(judgment=judgment, words=words, by=by, at=now)
         seats.end(pair=pair, task=Task.JUDGE, by=author, at=None)
@@ -136,7 +129,7 @@ def withdraw(*, wish: LookAgain, by: Membership, now: datetime | None = None) ->
         if standing.withdrawn_at is not None:
             return standing
         if standing.judgment.superseded_at is not None:
-            raise Refused(_("%(name)s has answered already.") % {"name": author})
+            raise Refused(_("This was answered already."))
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         _end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
@@ -301,8 +294,7 @@ def _seat(pair: InstructionPair, author: Membership, now: datetime) -> None:
         taken = seats.take(pair=pair, task=Task.JUDGE, by=author, now=now)
     except Refused as refused:
         raise Refused(
-            _("%(name)s has no seat here and none is free, so nothing can come to them again.")
-            % {"name": author}
+            _("Whoever said this has no seat here, and none is free: it cannot come to them again.")
         ) from refused
     # They have judged here, so it does not come back by itself.
     seats.touch(taken, done=False, now=now)
