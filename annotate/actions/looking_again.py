@@ -6,7 +6,7 @@ and there is work again in their seat; whatever they say then answers it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from annotate.actions.pool import (
     others_unsettled,
     pool,
 )
-from annotate.bulk import moment
+from annotate.bulk import moment, run
 from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models import (
     Assignment,
@@ -36,7 +36,6 @@ from annotate.models import (
     Membership,
     Project,
 )
-from annotate.rows import values_of
 
 MAX_WORDS = 2_000
 
@@ -310,38 +309,34 @@ def _hold_seats(project: Project) -> None:
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
-def _end_finished(project: Project, concerned: Collection[tuple[int, int]], now: datetime) -> None:
-    """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do."""
-    in_force = {
-        narrative: (pair, query)
-        for narrative, pair, query in narratives_in_force(project).values_list(
-            "pk", "pair__pk", "pair__query__pk"
-        )
-    }
-    sql = f"SELECT {others_unsettled(project)}"
-    done: dict[int, list[int]] = {}
+def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
+    """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
+    one statement for each judge.
+    """
+    in_force = set(narratives_in_force(project).values_list("pk", flat=True))
+    read: dict[int, list[int]] = {}
     for narrative, member in concerned:
-        if narrative not in in_force:
-            continue
-        pair, query = in_force[narrative]
-        left = values_of(
-            sql,
-            {
-                "relevant_from": project.relevant_from,
-                "query": query,
-                # No document is left out: none has this key.
-                "candidate": 0,
-                "narrative": narrative,
-                "member": member,
-            },
+        if narrative in in_force:
+            read.setdefault(member, []).append(narrative)
+    # No document is left out: none has the key 0.
+    left = others_unsettled(project) % {
+        "query": "p.query_id",
+        "candidate": "0",
+        "narrative": "v.id",
+        "member": "s.member_id",
+        "relevant_from": "%(relevant_from)s",
+    }
+    for member, narratives in read.items():
+        run(
+            f"""
+            UPDATE annotate_assignment SET done_at = %(now)s WHERE id IN (
+                SELECT s.id FROM annotate_assignment s
+                JOIN annotate_instructionpair p ON p.id = s.pair_id
+                JOIN annotate_narrative v ON v.pair_id = p.id
+                WHERE s.task = 'judge' AND s.member_id = %(member)s
+                AND s.done_at IS NULL AND s.touched_at IS NOT NULL
+                AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
+            )
+            """,  # noqa: S608 (keys, and what `pool` writes)
+            {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
         )
-        if left is not None and not left[0]:
-            done.setdefault(member, []).append(pair)
-    for member, pairs in done.items():
-        Assignment.objects.filter(
-            task=Task.JUDGE,
-            member=member,
-            pair__in=pairs,
-            done_at__isnull=True,
-            touched_at__isnull=False,
-        ).update(done_at=now)
