@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.settling import MAX_REASON
-from annotate.models import Adjudication, Membership, Query
+from annotate.models import Adjudication, Condition, Membership, Query, Verdict
+from audit import rubrics
 from audit.actions import MAX_WORDS
 from audit.criteria import Criterion, Rubric
 from audit.disagreements import Kind, Order, Wanted
 from audit.models import Decision
 from audit.reviews import Pass
+
+# Names of conditions to choose from; a list of more is no help.
+MOST_NAMES = 100
 
 
 class ReviewForm(forms.Form):
@@ -88,31 +93,63 @@ class DecisionForm(forms.Form):
     )
 
 
-class AdjudicationForm(forms.Form):
-    """How a disagreement is settled: a grade, or the answer that is adopted; why, and the cause."""
+class SettlingForm(forms.Form):
+    """How a disagreement is settled: an answer of one's own, or the one that is adopted; and why.
 
-    relevance = forms.IntegerField(required=False)
+    `given` names the field that holds one's own.
+    """
+
+    given = ""
+
     adopt = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    reason = forms.CharField(
+        label=_lazy("Reason"),
+        required=False,
+        max_length=MAX_REASON,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for an answer, or one to adopt."""
+        given = super().clean() or self.cleaned_data
+        if given.get("adopt") is None and given.get(self.given) in (None, "") and not self.errors:
+            self.add_error(self.given, _("Choose an answer, or adopt one that was given."))
+        return given
+
+
+class _CauseForm(SettlingForm):
+    """Also why they differ."""
+
     cause = forms.ChoiceField(
         label=_lazy("Why they differ"),
         choices=Adjudication.Cause.choices,
         widget=forms.RadioSelect,
         error_messages={"required": _lazy("Say why they differ: choose one of the causes.")},
     )
-    reason = forms.CharField(
-        label=_lazy("Reason"),
-        required=False,
-        max_length=MAX_REASON,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
-        help_text=_lazy("Its judges read this. An answer you adopt may speak for itself."),
-    )
 
-    def clean(self) -> dict[str, Any]:
-        """Ask for a grade or an answer to adopt."""
-        given = super().clean() or self.cleaned_data
-        if given.get("adopt") is None and given.get("relevance") is None and not self.errors:
-            self.add_error("relevance", "Choose a grade, or adopt one of the answers.")
-        return given
+
+class AdjudicationForm(_CauseForm):
+    """How it is settled what judges of a document differ on."""
+
+    given = "relevance"
+
+    relevance = forms.IntegerField(required=False)
+
+
+class VerdictForm(_CauseForm):
+    """How it is settled whether a document meets a condition."""
+
+    given = "answer"
+
+    answer = forms.ChoiceField(choices=Verdict.Answer.choices, required=False)
+
+
+class ThirdCheckForm(SettlingForm):
+    """How a third person settles what two checkers of a label differ on."""
+
+    given = "relevance"
+
+    relevance = forms.IntegerField(required=False)
 
 
 class WantedForm(forms.Form):
@@ -120,18 +157,30 @@ class WantedForm(forms.Form):
 
     state = forms.ChoiceField(
         label=_lazy("Show"),
-        choices=[("pending", "Pending"), ("settled", "Settled")],
+        choices=[("pending", _lazy("Pending")), ("settled", _lazy("Settled"))],
         required=False,
     )
     kind = forms.ChoiceField(
         label=_lazy("Kind"),
-        choices=[("", "All"), (Kind.JUDGMENT, "Judgments"), (Kind.REVIEW, "Reviews")],
+        choices=[
+            ("", _lazy("All")),
+            (Kind.JUDGMENT, _lazy("Judgments")),
+            (Kind.VERDICT, _lazy("Conditions")),
+            (Kind.REVIEW, _lazy("Reviews")),
+            (Kind.CHECK, _lazy("Checks")),
+        ],
         required=False,
     )
     query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
+    criterion = forms.ChoiceField(label=_lazy("Criterion"), required=False)
+    condition = forms.ChoiceField(label=_lazy("Condition"), required=False)
     order = forms.ChoiceField(
         label=_lazy("Order"),
-        choices=[(Order.DISTANCE, "Farthest apart"), (Order.AGE, "Oldest")],
+        choices=[
+            (Order.DISTANCE, _lazy("Farthest apart")),
+            (Order.EFFECT, _lazy("Effect on the result")),
+            (Order.AGE, _lazy("Oldest")),
+        ],
         required=False,
     )
 
@@ -139,11 +188,24 @@ class WantedForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._member = member
         people = Membership.objects.people().filter(project=member.project_id).order_by("name")
-        for name, label in (("one", "Between"), ("other", "and")):
+        for name, label in (("one", _("Between")), ("other", _("and"))):
             self.fields[name] = forms.ModelChoiceField(
-                people, label=label, required=False, empty_label="Anyone"
+                people, label=label, required=False, empty_label=_("Anyone")
             )
-        self.order_fields(["state", "kind", "query", "one", "other", "order"])
+        criteria = rubrics.in_force(member.project_id).criteria
+        self._choose("criterion", [(one.key, one.name) for one in criteria])
+        if conditions := _conditions(member):
+            self._choose("condition", conditions)
+        else:
+            del self.fields["condition"]
+        self.order_fields(
+            ["state", "kind", "query", "criterion", "condition", "one", "other", "order"]
+        )
+
+    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _("Any")), *choices]
 
     def clean_query(self) -> int | None:
         """Turn a query's id into its key."""
@@ -164,10 +226,10 @@ class WantedForm(forms.Form):
         one, other = given.get("one"), given.get("other")
         if (one is None) != (other is None):
             self.add_error(
-                "other" if other is None else "one", "Choose two people, or leave both open."
+                "other" if other is None else "one", _("Choose two people, or leave both open.")
             )
         elif one is not None and one == other:
-            self.add_error("other", "Choose two different people.")
+            self.add_error("other", _("Choose two different people."))
         return given
 
     def wanted(self) -> Wanted:
@@ -177,6 +239,18 @@ class WantedForm(forms.Form):
             settled=given.get("state") == "settled",
             kind=Kind(given["kind"]) if given.get("kind") else None,
             query=given.get("query"),
+            criterion=given.get("criterion") or "",
+            condition=given.get("condition") or "",
             people=(given["one"].pk, given["other"].pk) if given.get("one") else None,
             order=Order(given.get("order") or Order.DISTANCE),
         )
+
+
+def _conditions(member: Membership) -> list[tuple[str, str]]:
+    """The conditions of a project to choose from: the names they have, or else their numbers."""
+    found = Condition.objects.filter(narrative__pair__project=member.project_id).order_by()
+    names = found.exclude(name="").order_by("name").values_list("name", flat=True).distinct()
+    if listed := list(names[:MOST_NAMES]):
+        return [(name, name) for name in listed]
+    most = found.aggregate(most=Max("number"))["most"] or 0
+    return [(str(number), str(number)) for number in range(1, most + 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.views import agreement, checks, disagreements, reviews
+from audit.views import agreement, checks, disagreements, reviews, settling
 
 app_name = "audit"
 urlpatterns = [
@@ -20,21 +20,50 @@ urlpatterns = [
         name="decision_withdrawal",
     ),
     path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
-    path(
-        "narratives/<int:narrative>/disagreement/",
-        disagreements.review_disagreement,
-        name="review_disagreement",
-    ),
+    path("projects/<slug:slug>/disagreements/reveals/", disagreements.reveals, name="reveals"),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/disagreement/",
-        disagreements.disagreement,
+        settling.disagreement,
         name="disagreement",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
-        disagreements.adjudication_withdrawal,
+        settling.adjudication_withdrawal,
         name="adjudication_withdrawal",
     ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/names/",
+        settling.reveal_judges,
+        name="reveal_judges",
+    ),
+    path(
+        "conditions/<int:condition>/candidates/<int:candidate>/disagreement/",
+        settling.verdict_disagreement,
+        name="verdict_disagreement",
+    ),
+    path(
+        "conditions/<int:condition>/candidates/<int:candidate>/adjudication/withdrawal/",
+        settling.verdict_withdrawal,
+        name="verdict_withdrawal",
+    ),
+    path(
+        "narratives/<int:narrative>/disagreement/",
+        settling.review_disagreement,
+        name="review_disagreement",
+    ),
+    path(
+        "narratives/<int:narrative>/disagreement/withdrawal/",
+        settling.review_withdrawal,
+        name="review_withdrawal",
+    ),
+    path("narratives/<int:narrative>/names/", settling.reveal_auditors, name="reveal_auditors"),
+    path("labels/<int:pk>/disagreement/", settling.check_disagreement, name="check_disagreement"),
+    path(
+        "labels/<int:pk>/disagreement/withdrawal/",
+        settling.check_disagreement_withdrawal,
+        name="check_disagreement_withdrawal",
+    ),
+    path("labels/<int:pk>/names/", settling.reveal_checkers, name="reveal_checkers"),
     path("projects/<slug:slug>/checks/", checks.checks, name="checks"),
     path("projects/<slug:slug>/checks/new/", checks.new_sample, name="new_sample"),
     path("projects/<slug:slug>/suspects/", checks.suspects, name="suspects"),

@@ -15,7 +15,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
 from annotate.actions.guidelines import write_guideline
-from annotate.models import Assignment, Candidate, InstructionPair, Load, Project
+from annotate.models import Assignment, Candidate, Condition, InstructionPair, Load, Project
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
 from tests import factories
@@ -85,6 +85,15 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:reveals": Right.LEAD,
+    "audit:verdict_disagreement": Right.LEAD,
+    "audit:check_disagreement": Right.LEAD,
+    "audit:verdict_withdrawal": Right.LEAD,
+    "audit:review_withdrawal": Right.LEAD,
+    "audit:check_disagreement_withdrawal": Right.LEAD,
+    "audit:reveal_judges": Right.LEAD,
+    "audit:reveal_auditors": Right.LEAD,
+    "audit:reveal_checkers": Right.LEAD,
     "audit:checks": Right.MEMBER,
     "audit:new_sample": Right.LEAD,
     "audit:suspects": Right.LEAD,
@@ -168,6 +177,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
     guideline = write_guideline(text="Read it all.", by=carla, based_on=0)
+    condition = Condition.objects.create(
+        narrative=factories.altered(pair), number=1, text="At sea."
+    )
     keys = {
         "slug": slug,
         "pair": pair.pk,
@@ -176,6 +188,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "candidate_pk": candidate.pk,
         "version": guideline.version,
         "criterion": "semantic_expansion",
+        "condition": condition.pk,
         "name": "manifest.json",
         "release": release.name,
         "before": release.name,
@@ -197,6 +210,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:check.pk": label.pk,
         "audit:check_withdrawal.pk": label.pk,
         "audit:settlement.pk": label.pk,
+        "audit:check_disagreement.pk": label.pk,
+        "audit:check_disagreement_withdrawal.pk": label.pk,
+        "audit:reveal_checkers.pk": label.pk,
         "audit:agreement_report.pk": report.pk,
         "audit:agreement_cancellation.pk": report.pk,
     }
