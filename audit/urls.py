@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.views import agreement, checks, disagreements, reviews, settling
+from audit.views import agreement, checks, disagreements, looking_again, reviews, settling
 
 app_name = "audit"
 urlpatterns = [
@@ -30,6 +30,16 @@ urlpatterns = [
         "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
         settling.adjudication_withdrawal,
         name="adjudication_withdrawal",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/",
+        looking_again.look_again,
+        name="look_again",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/withdrawal/",
+        looking_again.look_again_withdrawal,
+        name="look_again_withdrawal",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/names/",

@@ -85,6 +85,8 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:look_again": Right.LEAD,
+    "audit:look_again_withdrawal": Right.LEAD,
     "audit:reveals": Right.LEAD,
     "audit:verdict_disagreement": Right.LEAD,
     "audit:check_disagreement": Right.LEAD,

@@ -50,7 +50,7 @@ NO_PAGE = {
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
-    "annotate:guideline_looks_withdrawal",
+    *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
     *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
