@@ -25,6 +25,7 @@ from audit.models import AgreementReport, Decision, Rating, Review
 from audit.models import Rubric as Kept
 from audit.reliability import agreement_of
 from audit.reviews import Pass, pass_of, passes_of, verdict_of
+from audit.scopes import WHOLE, Scope, kept
 from formats.records import RubricRecord
 from jobs.models import Job
 from jobs.queue import enqueue
@@ -278,11 +279,13 @@ def withdraw_decision(
 
 
 def request_agreement(
-    *, project: Project, by: Membership, now: datetime | None = None
+    *, project: Project, by: Membership, scope: Scope = WHOLE, now: datetime | None = None
 ) -> AgreementReport:
-    """Ask for the project's agreement to be computed; return the report that will hold it.
+    """Ask for the agreement in a part of the project to be computed; return the report that will
+    hold it.
 
-    While one is waiting or under way, that one is returned. Refused: who does not lead.
+    While one of the same part is waiting or under way, that one is returned. Refused: who does not
+    lead.
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
@@ -292,16 +295,15 @@ def request_agreement(
         # Two requests at once: the second waits here and then finds the first.
         Project.objects.select_for_update().get(pk=project.pk)
         under_way = (
-            AgreementReport.objects.filter(
-                project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-            )
+            AgreementReport.objects.of(str(scope))
+            .filter(project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING])
             .order_by("-pk")
             .first()
         )
         if under_way is not None:
             return under_way
         report = AgreementReport.objects.create(
-            project=project, requested_by=by.user, requested_at=now
+            project=project, scope=str(scope), requested_by=by.user, requested_at=now
         )
         enqueue(report)
     return report
@@ -310,10 +312,15 @@ def request_agreement(
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:
     """Fill a report with its project's agreement; the work of its job, which may be done again."""
     report.figures = agreement_of(
-        report.project, seed=report.seed, resamples=report.resamples, progress=progress
+        report.project,
+        scope=kept(report.scope),
+        seed=report.seed,
+        resamples=report.resamples,
+        progress=progress,
     )
+    report.sha256 = report.figures["sha256"]
     report.code_version = settings.VERSION
-    report.save(update_fields=["figures", "code_version"])
+    report.save(update_fields=["figures", "sha256", "code_version"])
 
 
 def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:

@@ -385,19 +385,91 @@ class Check(models.Model):
         return f"check {self.pk}"
 
 
+class Reveal(models.Model):
+    """Someone looked up who had said what of something that people differ on: a fact."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
+    # Null: who reviewed the narrative; else who judged this document under it.
+    candidate = models.ForeignKey(
+        Candidate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Who checked this claimed label.
+    item = models.ForeignKey(
+        SampleItem, null=True, blank=True, on_delete=models.PROTECT, related_name="reveals"
+    )
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reveals")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            # Once a person: who looks again has seen it.
+            models.UniqueConstraint(
+                name="reveal_of_auditors_once",
+                fields=["by", "narrative"],
+                condition=Q(candidate__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="reveal_of_judges_once",
+                fields=["by", "narrative", "candidate"],
+                condition=Q(candidate__isnull=False, item__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="reveal_of_checkers_once",
+                fields=["by", "item"],
+                condition=Q(item__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="reveal_of_a_label_names_its_document",
+                condition=Q(item__isnull=True) | Q(candidate__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # Those of one disagreement.
+            models.Index(fields=["narrative", "candidate"], name="reveal_of"),
+        ]
+
+    def __str__(self) -> str:
+        return f"reveal {self.pk}"
+
+
+class AgreementReportQuerySet(models.QuerySet["AgreementReport"]):
+    """Reports of agreement."""
+
+    def of(self, scope: str) -> AgreementReportQuerySet:
+        """Those of one part of a project, as `audit.scopes` writes it; "" is the whole. Without
+        those that compare it with another.
+        """
+        return self.filter(scope=scope, compares=False)
+
+    def computed(self) -> AgreementReportQuerySet:
+        """Those that have figures, the newest first."""
+        return self.filter(state=Job.State.DONE, figures__isnull=False).order_by("-pk")
+
+
 class AgreementReport(Job):
-    """Agreement of a project, computed at one moment, with what it was computed on."""
+    """Agreement in a project or a part of it, computed at one moment, with what it was computed
+    on.
+    """
 
     task: ClassVar[str] = "audit.agreement"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="agreement_reports")
+    # The part of the project it is of, as `audit.scopes` writes it; "" is the whole.
+    scope = models.TextField(blank=True, default="")
+    # Whether it is compared with another part, and which; "" is the whole there too.
+    compares = models.BooleanField(default=False)
+    against = models.TextField(blank=True, default="")
     seed = models.PositiveIntegerField(default=SEED)
     resamples = models.PositiveIntegerField(default=RESAMPLES)
     code_version = models.CharField(max_length=40, blank=True)
+    # Of everything that was counted: the same answers have the same sum.
+    sha256 = models.CharField(max_length=64, blank=True, default="")
     # As `audit.reliability.agreement_of` returns it; null until computed.
     figures: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
+
+    objects = AgreementReportQuerySet.as_manager()
 
     class Meta(Job.Meta):
         abstract = False
@@ -410,5 +482,6 @@ class AgreementReport(Job):
         return f"agreement report {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Where the newest report of its project is shown."""
-        return reverse("audit:agreement", args=[self.project.slug])
+        """Where the newest report of the same part of its project is shown."""
+        where = reverse("audit:agreement", args=[self.project.slug])
+        return f"{where}?{self.scope}" if self.scope else where

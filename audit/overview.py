@@ -8,13 +8,13 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from annotate.actions.seats import must_answer_first
 from annotate.models import Membership
 from annotate.screens.overview import Contribution, Todo
 from audit import disagreements
 from audit.models import AgreementReport, Review
 from audit.reliability import COEFFICIENTS, HEADLINE
 from audit.reviews import to_decide
-from jobs.models import Job
 
 
 def contribution(member: Membership) -> Contribution:
@@ -49,11 +49,9 @@ def contribution(member: Membership) -> Contribution:
 
 
 def _headline(member: Membership) -> dict[str, Any]:
-    report = (
-        AgreementReport.objects.filter(project=member.project_id, state=Job.State.DONE)
-        .order_by("-pk")
-        .first()
-    )
+    if must_answer_first(member):
+        return {"agreement_blind": True}
+    report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
     if report is None or report.figures is None:
         return {}
     everyone = report.figures["judgments"]["all"]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.views import agreement, checks, disagreements, reviews, rubrics
+from audit.views import (
+    agreement,
+    checks,
+    dashboard,
+    disagreements,
+    looking_again,
+    reviews,
+    rubrics,
+    settling,
+)
 
 app_name = "audit"
 urlpatterns = [
@@ -24,21 +33,60 @@ urlpatterns = [
         name="decision_withdrawal",
     ),
     path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
-    path(
-        "narratives/<int:narrative>/disagreement/",
-        disagreements.review_disagreement,
-        name="review_disagreement",
-    ),
+    path("projects/<slug:slug>/disagreements/reveals/", disagreements.reveals, name="reveals"),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/disagreement/",
-        disagreements.disagreement,
+        settling.disagreement,
         name="disagreement",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
-        disagreements.adjudication_withdrawal,
+        settling.adjudication_withdrawal,
         name="adjudication_withdrawal",
     ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/",
+        looking_again.look_again,
+        name="look_again",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/withdrawal/",
+        looking_again.look_again_withdrawal,
+        name="look_again_withdrawal",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/names/",
+        settling.reveal_judges,
+        name="reveal_judges",
+    ),
+    path(
+        "conditions/<int:condition>/candidates/<int:candidate>/disagreement/",
+        settling.verdict_disagreement,
+        name="verdict_disagreement",
+    ),
+    path(
+        "conditions/<int:condition>/candidates/<int:candidate>/adjudication/withdrawal/",
+        settling.verdict_withdrawal,
+        name="verdict_withdrawal",
+    ),
+    path(
+        "narratives/<int:narrative>/disagreement/",
+        settling.review_disagreement,
+        name="review_disagreement",
+    ),
+    path(
+        "narratives/<int:narrative>/disagreement/withdrawal/",
+        settling.review_withdrawal,
+        name="review_withdrawal",
+    ),
+    path("narratives/<int:narrative>/names/", settling.reveal_auditors, name="reveal_auditors"),
+    path("labels/<int:pk>/disagreement/", settling.check_disagreement, name="check_disagreement"),
+    path(
+        "labels/<int:pk>/disagreement/withdrawal/",
+        settling.check_disagreement_withdrawal,
+        name="check_disagreement_withdrawal",
+    ),
+    path("labels/<int:pk>/names/", settling.reveal_checkers, name="reveal_checkers"),
     path("projects/<slug:slug>/checks/", checks.checks, name="checks"),
     path("projects/<slug:slug>/checks/new/", checks.new_sample, name="new_sample"),
     path("projects/<slug:slug>/suspects/", checks.suspects, name="suspects"),
@@ -48,7 +96,29 @@ urlpatterns = [
     path("labels/<int:pk>/check/", checks.check, name="check"),
     path("labels/<int:pk>/check/withdrawal/", checks.check_withdrawal, name="check_withdrawal"),
     path("labels/<int:pk>/settlement/", checks.settlement, name="settlement"),
+    path("projects/<slug:slug>/differences/", dashboard.differences_page, name="differences"),
+    path("projects/<slug:slug>/collection/", dashboard.collection, name="collection"),
     path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path(
+        "projects/<slug:slug>/agreement/machines/",
+        agreement.agreement_machines,
+        name="agreement_machines",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/units.csv",
+        agreement.agreement_units,
+        name="agreement_units",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/reports/",
+        agreement.agreement_reports,
+        name="agreement_reports",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/reports/<int:pk>/",
+        agreement.agreement_past,
+        name="agreement_past",
+    ),
     path(
         "projects/<slug:slug>/agreement/reports/<int:pk>.json",
         agreement.agreement_report,

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.actions.pool import others_unsettled
+from annotate.actions.pool import asked_again, others_unsettled
 from annotate.errors import NotHere, Refused, Stale, refuse_strange
 from annotate.models import (
     Assignment,
@@ -431,6 +431,8 @@ class _Place:
     conditions: set[int]
     judgment: _Standing | None
     flag: _Standing | None
+    # Whether a lead wants that judgment looked at again.
+    asked: bool
     # Whether the UUID was used before.
     sent: bool
     done: bool
@@ -544,7 +546,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             (
                 SELECT {listed % "k.id"} FROM annotate_condition k WHERE k.narrative_id = v.id
             ),
-            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.kind,
+            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.kind, {asked_again("j")},
             EXISTS (SELECT 1 FROM annotate_judgment u WHERE u.uuid = %(uuid)s)
                 OR EXISTS (SELECT 1 FROM annotate_flag u WHERE u.uuid = %(uuid)s),
             (
@@ -596,9 +598,10 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
         conditions=set(map(int, conditions.split(","))) if conditions else set(),
         judgment=judgment,
         flag=flagged,
-        sent=bool(rest[8]),
-        done=bool(rest[9]),
-        others_left=bool(rest[10]),
+        asked=bool(rest[8]),
+        sent=bool(rest[9]),
+        done=bool(rest[10]),
+        others_left=bool(rest[11]),
     )
 
 
@@ -772,7 +775,7 @@ def _withdraw(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: 
 def _settle(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: datetime) -> None:
     """Record anew whether anything is left to do in the seat, after a statement was taken back."""
     place = _place(On(pair, row.narrative_id, row.candidate_id), by, row.uuid, now)
-    settled = place.judgment is not None or (
+    settled = (place.judgment is not None and not place.asked) or (
         place.flag is not None and place.flag.says != Flag.Kind.LATER
     )
     place.settle_seat(On(pair, row.narrative_id, row.candidate_id), by, settled=settled)

@@ -23,12 +23,14 @@ from annotate.models import (
     Flag,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Project,
     Query,
 )
 from annotate.pure.consensus import State, consensus
+from annotate.pure.promises import Change, change
 
 
 @dataclass(frozen=True)
@@ -263,10 +265,9 @@ def _outcome(
         return "outside"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value
-    if found.relevance < project.relevant_from:
-        return "dropped"
-    # A narrower narrative makes nothing relevant that was not.
-    return "kept" if was_relevant or before is None else "grew"
+    became = change(before, found.relevance, project.relevant_from)
+    # Of a document that is put before judges and irrelevant it is said that it is out.
+    return "dropped" if became is Change.STAYED else became.value
 
 
 @dataclass(frozen=True)
@@ -276,10 +277,14 @@ class MySeat:
     seat: Assignment
     done: int
     total: int
+    # Documents that a lead asks me to look at again; they are not done.
+    again: int = 0
 
 
 def my_seats(member: Membership) -> list[MySeat]:
-    """The member's seats with work left in them, begun ones first: three queries."""
+    """The member's seats with work left in them: first where they are asked to look again, then
+    begun ones. Four queries.
+    """
     held = list(
         member.assignments.open()
         .select_related("pair__query", "pair__project")
@@ -294,12 +299,23 @@ def my_seats(member: Membership) -> list[MySeat]:
         .values_list("narrative__pair_id")
         .annotate(n=Count("pk"))
     )
-    return [
-        MySeat(seat, said.get(seat.pair_id, 0), sizes.get(seat.pair.query_id, 0))
+    wishes = LookAgain.objects.open().filter(
+        judgment__in=judgments_in_force(member.project).filter(annotator=member)
+    )
+    again = dict(wishes.values_list("judgment__narrative__pair__pk").annotate(n=Count("pk")))
+    seats_of_mine = [
+        MySeat(
+            seat,
+            said.get(seat.pair_id, 0) - again.get(seat.pair_id, 0),
+            sizes.get(seat.pair.query_id, 0),
+            again.get(seat.pair_id, 0),
+        )
         if seat.task == Assignment.Task.JUDGE
         else MySeat(seat, 0, 1)
         for seat in held
     ]
+    # In their order, as sorting keeps it.
+    return sorted(seats_of_mine, key=lambda mine: not mine.again)
 
 
 def _settled(project: Project, pairs: Iterable[int]) -> dict[tuple[int, int], int]:

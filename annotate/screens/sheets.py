@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -19,11 +20,23 @@ from annotate.models import (
     Grade,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     RunLine,
 )
 from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
+
+
+@dataclass(frozen=True)
+class Again:
+    """That a lead asks the reader to look again at what they said."""
+
+    wish: LookAgain
+    # The UUID of the statement with which it is shown: the judgment, or what put it off.
+    uuid: UUID
+    # Whether that statement stands now.
+    open: bool
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,7 @@ class Sheet:
     wanted: list[int]
     given: Judgment | None
     flag: Flag | None
+    again: list[Again]
     # As the page's script reads it: JSON.
     said: str
 
@@ -73,8 +87,8 @@ def sheets(
     """Return the sheets of the candidates `wanted`, in that order; one that is not in `order`, the
     reader's pool, is left out.
 
-    Three queries read texts, judgments and flags, however many there are; two more the verdicts
-    and the ranks where there are any to be shown.
+    Four queries read texts, judgments, flags and what is asked for again, however many there are;
+    two more the verdicts and the ranks where there are any to be shown.
     """
     places = {candidate: place for place, candidate in enumerate(order, start=1)}
     wanted = [candidate for candidate in dict.fromkeys(wanted) if candidate in places]
@@ -85,6 +99,7 @@ def sheets(
         for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    again = wishes(narrative, member, wanted, flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
@@ -105,10 +120,48 @@ def sheets(
                 wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),
                 given=given,
                 flag=flag,
+                again=again.get(pk, []),
                 said=json.dumps(said(given, flag), ensure_ascii=False, separators=(",", ":")),
             )
         )
     return made
+
+
+def wishes(
+    narrative: Narrative,
+    member: Membership,
+    wanted: Sequence[int],
+    flags: Mapping[int, Flag],
+) -> dict[int, list[Again]]:
+    """What leads ask the reader to look at again, by candidate: one query.
+
+    Answered wishes are among them, for an answer can be taken back. `flags`: those that stand.
+    """
+    found: dict[int, list[Again]] = {}
+    for wish in (
+        LookAgain.objects.standing()
+        .filter(
+            judgment__narrative=narrative,
+            judgment__annotator=member,
+            judgment__candidate__in=wanted,
+        )
+        .select_related("judgment", "by", "guideline")
+        .defer("guideline__text")
+        .order_by("pk")
+    ):
+        judgment = wish.judgment
+        off = flags.get(judgment.candidate_id)
+        put_off = (
+            off is not None and off.kind == Flag.Kind.LATER and off.at == judgment.superseded_at
+        )
+        found.setdefault(judgment.candidate_id, []).append(
+            Again(
+                wish,
+                off.uuid if off and put_off else judgment.uuid,
+                put_off or judgment.superseded_at is None,
+            )
+        )
+    return found
 
 
 def said(given: Judgment | None, flag: Flag | None) -> dict[str, Any]:
@@ -158,6 +211,7 @@ def sitting_of(
         },
         # What is taken back first stands last.
         "history": at.history,
+        "asked": [str(uuid) for uuid in at.asked],
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
         ],

@@ -243,7 +243,11 @@ def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_pers
 
     expect(page.locator(".document .id")).to_have_text("B")
     made = Adjudication.objects.get()
-    assert (made.relevance, made.cause, made.reason) == (0, "edge", "As ada said: Ada on A.")
+    assert (made.relevance, made.cause, made.reason) == (
+        0,
+        "edge",
+        "As one of them said: Ada on A.",
+    )
 
     press(page, "z")
 
