@@ -22,6 +22,7 @@ from annotate.actions.judging import (
     MAX_NOTE,
     On,
     Said,
+    on_number,
     say_flag,
     say_grade,
     withdraw,
@@ -207,7 +208,7 @@ def _answer(
 
 
 def _say(said: Entry, by: Membership, pair: InstructionPair) -> Said:
-    on = On(pair, said.narrative, said.candidate)
+    on = on_number(pair, said.narrative, said.candidate, by)
     if isinstance(said, SaidGrade):
         return say_grade(
             on=on,

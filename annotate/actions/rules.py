@@ -36,6 +36,7 @@ FIELDS = (
     "show_rank",
     "judge_order",
     "order_seed",
+    "repeat_percent",
     "evidence_rule",
     "condition_rule",
     "overlap_rewrite",

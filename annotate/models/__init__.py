@@ -7,6 +7,7 @@ from annotate.models.instruction import Condition, Draft, InstructionPair, Narra
 from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment, Verdict
 from annotate.models.load import Load
 from annotate.models.project import Grade, Guideline, Membership, Preferences, Project, User
+from annotate.models.repeat import Repeat
 
 __all__ = [
     "Adjudication",
@@ -27,6 +28,7 @@ __all__ = [
     "Preferences",
     "Project",
     "Query",
+    "Repeat",
     "Run",
     "RunLine",
     "User",
