@@ -6,6 +6,7 @@ from django.urls import path
 
 from annotate import api
 from annotate.views import (
+    dashboard,
     documents,
     home,
     judging,
@@ -28,6 +29,10 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
+    path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
+    path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
+    path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),
+    path("projects/<slug:slug>/people/<int:pk>/", dashboard.person, name="person"),
     path("projects/<slug:slug>/guidelines/", projects.guidelines, name="guidelines"),
     path("projects/<slug:slug>/members/", projects.members, name="members"),
     path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -18,10 +19,12 @@ from django.utils.translation import gettext_lazy
 from annotate.actions import rewriting, seats
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
-from audit.criteria import CRITERION_KEYS, RUBRIC_VERSION, Criterion, Level, Verdict
+from audit import rubrics
+from audit.criteria import Criterion, Rubric, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
 from audit.reliability import agreement_of
 from audit.reviews import Pass, pass_of, passes_of, verdict_of
+from audit.scopes import WHOLE, Scope, kept
 from jobs.models import Job
 from jobs.queue import enqueue
 from jobs.runner import Progress
@@ -91,16 +94,16 @@ def save_ratings(
     too many words, a review that is submitted.
     """
     now = now or timezone.now()
-    for criterion, (level, words) in answers.items():
-        _refuse_unknown(criterion, level, words)
     with transaction.atomic():
         seat = _seat(narrative, by)
         review = _begin(narrative, by, now)
+        rubric = rubrics.named(by.project_id, review.rubric)
+        for criterion, (level, words) in answers.items():
+            _refuse_unknown(rubric, criterion, level, words)
         if review.submitted_at is not None:
             raise Refused(_("You have submitted this review, so it stays as it is."))
         for criterion, (level, words) in answers.items():
-            said = {"level": level, "words": words}
-            said = {name: value for name, value in said.items() if value is not None}
+            said = _said(rubric, level, words)
             if any(said.values()):
                 Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
             elif said:
@@ -205,11 +208,13 @@ def withdraw_decision(
 
 
 def request_agreement(
-    *, project: Project, by: Membership, now: datetime | None = None
+    *, project: Project, by: Membership, scope: Scope = WHOLE, now: datetime | None = None
 ) -> AgreementReport:
-    """Ask for the project's agreement to be computed; return the report that will hold it.
+    """Ask for the agreement in a part of the project to be computed; return the report that will
+    hold it.
 
-    While one is waiting or under way, that one is returned. Refused: who does not lead.
+    While one of the same part is waiting or under way, that one is returned. Refused: who does not
+    lead.
     """
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
@@ -219,16 +224,15 @@ def request_agreement(
         # Two requests at once: the second waits here and then finds the first.
         Project.objects.select_for_update().get(pk=project.pk)
         under_way = (
-            AgreementReport.objects.filter(
-                project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-            )
+            AgreementReport.objects.of(str(scope))
+            .filter(project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING])
             .order_by("-pk")
             .first()
         )
         if under_way is not None:
             return under_way
         report = AgreementReport.objects.create(
-            project=project, requested_by=by.user, requested_at=now
+            project=project, scope=str(scope), requested_by=by.user, requested_at=now
         )
         enqueue(report)
     return report
@@ -237,25 +241,43 @@ def request_agreement(
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:
     """Fill a report with its project's agreement; the work of its job, which may be done again."""
     report.figures = agreement_of(
-        report.project, seed=report.seed, resamples=report.resamples, progress=progress
+        report.project,
+        scope=kept(report.scope),
+        seed=report.seed,
+        resamples=report.resamples,
+        progress=progress,
     )
+    report.sha256 = report.figures["sha256"]
     report.code_version = settings.VERSION
-    report.save(update_fields=["figures", "code_version"])
+    report.save(update_fields=["figures", "sha256", "code_version"])
 
 
-def _refuse_unknown(criterion: str, level: str | None, words: str | None) -> None:
-    if criterion not in CRITERION_KEYS:
+def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:
+    if criterion not in rubric.keys:
         raise Refused(_("“%(criterion)s” is not one of the criteria.") % {"criterion": criterion})
-    if level is not None and level not in list(Level):
+    if level is not None and rubric.level(level) is None:
         raise Refused(
-            _("“%(level)s” is not a level. Choose excellent, acceptable or poor.")
-            % {"level": level}
+            _("“%(level)s” is not a level. Choose one of: %(levels)s.")
+            % {"level": level, "levels": ", ".join(one.name.lower() for one in rubric.levels)}
         )
     if words is not None and len(words) > MAX_WORDS:
         raise Refused(
             _("You wrote %(words)s characters; at most %(max_words)s are kept.")
             % {"words": f"{len(words):,}", "max_words": f"{MAX_WORDS:,}"}
         )
+
+
+def _said(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
+    """Return the columns of a rating that an answer sets; what is None stays as it was."""
+    said: dict[str, Any] = {} if words is None else {"words": words}
+    chosen = None if level is None else rubric.level(level)
+    if chosen is not None:
+        said |= {
+            "level": chosen.value,
+            "place": rubric.place(chosen),
+            "rejects": chosen.rejects,
+        }
+    return said
 
 
 def _seat(narrative: Narrative, by: Membership) -> Assignment:
@@ -279,8 +301,9 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
         raise Refused(_("This instruction was removed, so there is nothing to review."))
     if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
         raise Refused(_("This instruction was sent back. Review it when it comes again."))
+    rubric = rubrics.under(narrative, by.project_id)
     return Review.objects.create(
-        narrative=narrative, auditor=by, rubric=RUBRIC_VERSION, started_at=now
+        narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
     )
 
 

@@ -15,11 +15,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.db.models import (
-    Case,
     Count,
     Exists,
     F,
-    IntegerField,
     Max,
     Min,
     OuterRef,
@@ -27,8 +25,8 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Value,
-    When,
 )
+from django.db.models.functions import Coalesce
 
 from annotate.models import (
     Adjudication,
@@ -39,7 +37,6 @@ from annotate.models import (
     Narrative,
     Project,
 )
-from audit.criteria import Level
 from audit.models import Decision, Rating, Review
 
 PAGE_SIZE = 50
@@ -320,24 +317,36 @@ def _straddling(
     if people is not None:
         ratings = ratings.filter(review__auditor__in=people)
     other = ratings.filter(
-        review__narrative=OuterRef("review__narrative"), criterion=OuterRef("criterion")
-    ).exclude(level=Level.POOR)
+        review__narrative=OuterRef("review__narrative"),
+        criterion=OuterRef("criterion"),
+        rejects=False,
+    )
     return narratives.filter(
-        Exists(ratings.filter(Exists(other), review__narrative=OuterRef("pk"), level=Level.POOR))
+        Exists(ratings.filter(Exists(other), review__narrative=OuterRef("pk"), rejects=True))
     )
 
 
 def _with_place(
     narratives: QuerySet[Narrative], since: Subquery | None = None
 ) -> QuerySet[Narrative]:
-    """Add `distance` (2 where excellent meets poor) and `since`."""
+    """Add `distance` (how many levels apart auditors are at most where they straddle), `since`."""
     ratings = Rating.objects.filter(review__submitted_at__isnull=False)
-    best = ratings.filter(
-        review__narrative=OuterRef("review__narrative"),
-        criterion=OuterRef("criterion"),
-        level=Level.EXCELLENT,
+    best = (
+        ratings.filter(
+            review__narrative=OuterRef("review__narrative"),
+            criterion=OuterRef("criterion"),
+            rejects=False,
+        )
+        .order_by("place")
+        .values("place")[:1]
     )
-    apart = ratings.filter(Exists(best), review__narrative=OuterRef("pk"), level=Level.POOR)
+    apart = (
+        ratings.filter(review__narrative=OuterRef("pk"), rejects=True)
+        .annotate(apart=F("place") - Subquery(best))
+        .filter(apart__isnull=False)
+        .order_by("-apart")
+        .values("apart")[:1]
+    )
     last = (
         Review.objects.submitted()
         .filter(narrative=OuterRef("pk"))
@@ -345,9 +354,7 @@ def _with_place(
         .values("submitted_at")[:1]
     )
     return narratives.annotate(
-        distance=Case(
-            When(Exists(apart), then=Value(2)), default=Value(1), output_field=IntegerField()
-        ),
+        distance=Coalesce(Subquery(apart), Value(0)),
         since=since or Subquery(last),
     )
 
@@ -383,7 +390,7 @@ def _hydrate(keys: list[Key], *, settled: bool) -> list[Item]:
             item.voices.append(Voice(name, relevance, None))
     reviews = Review.objects.submitted().filter(narrative__in=[key.narrative for key in on_reviews])
     for narrative, name, poor in (
-        reviews.annotate(poor=Count("ratings", filter=Q(ratings__level=Level.POOR)))
+        reviews.annotate(poor=Count("ratings", filter=Q(ratings__rejects=True)))
         .order_by("auditor__name")
         .values_list("narrative", "auditor__name", "poor")
     ):

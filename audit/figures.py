@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from audit.criteria import CRITERIA
+from django.utils.translation import gettext as _
+
 from audit.reliability import COEFFICIENTS, HEADLINE
 
 
@@ -64,6 +65,30 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             "documents",
             [_line(scope["query"], scope) for scope in judgments["queries"]],
         ),
+        Table(
+            "categories",
+            _("Judgments, by category"),
+            _("category"),
+            "documents",
+            [
+                _line(scope["category"] or _("none named"), scope)
+                for scope in judgments.get("categories", [])
+            ],
+        ),
+        Table(
+            "guidelines",
+            _("Judgments, by version of the guidelines"),
+            _("version"),
+            "documents",
+            [_line(_version(scope), scope) for scope in judgments.get("guidelines", [])],
+        ),
+        Table(
+            "weeks",
+            _("Judgments, by week"),
+            _("week from"),
+            "documents",
+            [_line(scope["week"], scope) for scope in judgments.get("weeks", [])],
+        ),
         *(
             Table(
                 f"machine-{place}",
@@ -83,14 +108,18 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             [
                 _line("All criteria", reviews["all"]),
                 *(
-                    _line(criterion.name, reviews["criteria"][criterion.key])
-                    for criterion in CRITERIA
-                    if criterion.key in reviews["criteria"]
+                    _line(scope.get("name", key), scope)
+                    for key, scope in reviews["criteria"].items()
                 ),
             ],
         ),
     ]
     return [table for table in found if any(line.ratings for line in table.lines)]
+
+
+def _version(scope: dict[str, Any]) -> str:
+    version = scope["guideline"]
+    return str(version) if version else _("before the first")
 
 
 def _line(label: str, scope: dict[str, Any]) -> Line:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from annotate.actions.settling import MAX_REASON
 from annotate.models import Adjudication, Membership, Query
 from audit.actions import MAX_WORDS
-from audit.criteria import CRITERIA, Criterion, Level
+from audit.criteria import Criterion, Rubric
 from audit.disagreements import Kind, Order, Wanted
 from audit.models import Decision
 from audit.reviews import Pass
@@ -32,19 +32,21 @@ class ReviewForm(forms.Form):
 class RatingForm(forms.Form):
     """One criterion: its level, and words. Either may still be missing."""
 
-    level = forms.ChoiceField(
-        choices=[(level.value, level.value.capitalize()) for level in Level], required=False
-    )
+    level = forms.ChoiceField(required=False)
     words = forms.CharField(required=False, max_length=MAX_WORDS, strip=False)
 
     def __init__(
         self,
+        rubric: Rubric,
         criterion: Criterion,
         data: Mapping[str, Any] | None = None,
         initial: dict[str, Any] | None = None,
     ) -> None:
         self.criterion = criterion
         super().__init__(data, initial=initial)
+        level = self.fields["level"]
+        if isinstance(level, forms.ChoiceField):
+            level.choices = [(one.value, one.name) for one in rubric.levels]
 
     def add_prefix(self, field_name: str) -> str:
         """Name the fields `level-KEY` and `words-KEY`, so that all criteria share one form."""
@@ -57,19 +59,19 @@ class RatingForm(forms.Form):
         return level, self.cleaned_data["words"] if sent else None
 
 
-def rating_forms(said: Pass | None, data: Mapping[str, Any] | None = None) -> list[RatingForm]:
+def rating_forms(
+    rubric: Rubric, said: Pass | None, data: Mapping[str, Any] | None = None
+) -> list[RatingForm]:
     """Return a form for each criterion, filled with what was said before."""
-    return [
-        RatingForm(
-            criterion,
-            data,
-            initial={
-                "level": (said.answers[at].level or "") if said else "",
-                "words": said.answers[at].words if said else "",
-            },
-        )
-        for at, criterion in enumerate(CRITERIA)
-    ]
+    found = []
+    for at, criterion in enumerate(rubric.criteria):
+        before = said.answers[at] if said else None
+        initial = {
+            "level": before.level.value if before and before.level else "",
+            "words": before.words if before else "",
+        }
+        found.append(RatingForm(rubric, criterion, data, initial=initial))
+    return found
 
 
 class DecisionForm(forms.Form):

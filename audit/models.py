@@ -14,12 +14,75 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Candidate, Membership, Narrative, Project, Run
-from audit.criteria import CRITERIA, Level
+from audit.criteria import Criterion, Level
+from audit.criteria import Rubric as Content
 from jobs.models import Job
 
 # The same for every report, so that the same rows give the same figures.
 SEED = 20_260_101
 RESAMPLES = 2_000
+
+
+class RubricQuerySet(models.QuerySet["Rubric"]):
+    """Rubrics of projects."""
+
+    def in_force(self, project: int) -> Rubric | None:
+        """Return the one that a project chose last; None: it has chosen none."""
+        chosen = self.filter(project=project, chosen_at__isnull=False)
+        return chosen.order_by("-chosen_at", "-pk").first()
+
+
+class Rubric(models.Model):
+    """One version of what a project's instructions are rated on. A change inserts a version.
+
+    The same as `audit.criteria.Rubric`, which the pages know; levels and criteria are kept as its
+    fields are named. In force is the one that was chosen last, or the one that comes with Rejudge.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="rubrics")
+    # With the version, "followtable-1": what a review says it was made under.
+    name = models.CharField(max_length=60)
+    title = models.CharField(max_length=120)
+    # Best first: [{"value": "poor", "name": "Poor", "sentence": "…", "rejects": true}].
+    levels: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    # [{"key": …, "name": …, "asks": …, "poor_when": …, "good_example": …, "poor_example": …}].
+    criteria: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+    # Nobody where a command brought or chose it.
+    created_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    chosen_at = models.DateTimeField(null=True, blank=True)
+    chosen_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = RubricQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="rubric_name_once_per_project", fields=["project", "name"]
+            ),
+            models.CheckConstraint(name="rubric_has_a_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="rubric_chosen_by_someone_at_some_time",
+                condition=Q(chosen_by__isnull=True) | Q(chosen_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def content(self) -> Content:
+        """What it says."""
+        return Content(
+            self.name,
+            self.title,
+            tuple(Level(**level) for level in self.levels),
+            tuple(Criterion(**criterion) for criterion in self.criteria),
+        )
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):
@@ -35,6 +98,7 @@ class Review(models.Model):
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="reviews")
     auditor = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reviews")
+    # The name of a rubric of the project, or of one that comes with Rejudge: `audit.rubrics`.
     rubric = models.CharField(max_length=60)
     started_at = models.DateTimeField(default=timezone.now)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -55,12 +119,14 @@ class Review(models.Model):
 class Rating(models.Model):
     """The answer to one criterion. Without a level while only its words are written, in a draft."""
 
-    LEVELS: ClassVar = [(level.value, level.value.capitalize()) for level in Level]
-    CRITERIA: ClassVar = [(criterion.key, criterion.name) for criterion in CRITERIA]
-
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="ratings")
-    criterion = models.CharField(max_length=40, choices=CRITERIA)
-    level = models.CharField(max_length=20, choices=LEVELS, blank=True)
+    # Key and value, as the rubric of the review has them.
+    criterion = models.CharField(max_length=40)
+    level = models.CharField(max_length=20, blank=True)
+    # What the rubric says of the level, so that queries need not know it: where on the scale it
+    # stands, 0 for the best, and whether it rejects.
+    place = models.PositiveSmallIntegerField(null=True, blank=True)
+    rejects = models.BooleanField(null=True, blank=True)
     words = models.TextField(blank=True)
 
     class Meta:
@@ -68,9 +134,11 @@ class Rating(models.Model):
             models.UniqueConstraint(
                 name="rating_once_per_criterion", fields=["review", "criterion"]
             ),
+            models.CheckConstraint(name="rating_names_a_criterion", condition=~Q(criterion="")),
             models.CheckConstraint(
-                name="rating_level_known",
-                condition=Q(level__in=["", *(level.value for level in Level)]),
+                name="rating_level_has_a_place",
+                condition=Q(level="", place__isnull=True, rejects__isnull=True)
+                | (~Q(level="") & Q(place__isnull=False, rejects__isnull=False)),
             ),
         ]
 
@@ -329,19 +397,44 @@ class Check(models.Model):
         return f"check {self.pk}"
 
 
+class AgreementReportQuerySet(models.QuerySet["AgreementReport"]):
+    """Reports of agreement."""
+
+    def of(self, scope: str) -> AgreementReportQuerySet:
+        """Those of one part of a project, as `audit.scopes` writes it; "" is the whole. Without
+        those that compare it with another.
+        """
+        return self.filter(scope=scope, compares=False)
+
+    def computed(self) -> AgreementReportQuerySet:
+        """Those that have figures, the newest first."""
+        return self.filter(state=Job.State.DONE, figures__isnull=False).order_by("-pk")
+
+
 class AgreementReport(Job):
-    """Agreement of a project, computed at one moment, with what it was computed on."""
+    """Agreement in a project or a part of it, computed at one moment, with what it was computed
+    on.
+    """
 
     task: ClassVar[str] = "audit.agreement"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="agreement_reports")
+    # The part of the project it is of, as `audit.scopes` writes it; "" is the whole.
+    scope = models.TextField(blank=True, default="")
+    # Whether it is compared with another part, and which; "" is the whole there too.
+    compares = models.BooleanField(default=False)
+    against = models.TextField(blank=True, default="")
     seed = models.PositiveIntegerField(default=SEED)
     resamples = models.PositiveIntegerField(default=RESAMPLES)
     code_version = models.CharField(max_length=40, blank=True)
+    # Of everything that was counted: the same answers have the same sum.
+    sha256 = models.CharField(max_length=64, blank=True, default="")
     # As `audit.reliability.agreement_of` returns it; null until computed.
     figures: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
+
+    objects = AgreementReportQuerySet.as_manager()
 
     class Meta(Job.Meta):
         abstract = False
@@ -354,5 +447,6 @@ class AgreementReport(Job):
         return f"agreement report {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Where the newest report of its project is shown."""
-        return reverse("audit:agreement", args=[self.project.slug])
+        """Where the newest report of the same part of its project is shown."""
+        where = reverse("audit:agreement", args=[self.project.slug])
+        return f"{where}?{self.scope}" if self.scope else where

@@ -14,7 +14,6 @@ from audit import disagreements
 from audit.models import AgreementReport, Review
 from audit.reliability import COEFFICIENTS, HEADLINE
 from audit.reviews import to_decide
-from jobs.models import Job
 
 
 def contribution(member: Membership) -> Contribution:
@@ -49,11 +48,7 @@ def contribution(member: Membership) -> Contribution:
 
 
 def _headline(member: Membership) -> dict[str, Any]:
-    report = (
-        AgreementReport.objects.filter(project=member.project_id, state=Job.State.DONE)
-        .order_by("-pk")
-        .first()
-    )
+    report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
     if report is None or report.figures is None:
         return {}
     everyone = report.figures["judgments"]["all"]

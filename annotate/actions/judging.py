@@ -21,7 +21,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.actions.pool import others_unsettled, pool_and_repeats, repeat_words
+from annotate.actions.pool import (
+    asked_again,
+    others_unsettled,
+    pool_and_repeats,
+    repeat_words,
+)
 from annotate.errors import NotHere, Refused, Stale, refuse_strange
 from annotate.models import (
     Assignment,
@@ -462,6 +467,8 @@ class _Place:
     flag: _Standing | None
     # The current judgment of a document that has come again.
     first: int | None
+    # Whether a lead wants that judgment looked at again.
+    asked: bool
     # Whether the UUID was used before.
     sent: bool
     done: bool
@@ -565,10 +572,10 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
     project = by.project
     listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
     # What is said of a repeat stands in one table, and its first judgment beside it.
-    says, flags, cleared, first = (
-        ("repeat", "repeat", "superseded_at", "o.id")
+    says, flags, cleared, first, asked = (
+        ("repeat", "repeat", "superseded_at", "o.id", "0")
         if on.again
-        else ("judgment", "flag", "cleared_at", "NULL")
+        else ("judgment", "flag", "cleared_at", "NULL", asked_again("j"))
     )
     # The names in here are our own tables, and what `pool` and this function write.
     sql = f"""
@@ -586,7 +593,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
                 SELECT {listed % "k.id"} FROM annotate_condition k WHERE k.narrative_id = v.id
             ),
             j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.{"flag" if on.again else "kind"},
-            {first},
+            {asked}, {first},
             EXISTS (SELECT 1 FROM annotate_judgment u WHERE u.uuid = %(uuid)s)
                 OR EXISTS (SELECT 1 FROM annotate_flag u WHERE u.uuid = %(uuid)s)
                 OR EXISTS (SELECT 1 FROM annotate_repeat u WHERE u.uuid = %(uuid)s),
@@ -644,10 +651,11 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
         conditions=set(map(int, conditions.split(","))) if conditions else set(),
         judgment=judgment,
         flag=flagged,
-        first=rest[8],
-        sent=bool(rest[9]),
-        done=bool(rest[10]),
-        others_left=bool(rest[11]) or _repeats_left(on, by, side, version, rest[12], rest[13]),
+        asked=bool(rest[8]),
+        first=rest[9],
+        sent=bool(rest[10]),
+        done=bool(rest[11]),
+        others_left=bool(rest[12]) or _repeats_left(on, by, side, version, rest[13], rest[14]),
     )
 
 
@@ -906,7 +914,7 @@ def _settle(
     """Record anew whether anything is left to do in the seat, after a statement was taken back."""
     on = On(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat))
     place = _place(on, by, row.uuid, now)
-    settled = place.judgment is not None or (
+    settled = (place.judgment is not None and not place.asked) or (
         place.flag is not None and place.flag.says != Flag.Kind.LATER
     )
     place.settle_seat(on, by, settled=settled)

@@ -14,6 +14,7 @@ from annotate.models import (
     Flag,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Project,
@@ -88,6 +89,11 @@ class Sitting:
     uuids: dict[int, UUID] = field(default_factory=dict)
     # The candidates of what can be taken back, the earliest said first: not what came from a file.
     history: list[int] = field(default_factory=list)
+    # The candidates whose judgment a lead wants looked at again.
+    again: frozenset[int] = frozenset()
+    # The UUIDs of the statements with which such a wish is shown: also of judgments that have given
+    # way (they may come back), and of what put the document off.
+    asked: list[UUID] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -96,7 +102,9 @@ class Sitting:
 
     @property
     def settled(self) -> int:
-        """How many need nothing more: judged, or flagged as not to be judged."""
+        """How many need nothing more: judged and not asked for again, or flagged as not to be
+        judged.
+        """
         return sum(1 for candidate in self.order if self._is_settled(candidate))
 
     @property
@@ -105,14 +113,15 @@ class Sitting:
         return self.settled == self.total
 
     def next(self, after: int | None = None) -> int | None:
-        """The next document to judge: onward from `after`, then around; what was put off comes
-        last.
+        """The next document to judge: onward from `after`, then around; what is asked for again
+        comes first, what was put off last.
         """
         start = self.order.index(after) + 1 if after in self.order else 0
         onward = self.order[start:] + self.order[:start]
+        again = (c for c in onward if c in self.again)
         fresh = (c for c in onward if c not in self.judged and c not in self.flagged)
         later = (c for c in onward if self.flagged.get(c) == Flag.Kind.LATER)
-        return next(fresh, None) or next(later, None)
+        return next(again, None) or next(fresh, None) or next(later, None)
 
     def before(self, candidate: int) -> int | None:
         """The neighbour on the left, judged or not."""
@@ -125,21 +134,29 @@ class Sitting:
         return self.order[place + 1] if place + 1 < len(self.order) else None
 
     def _is_settled(self, candidate: int) -> bool:
-        return (
-            candidate in self.judged
-            or self.flagged.get(candidate, Flag.Kind.LATER) != Flag.Kind.LATER
-        )
+        if candidate in self.judged:
+            return candidate not in self.again
+        return self.flagged.get(candidate, Flag.Kind.LATER) != Flag.Kind.LATER
 
 
 def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
-    """Return where `by` stands with the pool under `narrative`: three queries, whatever the
-    pool's size.
+    """Return where `by` stands with the pool under `narrative`: four queries, whatever the pool's
+    size.
     """
     mine = {"narrative": narrative, "annotator": by}
     judged = Judgment.objects.current().filter(**mine)
     flagged = Flag.objects.current().filter(**mine)
     given = list(judged.values_list("candidate", "relevance", "uuid", "at", "source"))
     put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
+    wishes = LookAgain.objects.standing().filter(
+        judgment__narrative=narrative, judgment__annotator=by
+    )
+    asked = list(
+        wishes.order_by("pk").values_list(
+            "judgment__candidate", "judgment__uuid", "judgment__superseded_at"
+        )
+    )
+    off = {(candidate, at): uuid for candidate, kind, uuid, at in put if kind == Flag.Kind.LATER}
     spoken = [(at, candidate) for candidate, *_, at in put]
     spoken += [
         (at, candidate) for candidate, *_, at, source in given if source == Judgment.Source.PAGE
@@ -152,6 +169,13 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
         uuids={candidate: uuid for candidate, _, uuid, *_ in put}
         | {candidate: uuid for candidate, _, uuid, *_ in given},
         history=[candidate for _, candidate in sorted(spoken)],
+        again=frozenset(candidate for candidate, _, ended in asked if ended is None),
+        asked=[uuid for _, uuid, _ in asked]
+        + [
+            off[candidate, ended]
+            for candidate, _, ended in asked
+            if ended is not None and (candidate, ended) in off
+        ],
     )
     if not by.project.repeat_percent:
         return at
@@ -209,6 +233,7 @@ def _with_repeats(
         uuids={first[candidate]: uuid for candidate, uuid in at.uuids.items()}
         | {again[candidate]: uuid for candidate, _, _, uuid, _ in said},
         history=[number for _, number in sorted(said_when)],
+        again=frozenset(first[candidate] for candidate in at.again),
     )
 
 
@@ -270,7 +295,7 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
                 AND p.candidate_id = o.id AND p.annotator_id = %(member)s
-                AND p.superseded_at IS NULL
+                AND p.superseded_at IS NULL AND NOT {asked_again("p")}
             )
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
@@ -304,6 +329,16 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
             AND p.superseded_at IS NULL AND p.flag <> '{Flag.Kind.LATER}' {others}
         )
     """  # noqa: S608 (constants)
+
+
+def asked_again(judgment: str) -> str:
+    """SQL that says whether a lead wants a judgment, a row under this alias, looked at again."""
+    return f"""
+        EXISTS (
+            SELECT 1 FROM annotate_lookagain l
+            WHERE l.judgment_id = {judgment}.id AND l.withdrawn_at IS NULL
+        )
+    """  # noqa: S608 (our own alias)
 
 
 def _place(words: str) -> bytes:

@@ -246,6 +246,8 @@ class Adjudication(models.Model):
     cause = models.CharField(max_length=20, choices=Cause)
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="adjudications")
     at = models.DateTimeField(default=timezone.now)
+    # What was settled together with many others has their batch: it can be taken back with them.
+    batch = models.UUIDField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -265,6 +267,14 @@ class Adjudication(models.Model):
                 name="adjudication_withdrawn_by_and_at",
                 condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
                 | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # All of a batch, to take them back; most decisions are of none.
+            models.Index(
+                fields=["batch"],
+                name="adjudication_of_batch",
+                condition=Q(batch__isnull=False),
             ),
         ]
 

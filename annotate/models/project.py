@@ -166,6 +166,30 @@ class Grade(models.Model):
         return f"{self.value} {self.name}"
 
 
+class Category(models.Model):
+    """One type of instruction in a project's taxonomy, with the sentence that says what it is.
+
+    `InstructionPair.category` holds the key; a file may bring keys that no taxonomy has.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="categories")
+    key = models.CharField(max_length=60)
+    name = models.CharField(max_length=120)
+    sentence = models.CharField(max_length=500, blank=True)
+    # Where it stands in lists; those of one place by key.
+    place = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "categories"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="category_once_per_project", fields=["project", "key"]),
+            models.CheckConstraint(name="category_has_a_key", condition=~Q(key="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class GuidelineQuerySet(models.QuerySet["Guideline"]):
     """Versions of guidelines."""
 

@@ -24,6 +24,7 @@ from annotate.models import (
     Flag,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Project,
@@ -279,11 +280,13 @@ class MySeat:
     seat: Assignment
     done: int
     total: int
+    # Documents that a lead asks me to look at again; they are not done.
+    again: int = 0
 
 
 def my_seats(member: Membership) -> list[MySeat]:
-    """The member's seats with work left in them, begun ones first: three queries, and two where the
-    project has repeats, which count as documents.
+    """The member's seats with work left in them: first where they are asked to look again, then
+    begun ones. Four queries, and two more where the project has repeats, which count as documents.
     """
     held = list(
         member.assignments.open()
@@ -299,17 +302,26 @@ def my_seats(member: Membership) -> list[MySeat]:
         .values_list("narrative__pair_id")
         .annotate(n=Count("pk"))
     )
-    again = _repeats(member, [seat.pair for seat in judging], sizes)
-    return [
+    wishes = LookAgain.objects.open().filter(
+        judgment__in=judgments_in_force(member.project).filter(annotator=member)
+    )
+    again = dict(wishes.values_list("judgment__narrative__pair__pk").annotate(n=Count("pk")))
+    repeats = _repeats(member, [seat.pair for seat in judging], sizes)
+    seats_of_mine = [
         MySeat(
             seat,
-            said.get(seat.pair_id, 0) + again.get(seat.pair_id, _NO_REPEATS).done,
-            sizes.get(seat.pair.query_id, 0) + again.get(seat.pair_id, _NO_REPEATS).total,
+            said.get(seat.pair_id, 0)
+            - again.get(seat.pair_id, 0)
+            + repeats.get(seat.pair_id, _NO_REPEATS).done,
+            sizes.get(seat.pair.query_id, 0) + repeats.get(seat.pair_id, _NO_REPEATS).total,
+            again.get(seat.pair_id, 0),
         )
         if seat.task == Assignment.Task.JUDGE
         else MySeat(seat, 0, 1)
         for seat in held
     ]
+    # In their order, as sorting keeps it.
+    return sorted(seats_of_mine, key=lambda mine: not mine.again)
 
 
 _NO_REPEATS = Share(0, 0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -19,6 +20,7 @@ from annotate.models import (
     Grade,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Repeat,
@@ -26,6 +28,17 @@ from annotate.models import (
 )
 from annotate.pure.repeats import unmasked
 from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
+
+
+@dataclass(frozen=True)
+class Again:
+    """That a lead asks the reader to look again at what they said."""
+
+    wish: LookAgain
+    # The UUID of the statement with which it is shown: the judgment, or what put it off.
+    uuid: UUID
+    # Whether that statement stands now.
+    open: bool
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,7 @@ class Sheet:
     wanted: list[int]
     given: Judgment | Repeat | None
     flag: Flag | None
+    again: list[Again]
     # As the page's script reads it: JSON.
     said: str
 
@@ -77,8 +91,9 @@ def sheets(
     """Return the sheets of the documents `wanted`, in that order; one that is not in `order`, the
     reader's pool, is left out. Both hold the numbers that the page knows documents by.
 
-    Three queries read texts, judgments and flags, however many there are; two more the verdicts
-    and the ranks where there are any to be shown, and one what was said of repeats.
+    Four queries read texts, judgments, flags and what is asked for again, however many there are;
+    two more the verdicts and the ranks where there are any to be shown, and one what was said of
+    repeats.
     """
     places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
     spots = {number: unmasked(number, member.pk) for number in wanted}
@@ -91,12 +106,12 @@ def sheets(
         for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    again = [spot for spot in spots.values() if spot.again]
     repeats = (
         {repeat.candidate_id: repeat for repeat in Repeat.objects.current().filter(**mine)}
-        if again
+        if any(spot.again for spot in spots.values())
         else {}
     )
+    again = wishes(narrative, member, list(keys), flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
@@ -121,6 +136,7 @@ def sheets(
                 wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),
                 given=given,
                 flag=flag,
+                again=[] if spot.again else again.get(spot.candidate, []),
                 said=json.dumps(said(given, flag), ensure_ascii=False, separators=(",", ":")),
             )
         )
@@ -132,6 +148,43 @@ def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
     if repeat is None:
         return None, None
     return (repeat if repeat.relevance is not None else None), repeat.as_flag()
+
+
+def wishes(
+    narrative: Narrative,
+    member: Membership,
+    wanted: Sequence[int],
+    flags: Mapping[int, Flag],
+) -> dict[int, list[Again]]:
+    """What leads ask the reader to look at again, by candidate: one query.
+
+    Answered wishes are among them, for an answer can be taken back. `flags`: those that stand.
+    """
+    found: dict[int, list[Again]] = {}
+    for wish in (
+        LookAgain.objects.standing()
+        .filter(
+            judgment__narrative=narrative,
+            judgment__annotator=member,
+            judgment__candidate__in=wanted,
+        )
+        .select_related("judgment", "by", "guideline")
+        .defer("guideline__text")
+        .order_by("pk")
+    ):
+        judgment = wish.judgment
+        off = flags.get(judgment.candidate_id)
+        put_off = (
+            off is not None and off.kind == Flag.Kind.LATER and off.at == judgment.superseded_at
+        )
+        found.setdefault(judgment.candidate_id, []).append(
+            Again(
+                wish,
+                off.uuid if off and put_off else judgment.uuid,
+                put_off or judgment.superseded_at is None,
+            )
+        )
+    return found
 
 
 def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
@@ -179,6 +232,7 @@ def sitting_of(
         },
         # What is taken back first stands last.
         "history": at.history,
+        "asked": [str(uuid) for uuid in at.asked],
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
         ],

@@ -348,6 +348,7 @@ STATES: Mapping[str, tuple[str, str]] = {
     "unjudged": ("", "ring"),
     "stale": ("care", "clock"),
     "later": ("", "clock"),
+    "again": ("care", "clock"),
     "cannot_judge": ("care", "flag"),
     "problem": ("care", "warning"),
     "machine": ("", "going"),

@@ -29,7 +29,7 @@ from annotate.models import (
 )
 from annotate.pure.repeats import unmasked
 from annotate.requests import PageRequest
-from annotate.screens.sheets import sitting_of
+from annotate.screens.sheets import Again, sitting_of, wishes
 from annotate.views.judging import asked, narrative_for
 
 # So many rows a page, however long the pool is.
@@ -49,6 +49,7 @@ class Row:
     document: Document
     judgment: Judgment | None
     flag: Flag | None
+    again: list[Again]
     # The grades that need a marked passage, which takes the document's own page.
     wanted: list[int]
     # Whether the judgment holds more than a grade: changing it takes that page too.
@@ -136,6 +137,7 @@ def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
     flags = Counter(at.flagged.values())
     return [
         Filter("", _("All"), at.total),
+        *([Filter("again", _("Look again"), len(at.again))] if at.asked else []),
         Filter("open", _("Not yet judged"), at.total - len(at.judged) - len(at.flagged)),
         Filter("later", _("Put off"), flags[Flag.Kind.LATER]),
         Filter("aside", _("Set aside"), sum(flags[kind] for kind in ASIDE)),
@@ -180,6 +182,8 @@ def _keeps(show: str, at: Sitting) -> Callable[[int], bool]:
     """Whether a filter keeps a candidate; one that does not exist keeps all."""
     if show == "open":
         return lambda candidate: candidate not in at.judged and candidate not in at.flagged
+    if show == "again":
+        return lambda candidate: candidate in at.again
     if show == "later":
         return lambda candidate: at.flagged.get(candidate) == Flag.Kind.LATER
     if show == "aside":
@@ -196,7 +200,7 @@ def _rows(
     shown: Window,
     grades: list[Grade],
 ) -> list[Row]:
-    """What the rows of a window show: four queries, and none of them reads a text."""
+    """What the rows of a window show: five queries, and none of them reads a text."""
     keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
     wanted = list(keys.values())
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
@@ -206,6 +210,7 @@ def _rows(
         for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    again = wishes(narrative, member, wanted, flags)
     values = [grade.value for grade in grades]
     return [
         Row(
@@ -214,6 +219,7 @@ def _rows(
             document=candidates[pk].document,
             judgment=(given := judgments.get(pk)),
             flag=flags.get(pk),
+            again=again.get(pk, []),
             wanted=grades_that_need_evidence(project, candidates[pk].prior_relevance, values),
             more=given is not None
             and bool(given.note or given.evidence or given.clauses or given.verdicts.all()),

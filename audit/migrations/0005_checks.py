@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0008_repeats'),
-        ('audit', '0002_checks'),
+        ('audit', '0006_report_scopes'),
     ]
 
     operations = [

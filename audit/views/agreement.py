@@ -18,7 +18,6 @@ from audit import access, actions
 from audit.figures import tables
 from audit.models import AgreementReport
 from audit.reliability import Since, since
-from jobs.models import Job
 from jobs.queue import cancel
 
 
@@ -32,7 +31,7 @@ def agreement(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             messages.error(request, str(refused))
         return redirect("audit:agreement", slug)
-    reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
+    reports = AgreementReport.objects.of("").filter(project=member.project).order_by("-pk")
     report = reports.defer("figures").first()
     context: dict[str, Any] = {
         "project": member.project,
@@ -45,7 +44,7 @@ def agreement(request: PageRequest, slug: str) -> HttpResponse:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
         return render(request, "audit/agreement.html#job", context)
-    computed = reports.filter(state=Job.State.DONE).first()
+    computed = reports.computed().first()
     figures = computed.figures if computed is not None else None
     if computed is not None and figures is not None:
         context |= {

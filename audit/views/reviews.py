@@ -22,8 +22,8 @@ from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import page_by_key
-from audit import access, actions
-from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict
+from audit import access, actions, rubrics
+from audit.criteria import Rubric, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.models import Decision
 from audit.reviews import (
@@ -36,13 +36,6 @@ from audit.reviews import (
     verdict_of,
     words_for,
 )
-
-# How a level is drawn, and the key that gives it.
-LEVELS = [
-    {"value": Level.EXCELLENT.value, "name": "Excellent", "key": "1", "icon": "star"},
-    {"value": Level.ACCEPTABLE.value, "name": "Acceptable", "key": "2", "icon": "check"},
-    {"value": Level.POOR.value, "name": "Poor", "key": "3", "icon": "cross"},
-]
 
 
 @require_GET
@@ -96,7 +89,8 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
         return _leave(request, str(refused))
     if request.method != "POST":
         return _show(request, reviewing)
-    version, forms = ReviewForm(request.POST), rating_forms(None, request.POST)
+    rubric = _rubric(reviewing)
+    version, forms = ReviewForm(request.POST), rating_forms(rubric, None, request.POST)
     try:
         narrative = _version(reviewing, version)
         if not all(form.is_valid() for form in forms):
@@ -126,10 +120,11 @@ def rating(request: PageRequest, pk: int, criterion: str) -> HttpResponse:
         reviewing = access.reviewing(request.user, pk)
     except Refused as refused:
         return _leave(request, str(refused))
-    found = next((one for one in CRITERIA if one.key == criterion), None)
+    rubric = _rubric(reviewing)
+    found = next((one for one in rubric.criteria if one.key == criterion), None)
     if found is None:
         raise Http404("There is no such criterion.")
-    form = RatingForm(found, request.POST)
+    form = RatingForm(rubric, found, request.POST)
     error = ""
     try:
         narrative = _version(reviewing, ReviewForm(request.POST))
@@ -149,7 +144,7 @@ def rating(request: PageRequest, pk: int, criterion: str) -> HttpResponse:
     return render(
         request,
         "audit/review.html#saved",
-        {"saved_at": None if error else timezone.now(), "refused": error, **_counts(said)},
+        {"saved_at": None if error else timezone.now(), "refused": error, **_counts(rubric, said)},
         status=422 if error else 200,
     )
 
@@ -215,6 +210,11 @@ def _leave(request: PageRequest, sentence: str) -> HttpResponse:
     return HttpResponseClientRedirect(home) if request.htmx else redirect(home)
 
 
+def _rubric(reviewing: access.Reviewing) -> Rubric:
+    """Return what the narrative is rated on."""
+    return rubrics.under(reviewing.narrative, reviewing.pair.project_id)
+
+
 def _version(reviewing: access.Reviewing, form: ReviewForm) -> Narrative:
     """Return the version that was on the screen."""
     if not form.is_valid():
@@ -231,6 +231,7 @@ def _show(
     """Draw the review page: as it is stored, or with what was just sent and why it was refused."""
     member, pair, narrative = reviewing
     said = pass_of(narrative, member)
+    rubric = said.rubric if said is not None else _rubric(reviewing)
     submitted = said.review if said is not None and said.review.submitted_at else None
     others = (
         [one for one in passes_of([narrative])[narrative.pk] if one.review.auditor_id != member.pk]
@@ -256,24 +257,43 @@ def _show(
         "previous_words": words_for(previous) if previous else [],
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
-        "rows": _review_rows(said, forms, explain=bool(error)),
-        "levels": LEVELS,
+        "rows": _review_rows(rubric, said, forms, explain=bool(error)),
+        "levels": _levels(rubric),
         "error": error,
         "submitted_at": submitted.submitted_at if submitted else None,
         "contrasts": contrasts(others),
         "others": others,
-        "rubric": RUBRIC_VERSION,
-        **_counts(said),
+        "rubric": rubric,
+        **_counts(rubric, said),
     }
     return render(request, "audit/review.html", context, status=422 if error else 200)
 
 
+def _levels(rubric: Rubric) -> list[dict[str, Any]]:
+    """How the levels are drawn, and the key that gives each."""
+    drawn = []
+    for place, level in enumerate(rubric.levels):
+        best, tone = ("star", "good") if place == 0 else ("check", "care")
+        drawn.append(
+            {
+                "value": level.value,
+                "name": level.name,
+                "sentence": level.sentence,
+                "rejects": level.rejects,
+                "key": str(place + 1),
+                "icon": "cross" if level.rejects else best,
+                "tone": "wrong" if level.rejects else tone,
+            }
+        )
+    return drawn
+
+
 def _review_rows(
-    said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
+    rubric: Rubric, said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
 ) -> list[dict[str, Any]]:
     """The rows of the page; `explain` says at each row what is missing."""
-    shown = forms or rating_forms(said)
-    stored = rating_forms(said)
+    stored = rating_forms(rubric, said)
+    shown = forms or stored
     rows = []
     for form, before in zip(shown, stored, strict=True):
         level = form["level"].value() or before["level"].value() or ""
@@ -283,7 +303,7 @@ def _review_rows(
         if explain and not errors:
             if not level:
                 errors = ["Choose a level."]
-            elif level == Level.POOR and not words.strip():
+            elif (chosen := rubric.level(level)) and chosen.rejects and not words.strip():
                 errors = ["Say in words what is poor about it."]
         rows.append({"criterion": form.criterion, "level": level, "words": words, "errors": errors})
     return rows
@@ -293,8 +313,8 @@ def _sentences(form: Form) -> list[str]:
     return [str(sentence) for sentences in form.errors.values() for sentence in sentences]
 
 
-def _counts(said: Pass | None) -> dict[str, int]:
-    total = len(CRITERIA)
+def _counts(rubric: Rubric, said: Pass | None) -> dict[str, int]:
+    total = len(rubric.criteria)
     return {"total": total, "rated": total - len(said.unrated) if said else 0}
 
 

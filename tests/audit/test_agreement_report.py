@@ -99,7 +99,7 @@ def test_the_worker_fills_the_report(disputed, published, settings):
     assert (report.state, report.code_version) == ("done", settings.VERSION)
     assert report.figures is not None
     assert report.figures["judgments"]["all"]["units"] == 2
-    assert (report.done, report.total) == (10, 10)
+    assert (report.done, report.total) == (11, 11)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.actions import rewriting, rules
 from audit.actions import save_ratings, submit_review
-from audit.criteria import CRITERIA, CRITERION_KEYS
+from audit.criteria import FOLLOWTABLE
 from audit.models import Rating, Review
 from tests.audit.conftest import levels
 
@@ -35,7 +35,7 @@ def sent(scene, answers, **more):
 def test_the_page_asks_six_questions_of_query_and_instruction(asked, client):
     page = client.get(asked.url).content.decode()
 
-    for criterion in CRITERIA:
+    for criterion in FOLLOWTABLE.criteria:
         assert criterion.name in page
         assert page.count(f'name="level-{criterion.key}"') == 3
     assert "tidal power" in page
@@ -128,7 +128,7 @@ def test_handing_in_what_is_poor_without_words_keeps_it_and_says_where_words_are
 
 
 def test_handing_in_too_early_keeps_what_is_there(asked, client):
-    answers = dict.fromkeys(CRITERION_KEYS, (None, "")) | {KEY: ("acceptable", "Fine.")}
+    answers = dict.fromkeys(FOLLOWTABLE.keys, (None, "")) | {KEY: ("acceptable", "Fine.")}
 
     response = client.post(asked.url, sent(asked, answers, submit="yes"))
 

@@ -187,9 +187,9 @@ def test_only_leads_of_the_project_decide(told, client, who):
 
 
 def test_words_for_an_author_carry_no_names(told):
-    assert [(said.criterion.key, said.level, said.words) for said in words_for(told.narrative)] == [
-        ("query_dependency", "poor", WORDS)
-    ]
+    assert [
+        (said.criterion.key, said.level.value, said.words) for said in words_for(told.narrative)
+    ] == [("query_dependency", "poor", WORDS)]
 
 
 def test_the_list_tells_each_what_they_may_know(told):

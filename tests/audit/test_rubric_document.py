@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict, straddles_poor, verdict
-from audit.reliability import LEVEL_VALUES
+from audit.criteria import FOLLOWTABLE, Verdict, straddles, verdict
 
-EXCELLENT, ACCEPTABLE, POOR = Level.EXCELLENT, Level.ACCEPTABLE, Level.POOR
+CRITERIA = FOLLOWTABLE.criteria
+EXCELLENT, ACCEPTABLE, POOR = FOLLOWTABLE.levels
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +37,8 @@ def test_the_examples_are_those_of_the_review_page(page):
 
 
 def test_version_levels_and_verdicts_are_named(page):
-    assert f"`{RUBRIC_VERSION}`" in page
-    assert f"poor {LEVEL_VALUES[POOR]}, acceptable {LEVEL_VALUES[ACCEPTABLE]}" in page
-    assert f"excellent {LEVEL_VALUES[EXCELLENT]}" in " ".join(page.split())
+    assert f"`{FOLLOWTABLE.name}`" in page
+    assert "poor 0, acceptable 1, excellent 2" in " ".join(page.split())
     for word in ("rejects", "passes", "*incomplete*", "*unreviewed*"):
         assert word in page
 
@@ -56,9 +55,7 @@ def test_version_levels_and_verdicts_are_named(page):
     ],
 )
 def test_the_verdict_of_two_auditors_follows_the_page(reviews, expected):
-    keys = [one.key for one in CRITERIA]
-
-    assert verdict([dict(zip(keys, review, strict=False)) for review in reviews], 2) == expected
+    assert verdict(reviews, 2) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,4 +70,4 @@ def test_the_verdict_of_two_auditors_follows_the_page(reviews, expected):
     ],
 )
 def test_auditors_straddle_poor_when_some_say_it_and_some_do_not(levels, differ):
-    assert straddles_poor(levels) is differ
+    assert straddles(levels) is differ

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotate.actions import seats
 from annotate.models import Adjudication, Assignment
 from audit.actions import save_ratings, submit_review
-from audit.criteria import CRITERIA, CRITERION_KEYS
+from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
 from tests import factories
 
@@ -43,7 +43,7 @@ def press(page, key):
 def review(pair, name, **others):
     member = pair.project.memberships.get(name=name)
     seats.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
-    answers = {key: (others.get(key, "excellent"), "") for key in CRITERION_KEYS}
+    answers = {key: (others.get(key, "excellent"), "") for key in FOLLOWTABLE.keys}
     answers |= {key: (level, "Weak.") for key, level in others.items()}
     narrative = factories.altered(pair)
     save_ratings(narrative=narrative, answers=answers, by=member)
@@ -69,7 +69,7 @@ def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, 
         page.keyboard.type(", then for none.")
     page.reload()
     expect(page.locator("input:checked")).to_have_count(6)
-    expect(page.locator(f"#words-{CRITERIA[5].key}")).to_have_value(
+    expect(page.locator(f"#words-{FOLLOWTABLE.criteria[5].key}")).to_have_value(
         "It asks for lakes, then for none."
     )
     assert accessibility(page) == []
@@ -111,7 +111,7 @@ def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_per
         return at(box.top + 5) && at(box.bottom - 5);
     }"""
 
-    for criterion in CRITERIA:
+    for criterion in FOLLOWTABLE.criteria:
         row = page.locator(f"[data-row={criterion.key}]")
         row.locator(".level-poor").click()
         words = page.locator(f"#words-{criterion.key}")
