@@ -396,6 +396,10 @@ class Check(models.Model):
     def __str__(self) -> str:
         return f"check {self.pk}"
 
+    def answers(self) -> dict[int, str]:
+        """Answers by the key of the condition."""
+        return {int(condition): answer for condition, answer in self.verdicts.items()}
+
 
 class AgreementReportQuerySet(models.QuerySet["AgreementReport"]):
     """Reports of agreement."""
