@@ -47,6 +47,10 @@ GROUPS = {
         "adjudications": "settling decisions",
         "reviews": "reviews",
         "decisions": "decisions on instructions",
+        "repeats": "answers to documents that came again",
+        "samples": "samples of labels",
+        "checks": "checked labels",
+        "checks_open": "labels not checked yet, left out",
         "drafts": "reviews not submitted, left out",
     },
     "Judgments": {
