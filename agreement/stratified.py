@@ -10,10 +10,10 @@ rates: a method based on the gamma distribution, Statistics in Medicine 16, 791-
 sum of counts however few. With the weights w_h = N_h / (N n_h), the estimate y = sum w_h x_h, its
 variance v = sum w_h^2 x_h and w the largest weight, the limits are quantiles of the gamma
 distributions with mean and variance (y, v) below and (y + w, v + w^2) above. The upper limit takes
-the next one to be found for one of the stratum that counts most, so with nothing found it is w times
-3.0 at 95 % on one side: the rule of three for that stratum. It takes counts for Poisson, which vary
-more than a sample's do, and the sample for small beside what it was drawn from: it is on the safe
-side in both. docs/checks.md says how often it holds.
+the next one to be found for one of the stratum that counts most, so with nothing found it is w
+times 3.0 at 95 % on one side: the rule of three for that stratum. It takes counts for Poisson,
+which vary more than a sample's do, and the sample for small beside what it was drawn from: it is on
+the safe side in both. docs/checks.md says how often it holds.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models import Candidate, Membership, Narrative, Project, Run
 from audit.criteria import Criterion, Level
 from audit.criteria import Rubric as Content
+from formats.records import RubricRecord
+from formats.rubrics import data
 from jobs.models import Job
 
 # The same for every report, so that the same rows give the same figures.
@@ -83,6 +85,11 @@ class Rubric(models.Model):
             tuple(Level(**level) for level in self.levels),
             tuple(Criterion(**criterion) for criterion in self.criteria),
         )
+
+    @classmethod
+    def of(cls, content: RubricRecord, **fields: Any) -> Rubric:
+        """Return a row, not yet saved, that says the same."""
+        return cls(**data(content), **fields)
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):
@@ -399,6 +406,53 @@ class Check(models.Model):
     def answers(self) -> dict[int, str]:
         """Answers by the key of the condition."""
         return {int(condition): answer for condition, answer in self.verdicts.items()}
+
+
+class Reveal(models.Model):
+    """Someone looked up who had said what of something that people differ on: a fact."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
+    # Null: who reviewed the narrative; else who judged this document under it.
+    candidate = models.ForeignKey(
+        Candidate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Who checked this claimed label.
+    item = models.ForeignKey(
+        SampleItem, null=True, blank=True, on_delete=models.PROTECT, related_name="reveals"
+    )
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reveals")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            # Once a person: who looks again has seen it.
+            models.UniqueConstraint(
+                name="reveal_of_auditors_once",
+                fields=["by", "narrative"],
+                condition=Q(candidate__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="reveal_of_judges_once",
+                fields=["by", "narrative", "candidate"],
+                condition=Q(candidate__isnull=False, item__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="reveal_of_checkers_once",
+                fields=["by", "item"],
+                condition=Q(item__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="reveal_of_a_label_names_its_document",
+                condition=Q(item__isnull=True) | Q(candidate__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # Those of one disagreement.
+            models.Index(fields=["narrative", "candidate"], name="reveal_of"),
+        ]
+
+    def __str__(self) -> str:
+        return f"reveal {self.pk}"
 
 
 class AgreementReportQuerySet(models.QuerySet["AgreementReport"]):

@@ -23,6 +23,8 @@ from audit.counting import Counts, Patterns, counts_of, in_force
 from audit.criteria import Criterion, Rubric
 from audit.models import AgreementReport, Review
 from audit.scopes import WHOLE, Scope, about, kept, periods_of
+from audit.selves import AGAIN, FIRST, NOBODY, TIMES, Selves, counted, repeats_in, selves
+from audit.selves import through as last_repeat
 from jobs.runner import Progress
 
 if TYPE_CHECKING:
@@ -38,12 +40,15 @@ COEFFICIENTS: dict[str, str] = {
     "alpha_nominal": "Krippendorff's alpha, nominal",
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
+    "scott": "Scott's pi",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2, quadratic weights",
 }
 # The one that stands first: it takes any number of people, missing answers and the scale.
 HEADLINE = "alpha_ordinal"
 
 # What a report is split by beside the whole; `agreement_of` takes any of them.
-SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine")
+SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine", "self")
 
 
 class Since(NamedTuple):
@@ -74,10 +79,12 @@ def agreement_of(
 
     Keys: project, scope (the address's query string, "" for the whole), sha256 (of everything that
     was counted: the same answers have the same sum), computed_at, scale, levels, seed, resamples,
-    through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric.
+    through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric,
+    selves.
 
     A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
-    each of these with value (or None and the reason in note), interval and interval_note.
+    each of these with value (or None and the reason in note), interval and interval_note; that of a
+    pair has `table`, how often the first gave one grade of the scale and the second another.
 
     - judgments: `all` is a scope; `pairs`, `queries`, `categories`, `guidelines` and `weeks` are
       lists of scopes. One of `queries` has `query` (its id), of `categories` `category` ("" where
@@ -90,6 +97,8 @@ def agreement_of(
     - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
       has its `name`. `rubric` is the name of the rubric that all of these reviews are under,
       `levels` each of its levels with the number it counts as.
+    - selves: each person with themselves (`audit.selves`): `all` is a scope, or None where nobody
+      said anything twice, `people` a list of scopes, each with one rater and its `table`.
 
     `by` names the splits (SPLITS) to measure; the lists of the others are empty.
     """
@@ -116,7 +125,10 @@ def agreement_of(
     criteria = _criteria(counts, scope) if "criterion" in by else ()
     measure = _Measure(counts.scale, names, seed, resamples, progress)
     levels = _Measure(sorted(counts.levels.values()), names, seed, resamples, progress)
-    splits = (pairs, queries, categories, guidelines, weeks, criteria)
+    twice = selves(project, scope) if "self" in by else NOBODY
+    times = _Measure(sorted({*counts.scale, *twice.values}), TIMES, seed, resamples, progress)
+    alone = twice.people if len(twice.people) < 2 else {"": None, **twice.people}
+    splits = (pairs, queries, categories, guidelines, weeks, criteria, alone)
     progress.start(
         2 + sum(map(len, splits)) + sum(len(found) for _machine, found in machines),
         "Measuring agreement",
@@ -124,13 +136,13 @@ def agreement_of(
     periods = periods_of(project)
     return {
         **frame,
-        "sha256": counts.sha256,
+        "sha256": twice.sum_with(counts.sha256),
         "scale": counts.scale,
         "rubric": counts.rubric.name,
         "levels": counts.levels,
         "seed": seed,
         "resamples": resamples,
-        "left_out": _left_out(project, scope, counts.rubric),
+        "left_out": _left_out(project, scope, counts.rubric, twice.left_out),
         "judgments": {
             "all": measure(everything),
             "pairs": [measure(patterns, raters=pair) for pair, patterns in pairs],
@@ -166,7 +178,21 @@ def agreement_of(
                 for criterion in criteria
             },
         },
+        "selves": _of_selves(twice, times),
     }
+
+
+def _of_selves(twice: Selves, measure: _Measure) -> dict[str, Any]:
+    """Each person with themselves, and everybody so together."""
+    people = [
+        {**measure(counted(answers), raters=(FIRST, AGAIN)), "raters": [name]}
+        for name, answers in twice.people.items()
+    ]
+    together = None
+    if len(people) > 1:
+        everybody = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
+        together = {**everybody, "raters": list(twice.people)}
+    return {"all": together or (people[0] if people else None), "people": people}
 
 
 def since(report: AgreementReport) -> Since:
@@ -190,8 +216,10 @@ def since(report: AgreementReport) -> Since:
     narratives = Narrative.objects.filter(
         about(scope, ""), pair__project=report.project_id, pk__gt=through["narrative"]
     )
+    # An older report knows of no repeats.
+    again = repeats_in(report.project_id, scope).filter(pk__gt=through.get("repeat", 0))
     return Since(
-        come.count(),
+        come.count() + again.count(),
         gone.count(),
         reviews.filter(submitted_at__gt=moment).count(),
         narratives.count(),
@@ -223,8 +251,10 @@ class _Measure:
         from agreement import (
             cohen_kappa,
             fleiss_kappa,
+            gwet_ac,
             krippendorff_alpha,
             percent_agreement,
+            scott_pi,
         )
 
         who = list(raters) or sorted(
@@ -240,14 +270,19 @@ class _Measure:
             "alpha_nominal": krippendorff_alpha(ratings, level="nominal", **self._how),
             "alpha_ordinal": krippendorff_alpha(ratings, level="ordinal", **self._how),
             "alpha_interval": krippendorff_alpha(ratings, level="interval", **self._how),
+            "scott": scott_pi(ratings, **self._how),
+            "gwet_ac1": gwet_ac(ratings, **self._how),
+            "gwet_ac2": gwet_ac(ratings, weights="quadratic", **self._how),
         }
         self._progress.advance()
+        table = {"table": _table(patterns, raters, self._scale)} if len(raters) == 2 else {}
         return {
             "raters": [self._names[member] for member in who],
             "units": ratings.units,
             "ratings": sum(len(said) * times for said, times in patterns.items()),
             "excluded": [entry._asdict() for entry in ratings.excluded],
             "coefficients": {key: _ready_for_json(one) for key, one in found.items()},
+            **table,
         }
 
 
@@ -263,7 +298,18 @@ def _ratings(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) ->
         for member, value in said:
             row[place[member]] = value
     times = np.fromiter(patterns.values(), dtype=np.int64, count=len(patterns))
-    return Ratings.from_matrix(np.repeat(rows, times, axis=0), categories=list(scale) or "seen")
+    return Ratings.from_patterns(rows, times, categories=list(scale) or "seen")
+
+
+def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> list[list[int]]:
+    """How often the first of two raters gave one value (rows) and the second another (columns)."""
+    place = {value: at for at, value in enumerate(scale)}
+    table = [[0] * len(scale) for _row in scale]
+    for said, times in patterns.items():
+        values = dict(said)
+        if len(values) == 2:
+            table[place[values[raters[0]]]][place[values[raters[1]]]] += times
+    return table
 
 
 def _ready_for_json(coefficient: Coefficient) -> dict[str, Any]:
@@ -349,6 +395,7 @@ def _through(project: Project) -> dict[str, int]:
     return {
         "judgment": judgments.aggregate(last=Max("pk"))["last"] or 0,
         "narrative": narratives.aggregate(last=Max("pk"))["last"] or 0,
+        "repeat": last_repeat(project),
     }
 
 
@@ -356,12 +403,19 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-ONE = {"judgments": "judgment", "documents": "document", "reviews": "review"}
+ONE = {
+    "judgments": "judgment",
+    "documents": "document",
+    "reviews": "review",
+    "repeats": "repeat",
+}
 MANY = {name: name for name in ONE}
 
 
-def _left_out(project: Project, scope: Scope, rubric: Rubric) -> list[dict[str, Any]]:
-    """What people said that does not enter the figures, and why."""
+def _left_out(
+    project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """What people said that does not enter the figures, and why; `besides`: counted already."""
     of_scope = about(scope, "narrative__")
     said = Judgment.objects.current().of_people().filter(of_scope, annotator__project=project)
     flags = (
@@ -388,6 +442,7 @@ def _left_out(project: Project, scope: Scope, rubric: Rubric) -> list[dict[str, 
         .filter(auditor__is_machine=False)
         .exclude(rubric=rubric.name)
         .count(),
+        **besides,
     }
     return [
         {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}

@@ -14,7 +14,7 @@ from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
-from annotate.models import Assignment, Candidate, InstructionPair, Load, Project
+from annotate.models import Assignment, Candidate, Condition, InstructionPair, Load, Project
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
 from tests import factories
@@ -45,10 +45,16 @@ RIGHTS = {
     "annotate:give_back_seat": Right.MEMBER,
     "annotate:queries": Right.MEMBER,
     "annotate:query": Right.MEMBER,
+    "annotate:progress": Right.LEAD,
+    "annotate:matrix": Right.LEAD,
+    "annotate:flags": Right.LEAD,
+    "annotate:person": Right.MEMBER,
     "annotate:guidelines": Right.READ,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
     "annotate:settings": Right.LEAD,
+    "annotate:categories": Right.LEAD,
+    "annotate:taxonomy": Right.LEAD,
     "annotate:archiving": Right.LEAD,
     "annotate:loads": Right.LEAD,
     "annotate:load": Right.LEAD,
@@ -71,10 +77,12 @@ RIGHTS = {
     "annotate:flag": Right.MEMBER,
     "annotate:api_judgments": Right.API,
     "annotate:api_journal": Right.JOURNAL,
+    "audit:rubric": Right.LEAD,
+    "audit:rejected_file": Right.LEAD,
+    "audit:rubric_choice": Right.LEAD,
     "audit:reviews": Right.MEMBER,
     "audit:review_seat": Right.MEMBER,
     "audit:review": Right.MEMBER,
-    "audit:rating": Right.MEMBER,
     "audit:story": Right.MEMBER,
     "audit:decision": Right.LEAD,
     "audit:decision_withdrawal": Right.LEAD,
@@ -82,6 +90,15 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:reveals": Right.LEAD,
+    "audit:verdict_disagreement": Right.LEAD,
+    "audit:check_disagreement": Right.LEAD,
+    "audit:verdict_withdrawal": Right.LEAD,
+    "audit:review_withdrawal": Right.LEAD,
+    "audit:check_disagreement_withdrawal": Right.LEAD,
+    "audit:reveal_judges": Right.LEAD,
+    "audit:reveal_auditors": Right.LEAD,
+    "audit:reveal_checkers": Right.LEAD,
     "audit:checks": Right.MEMBER,
     "audit:new_sample": Right.LEAD,
     "audit:suspects": Right.LEAD,
@@ -91,7 +108,13 @@ RIGHTS = {
     "audit:check": Right.MEMBER,
     "audit:check_withdrawal": Right.MEMBER,
     "audit:settlement": Right.MEMBER,
+    "audit:differences": Right.LEAD,
+    "audit:collection": Right.LEAD,
     "audit:agreement": Right.LEAD,
+    "audit:agreement_machines": Right.LEAD,
+    "audit:agreement_reports": Right.LEAD,
+    "audit:agreement_past": Right.LEAD,
+    "audit:agreement_units": Right.LEAD,
     "audit:agreement_report": Right.LEAD,
     "audit:agreement_cancellation": Right.LEAD,
     "exporters:exports": Right.LEAD,
@@ -164,6 +187,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
     label = SampleItem.objects.create(
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
+    condition = Condition.objects.create(
+        narrative=factories.altered(pair), number=1, text="At sea."
+    )
     keys = {
         "slug": slug,
         "pair": pair.pk,
@@ -171,12 +197,14 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "candidate": candidate.pk,
         "candidate_pk": candidate.pk,
         "criterion": "semantic_expansion",
+        "condition": condition.pk,
         "name": "manifest.json",
         "release": release.name,
         "before": release.name,
         "after": release.name,
         "annotate:query.pk": query.pk,
         "annotate:member.pk": ada.pk,
+        "annotate:person.pk": ada.pk,
         "annotate:give_back_seat.pk": seat.pk,
         "annotate:load.pk": load.pk,
         "annotate:load_confirmation.pk": load.pk,
@@ -192,7 +220,11 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:check.pk": label.pk,
         "audit:check_withdrawal.pk": label.pk,
         "audit:settlement.pk": label.pk,
+        "audit:check_disagreement.pk": label.pk,
+        "audit:check_disagreement_withdrawal.pk": label.pk,
+        "audit:reveal_checkers.pk": label.pk,
         "audit:agreement_report.pk": report.pk,
+        "audit:agreement_past.pk": report.pk,
         "audit:agreement_cancellation.pk": report.pk,
     }
     return World(project, pair, candidate, keys)

@@ -34,6 +34,7 @@ FIELDS = (
     "consensus",
     "show_prior",
     "show_rank",
+    "hide_names",
     "judge_order",
     "order_seed",
     "repeat_percent",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
@@ -14,10 +16,13 @@ from annotate.errors import Refused, Stale
 from annotate.models import (
     Adjudication,
     Candidate,
+    Condition,
+    ConditionAdjudication,
     InstructionPair,
     Judgment,
     Membership,
     Narrative,
+    Verdict,
 )
 
 MAX_REASON = 10_000
@@ -41,16 +46,7 @@ def adjudicate(
     version.
     """
     now = now or timezone.now()
-    reason = reason.strip()
-    if cause not in Adjudication.Cause.values:
-        raise Refused(_("Say why they differ: choose one of the causes."))
-    if not reason:
-        raise Refused(_("Give a reason, so that the judges can learn from it."))
-    if len(reason) > MAX_REASON:
-        raise Refused(
-            _("The reason has %(reason)s characters; at most %(max_reason)s are kept.")
-            % {"reason": f"{len(reason):,}", "max_reason": f"{MAX_REASON:,}"}
-        )
+    reason = _checked(reason, cause)
     with transaction.atomic():
         _lock(narrative, by)
         check_grade(by, relevance)
@@ -82,25 +78,132 @@ def adopt(
     reason: str = "",
     now: datetime | None = None,
 ) -> Adjudication:
-    """Settle a candidate as one of its judges said. Without a reason, theirs is taken.
+    """Settle a candidate as one of its judges said. Without a reason, the words of those who said
+    it are taken; they are not named.
 
     Refused or Stale as `adjudicate`; also refused when that judge has changed their mind since.
     """
-    if judgment.superseded_at is not None:
-        raise Stale(
-            _("%(annotator)s has changed this answer. Look again, then settle.")
-            % {"annotator": judgment.annotator}
+    _refuse_changed(judgment)
+    alike = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(
+            narrative=judgment.narrative_id,
+            candidate=judgment.candidate_id,
+            relevance=judgment.relevance,
         )
-    theirs = f"As {judgment.annotator} said"
+    )
     return adjudicate(
         narrative=judgment.narrative,
         candidate=judgment.candidate,
         relevance=judgment.relevance,
-        reason=reason.strip() or (f"{theirs}: {judgment.note}" if judgment.note else f"{theirs}."),
+        reason=reason.strip() or _as_they_said(alike),
         cause=cause,
         by=by,
         now=now,
     )
+
+
+def settle_condition(
+    *,
+    condition: Condition,
+    candidate: Candidate,
+    answer: str,
+    reason: str,
+    cause: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> ConditionAdjudication:
+    """Settle whether a candidate meets a condition to which people's current verdicts differ.
+
+    Verdicts stay as they are. Refused or Stale as `adjudicate`; also refused an answer that is none
+    (`Verdict.Answer`).
+    """
+    now = now or timezone.now()
+    reason = _checked(reason, cause)
+    if answer not in Verdict.Answer.values:
+        raise Refused(_("Choose one: met, not met, or can't tell."))
+    with transaction.atomic():
+        _lock(condition.narrative, by)
+        standing = (
+            ConditionAdjudication.objects.current()
+            .select_related("by")
+            .filter(condition=condition, candidate=candidate)
+            .first()
+        )
+        if standing is not None:
+            before = (standing.answer, standing.reason, standing.cause, standing.by_id)
+            if before == (answer, reason, cause, by.pk):
+                return standing
+            raise Refused(
+                _("%(by)s has settled this as “%(answer)s”. Withdraw that decision first.")
+                % {"by": standing.by, "answer": standing.get_answer_display()}
+            )
+        given = Verdict.objects.filter(
+            condition=condition,
+            judgment__candidate=candidate,
+            judgment__superseded_at=None,
+            judgment__annotator__is_machine=False,
+        )
+        if len(set(given.values_list("answer", flat=True))) < 2:
+            raise Refused(_("Nobody disagrees about this condition, so nothing is to be settled."))
+        return ConditionAdjudication.objects.create(
+            condition=condition,
+            candidate=candidate,
+            answer=answer,
+            reason=reason,
+            cause=cause,
+            by=by,
+            at=now,
+        )
+
+
+def adopt_verdict(
+    *,
+    verdict: Verdict,
+    cause: str,
+    by: Membership,
+    reason: str = "",
+    now: datetime | None = None,
+) -> ConditionAdjudication:
+    """Settle whether a candidate meets a condition as one of its judges said. Without a reason, the
+    words of those who said it are taken; they are not named.
+
+    Refused or Stale as `settle_condition`; also refused when that judge has changed their mind.
+    """
+    _refuse_changed(verdict.judgment)
+    alike = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(
+            candidate=verdict.judgment.candidate_id,
+            verdicts__condition=verdict.condition_id,
+            verdicts__answer=verdict.answer,
+        )
+    )
+    return settle_condition(
+        condition=verdict.condition,
+        candidate=verdict.judgment.candidate,
+        answer=verdict.answer,
+        reason=reason.strip() or _as_they_said(alike),
+        cause=cause,
+        by=by,
+        now=now,
+    )
+
+
+def withdraw_condition_adjudication(
+    *, adjudication: ConditionAdjudication, by: Membership, now: datetime | None = None
+) -> ConditionAdjudication:
+    """Take a settling decision on a condition back. Twice changes nothing."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        _led_pair(adjudication.condition.narrative, by)
+        standing = ConditionAdjudication.objects.select_for_update().get(pk=adjudication.pk)
+        if standing.withdrawn_at is None:
+            standing.withdrawn_at, standing.withdrawn_by = now, by
+            standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
+    return standing
 
 
 def withdraw_adjudication(
@@ -115,6 +218,36 @@ def withdraw_adjudication(
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
     return standing
+
+
+def _checked(reason: str, cause: str) -> str:
+    """Return the reason as it is kept; refuse what settles nothing."""
+    reason = reason.strip()
+    if cause not in Adjudication.Cause.values:
+        raise Refused(_("Say why they differ: choose one of the causes."))
+    if not reason:
+        raise Refused(_("Give a reason, so that the judges can learn from it."))
+    if len(reason) > MAX_REASON:
+        raise Refused(
+            _("The reason has %(reason)s characters; at most %(max_reason)s are kept.")
+            % {"reason": f"{len(reason):,}", "max_reason": f"{MAX_REASON:,}"}
+        )
+    return reason
+
+
+def _refuse_changed(judgment: Judgment) -> None:
+    if judgment.superseded_at is not None:
+        raise Stale(_("This answer was changed since. Look again, then settle."))
+
+
+def _as_they_said(alike: QuerySet[Judgment]) -> str:
+    """The reason for adopting what these said: how many they are, and their words."""
+    notes = list(alike.order_by("pk").values_list("note", flat=True))
+    said = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
+        "count": len(notes)
+    }
+    words = " / ".join(note for note in notes if note)[: MAX_REASON - len(said) - 2]
+    return f"{said}: {words}" if words else f"{said}."
 
 
 def _lock(narrative: Narrative, by: Membership) -> None:

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0006_looking_again'),
+        ('annotate', '0007_condition_adjudications'),
     ]
 
     operations = [

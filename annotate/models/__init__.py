@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from annotate.models.collection import Candidate, Document, DocumentText, Query, Run, RunLine
 from annotate.models.instruction import Condition, Draft, InstructionPair, Narrative
-from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment, Verdict
+from annotate.models.judgment import (
+    Adjudication,
+    Assignment,
+    ConditionAdjudication,
+    Flag,
+    Judgment,
+    Verdict,
+)
 from annotate.models.load import Load
 from annotate.models.looking import GuidelineCase, LookAgain
 from annotate.models.project import (
@@ -24,6 +31,7 @@ __all__ = [
     "Candidate",
     "Category",
     "Condition",
+    "ConditionAdjudication",
     "Document",
     "DocumentText",
     "Draft",

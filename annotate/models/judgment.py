@@ -139,6 +139,12 @@ class Judgment(models.Model):
         indexes: ClassVar = [
             # The history of one annotator on one narrative, newest last: previous and undo.
             models.Index(fields=["narrative", "annotator", "at"], name="judgment_history"),
+            # What people differ on: all that the queue of disagreements groups stands in it.
+            models.Index(
+                fields=["narrative", "candidate", "annotator", "relevance", "at"],
+                name="judgment_differing",
+                condition=Q(superseded_at__isnull=True),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -280,3 +286,55 @@ class Adjudication(models.Model):
 
     def __str__(self) -> str:
         return f"adjudication {self.pk}"
+
+
+class ConditionAdjudicationQuerySet(models.QuerySet["ConditionAdjudication"]):
+    """Settling decisions on conditions."""
+
+    def current(self) -> ConditionAdjudicationQuerySet:
+        """Decisions that stand."""
+        return self.filter(withdrawn_at__isnull=True)
+
+
+class ConditionAdjudication(models.Model):
+    """The settling decision on whether a candidate meets one condition. Verdicts are never
+    edited.
+    """
+
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(
+        Candidate, on_delete=models.PROTECT, related_name="condition_adjudications"
+    )
+    answer = models.CharField(max_length=10, choices=Verdict.Answer)
+    reason = models.TextField()
+    cause = models.CharField(max_length=20, choices=Adjudication.Cause)
+    by = models.ForeignKey(
+        Membership, on_delete=models.PROTECT, related_name="condition_adjudications"
+    )
+    at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = ConditionAdjudicationQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="condition_adjudication_one_current",
+                fields=["condition", "candidate"],
+                condition=Q(withdrawn_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="condition_adjudication_has_a_reason", condition=~Q(reason="")
+            ),
+            models.CheckConstraint(
+                name="condition_adjudication_withdrawn_by_and_at",
+                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
+                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"condition adjudication {self.pk}"

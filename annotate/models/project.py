@@ -88,6 +88,8 @@ class Project(models.Model):
     show_rank = models.BooleanField(
         default=False, help_text=_("Show judges at which rank which run had a document.")
     )
+    # Whether who settles a disagreement sees answers without names until they ask for them.
+    hide_names = models.BooleanField(default=True)
     judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
     # Of the shuffle, so that a paper can say how it was made.
     order_seed = models.PositiveIntegerField(default=0)

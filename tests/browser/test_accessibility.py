@@ -48,8 +48,10 @@ NO_PAGE = {
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
-    *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
+    *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
+    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
@@ -159,8 +161,31 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
+    "annotate:progress": lambda scene: [
+        scene.one("annotate:progress"),
+        reverse("annotate:progress", args=["empty"]),
+    ],
+    "annotate:matrix": lambda scene: [
+        *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
+        reverse("annotate:matrix", args=["empty"]),
+    ],
+    "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
+    "annotate:person": lambda scene: [
+        scene.one("annotate:person", pk=scene.project.memberships.get(name=name).pk)
+        for name in ("ada", "carla")
+    ],
+    "audit:differences": lambda scene: [
+        scene.one("audit:differences"),
+        reverse("audit:differences", args=["empty"]),
+    ],
+    "audit:collection": lambda scene: [
+        scene.one("audit:collection"),
+        reverse("audit:collection", args=["empty"]),
+    ],
     "annotate:guidelines": every("annotate:guidelines", "?edit=1"),
     "annotate:members": every("annotate:members"),
+    "annotate:categories": every("annotate:categories"),
+    "audit:rubric": every("audit:rubric", "?edit=1"),
     "annotate:settings": every("annotate:settings"),
     "annotate:loads": lambda scene: [
         scene.one("annotate:loads"),
@@ -180,7 +205,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:listing": of_pairs("annotate:listing", Task.JUDGE),
     "annotate:judge": judge_pages,
     "annotate:document": document_pages,
-    "audit:reviews": every("audit:reviews", "?state=to-decide"),
+    "audit:reviews": every("audit:reviews", "?state=to-decide", "?state=sent-back"),
     "audit:review": lambda scene: [
         reverse("audit:review", args=[scene.pair(Task.REVIEW, name).pk]) for name in ("dan", "ada")
     ],
@@ -202,7 +227,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:sample": lambda scene: scene.extra["audit:sample"],
     "audit:check": lambda scene: scene.extra["audit:check"],
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
-    "audit:agreement": every("audit:agreement"),
+    "audit:agreement": every("audit:agreement", "?blind=1", "?query=no-such-query"),
+    "audit:agreement_machines": every("audit:agreement_machines"),
+    "audit:agreement_reports": every("audit:agreement_reports"),
     "exporters:exports": every("exporters:exports"),
     "exporters:export": lambda scene: [
         scene.one("exporters:export", pk=export.pk)

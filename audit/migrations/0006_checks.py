@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0008_repeats'),
-        ('audit', '0006_report_scopes'),
+        ('audit', '0005_reveals'),
     ]
 
     operations = [
