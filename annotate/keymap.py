@@ -90,6 +90,8 @@ ACTIONS = (
     Action("settle_next", "ArrowRight", _("Next disagreement, without a decision"), "settle"),
     Action("settle_narrative", "o", _("Show the narrative"), "settle"),
     Action("settle_reveal", "n", _("Reveal the names"), "settle"),
+    Action("settle_send", "l", _("Send back to the annotator"), "settle"),
+    Action("settle_case", "g", _("Needs a guideline change"), "settle"),
     Action("settle_leave", "q", _("Leave: back to the list"), "settle"),
     Action("check_undo", "z", _("Take the last check back"), "check"),
     Action("check_next", "ArrowRight", _("Next label, without an answer"), "check"),

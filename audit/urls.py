@@ -9,6 +9,7 @@ from audit.views import (
     checks,
     dashboard,
     disagreements,
+    looking_again,
     reviews,
     rubrics,
     settling,
@@ -42,6 +43,16 @@ urlpatterns = [
         "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
         settling.adjudication_withdrawal,
         name="adjudication_withdrawal",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/",
+        looking_again.look_again,
+        name="look_again",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/withdrawal/",
+        looking_again.look_again_withdrawal,
+        name="look_again_withdrawal",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/names/",

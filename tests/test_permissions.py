@@ -14,6 +14,7 @@ from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
+from annotate.actions.guidelines import write_guideline
 from annotate.models import Assignment, Candidate, Condition, InstructionPair, Load, Project
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
@@ -50,6 +51,8 @@ RIGHTS = {
     "annotate:flags": Right.LEAD,
     "annotate:person": Right.MEMBER,
     "annotate:guidelines": Right.READ,
+    "annotate:guideline_looks": Right.LEAD,
+    "annotate:guideline_looks_withdrawal": Right.LEAD,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
     "annotate:settings": Right.LEAD,
@@ -90,6 +93,8 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:look_again": Right.LEAD,
+    "audit:look_again_withdrawal": Right.LEAD,
     "audit:reveals": Right.LEAD,
     "audit:verdict_disagreement": Right.LEAD,
     "audit:check_disagreement": Right.LEAD,
@@ -187,6 +192,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     label = SampleItem.objects.create(
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
+    guideline = write_guideline(text="Read it all.", by=carla, based_on=0)
     condition = Condition.objects.create(
         narrative=factories.altered(pair), number=1, text="At sea."
     )
@@ -196,6 +202,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "narrative": factories.altered(pair).pk,
         "candidate": candidate.pk,
         "candidate_pk": candidate.pk,
+        "version": guideline.version,
         "criterion": "semantic_expansion",
         "condition": condition.pk,
         "name": "manifest.json",
@@ -344,6 +351,8 @@ def test_a_lead_is_let_in_everywhere(tides, client, name):
 )
 def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, client, name):
     other = world("other", "eve", "frank")
+    frank = other.project.memberships.get(name="frank")
+    newer = write_guideline(text="Read it twice.", by=frank, based_on=1)
     client.force_login(factories.user("carla"))
     mixed = World(
         tides.project,
@@ -351,6 +360,8 @@ def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, cl
         tides.candidate,
         {
             **other.keys,
+            # Versions are counted in each project; this one is in the other alone.
+            "version": newer.version,
             **{key: tides.keys[key] for key in ("slug", "narrative", "pair", "criterion", "name")},
         },
     )

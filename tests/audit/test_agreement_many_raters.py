@@ -1,4 +1,4 @@
-"""Ten raters on three questions (MultiConIR): Fleiss' kappa with its interval, on the rubric's scale."""
+"""Ten raters on three questions, as MultiConIR asks them: Fleiss' kappa with its interval."""
 
 from __future__ import annotations
 
