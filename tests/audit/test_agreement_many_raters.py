@@ -1,4 +1,4 @@
-"""Ten raters on three questions (MultiConIR): Fleiss' kappa with its interval, on the rubric's scale."""
+"""Ten raters on three questions (MultiConIR): Fleiss' kappa with its interval, on its own scale."""
 
 from __future__ import annotations
 
