@@ -50,6 +50,7 @@ from annotate.models import (
     ConditionAdjudication,
     Grade,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Project,
@@ -80,6 +81,8 @@ class Wanted:
     """Which disagreements of a project are asked for, in which order."""
 
     settled: bool = False
+    # Of what is not settled: what was sent back and waits for an annotator, or all the rest.
+    waiting: bool = False
     kind: Kind | None = None
     query: int | None = None
     # Reviews that differ on this criterion, by its key.
@@ -102,6 +105,8 @@ class Wanted:
             found = [kind for kind in found if kind is Kind.REVIEW]
         if self.condition:
             found = [kind for kind in found if kind is Kind.VERDICT]
+        if self.waiting and not self.settled:
+            found = [kind for kind in found if kind in {Kind.JUDGMENT, Kind.VERDICT}]
         return tuple(found)
 
 
@@ -219,7 +224,7 @@ def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state:
         grouped = _apart(grouped, "relevance", "annotator", wanted.people)
     if not in_any_state:
         settled = Adjudication.objects.current().filter(**same)
-        grouped = _still_open(grouped, settled)
+        grouped = _still_open(grouped, ~Exists(settled) & _sent_back(wanted, **same))
         if reader.to_judge:
             grouped = grouped.annotate(mine=_count_of("annotator", reader.member)).filter(
                 Q(mine__gt=0) | ~Q(narrative__in=_of_pairs(reader.to_judge))
@@ -293,7 +298,12 @@ def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: 
         settled = ConditionAdjudication.objects.current().filter(
             condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
         )
-        grouped = grouped.filter(~Exists(settled))
+        sent_back = _sent_back(
+            wanted,
+            narrative=OuterRef("judgment__narrative_id"),
+            candidate=OuterRef("judgment__candidate_id"),
+        )
+        grouped = grouped.filter(~Exists(settled) & sent_back)
         if reader.to_judge:
             mine = _count_of("judgment__annotator", reader.member)
             grouped = grouped.annotate(mine=mine).filter(
@@ -431,13 +441,24 @@ def _apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> An
     ).filter(Q(first__gt=F("second")) | Q(first__lt=F("second")))
 
 
-def _still_open(grouped: Any, settled: QuerySet[Any, Any]) -> Any:
-    """Keep what has no decision that stands. It is looked for once a group is found to differ, not
-    for every judgment: that is what the database would do with a plain condition.
+def _sent_back(wanted: Wanted, **about: OuterRef) -> Any:
+    """Whether one of the answers was sent back and waits, or where that is not wanted, none."""
+    waits = Exists(
+        LookAgain.objects.open().filter(
+            **{f"judgment__{field}": value for field, value in about.items()}
+        )
+    )
+    return waits if wanted.waiting else ~waits
+
+
+def _still_open(grouped: Any, is_open: Any) -> Any:
+    """Keep what has no decision that stands, and waits or does not. It is looked for once a group
+    is found to differ, not for every judgment: that is what the database would do with a plain
+    condition.
     """
     return grouped.annotate(
         is_open=Case(
-            When(distance__gt=0, then=~Exists(settled)),
+            When(distance__gt=0, then=is_open),
             default=Value(value=False),
             output_field=BooleanField(),
         )
