@@ -226,6 +226,10 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
         # A report of an older version does not have those that came later.
         if key in figures["coefficients"]
     ]
+    for key, title in (("prevalence", _("Prevalence index")), ("bias", _("Bias index"))):
+        if key in figures:
+            of = _("relevant is %(grade)s or more") % {"grade": figures["relevant_from"]}
+            coefficients.append({**figures[key], "title": f"{title}, {of}"})
     return Line(
         label,
         figures["units"],

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import uuid
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django.db import models
 from django.db.models import Q
@@ -506,5 +507,8 @@ class AgreementReport(Job):
 
     def get_absolute_url(self) -> str:
         """Where the newest report of the same part of its project is shown."""
+        if self.compares:
+            where = reverse("audit:agreement_comparison", args=[self.project.slug])
+            return f"{where}?{urlencode({'of': self.scope, 'against': self.against})}"
         where = reverse("audit:agreement", args=[self.project.slug])
         return f"{where}?{self.scope}" if self.scope else where
