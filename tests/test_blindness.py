@@ -142,7 +142,9 @@ def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
     )
     narrative = factories.altered(pair)
     conditions = [
-        Condition.objects.create(narrative=narrative, number=number, text=text)
+        Condition.objects.update_or_create(
+            narrative=narrative, number=number, defaults={"text": text}
+        )[0]
         for number, text in enumerate(("At sea.", "In use."), 1)
     ]
     SampleItem.objects.filter(pk=made.keys["audit:check.pk"]).update(claimed=1)
