@@ -24,6 +24,7 @@ from annotate.models import (
     Verdict,
 )
 from annotate.pure.consensus import State, consensus
+from annotate.screens.progress import blind_pairs
 from annotate.screens.standing import CHUNK, standings
 from audit import rubrics
 from audit.models import Decision, Rating, Review
@@ -194,7 +195,12 @@ def _criteria(reader: Membership) -> list[Spot]:
         own = Review.objects.submitted().filter(
             narrative=OuterRef("review__narrative"), auditor=reader
         )
-        rows = rows.filter(~Q(review__narrative__pair__in=seated) | Exists(own))
+        # Who wrote it cannot review it, whatever seat they hold.
+        rows = rows.filter(
+            ~Q(review__narrative__pair__in=seated)
+            | Exists(own)
+            | Q(review__narrative__author=reader)
+        )
     grouped = (
         rows.order_by()
         .values_list("criterion", "review__narrative_id")
@@ -223,6 +229,7 @@ def _causes(reader: Membership) -> list[tuple[str, str, int]]:
     counted = dict(
         Adjudication.objects.current()
         .filter(narrative__in=_in_force(reader).values("pk"))
+        .exclude(narrative__pair__in=blind_pairs(reader))
         .order_by()
         .values_list("cause")
         .annotate(n=Count("pk"))

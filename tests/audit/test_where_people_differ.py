@@ -174,6 +174,7 @@ def test_older_versions_and_removed_pairs_do_not_count(tides):
 
 def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
     seats.take(pair=tides.under["301"].pair, task=Assignment.Task.JUDGE, by=tides.carla)
+    settle(tides, "301", 0)
     before = differences(tides.carla)
     factories.judgment(tides.under["301"], tides.docs["301"][2], tides.carla, 0)
     client.force_login(tides.carla.user)
@@ -181,6 +182,7 @@ def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
     after = differences(tides.carla)
 
     assert spots(before.queries) == {"302": (1, 0, 3)}
+    assert before.causes == after.causes == []
     assert spots(after.queries) == {"301": (1, 0, 1), "302": (1, 0, 3)}
     assert "Where you hold a seat yourself" in client.get(tides.url).content.decode()
 
