@@ -18,6 +18,7 @@ from annotate.models import (
     Adjudication,
     Assignment,
     Condition,
+    ConditionAdjudication,
     Judgment,
     Membership,
     Narrative,
@@ -92,7 +93,7 @@ class Differences:
 
 
 def differences(reader: Membership) -> Differences:
-    """Count where people differ, as far as the reader may know it: thirteen queries."""
+    """Count where people differ, as far as the reader may know it: sixteen queries."""
     pairs = {
         narrative: (query, title, category)
         for narrative, query, title, category in _in_force(reader).values_list(
@@ -171,14 +172,23 @@ def _conditions(reader: Membership) -> list[Spot]:
         ).values_list("pk", "name", "number")
     }
     spots: dict[str, Spot] = {}
-    for (condition, _), answers in groupby(grouped.iterator(CHUNK), lambda row: row[:2]):
+    settled = {
+        (condition, candidate): _ANSWERS[answer]
+        for condition, candidate, answer in ConditionAdjudication.objects.current()
+        .filter(condition__narrative__in=_in_force(reader).values("pk"))
+        .values_list("condition_id", "candidate_id", "answer")
+    }
+    for (condition, candidate), answers in groupby(grouped.iterator(CHUNK), lambda row: row[:2]):
         said = [_ANSWERS[answer] for *_, answer, count in answers for _ in range(count)]
-        if len(said) < 2:
+        decided = settled.get((condition, candidate))
+        if len(said) < 2 and decided is None:
             continue
         name = names[condition]
         spot = spots.setdefault(name, Spot(name, name))
+        state = consensus(said, reader.project.consensus, decided).state
         spot.compared += 1
-        spot.open += consensus(said, reader.project.consensus).state is State.DISPUTED
+        spot.open += state is State.DISPUTED
+        spot.settled += state is State.SETTLED
     return _most(spots.values())
 
 
