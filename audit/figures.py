@@ -75,6 +75,9 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     """
     judgments, reviews = figures["judgments"], figures["reviews"]
     scope = kept(figures.get("scope", ""))
+    # A report of an older version knows nothing of repeats.
+    selves = figures.get("selves", {"all": None, "people": []})
+    together = [selves["all"]] if len(selves["people"]) > 1 else []
     found = [
         Table(
             "judgments",
@@ -95,6 +98,16 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                     replace(scope, people=tuple(one["raters"])),
                 )
                 for one in judgments["pairs"]
+            ],
+        ),
+        Table(
+            "selves",
+            _("Each person with themselves"),
+            _("person"),
+            "documents",
+            [
+                *(_line(_("All people"), one) for one in together),
+                *(_line(one["raters"][0], one) for one in selves["people"]),
             ],
         ),
         Table(

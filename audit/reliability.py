@@ -25,6 +25,8 @@ from audit.counting import Counts, Patterns, counts_of, in_force
 from audit.criteria import Criterion, Rubric
 from audit.models import AgreementReport, Review
 from audit.scopes import WHOLE, Scope, about, kept, periods_of
+from audit.selves import AGAIN, FIRST, NOBODY, TIMES, Selves, counted, repeats_in, selves
+from audit.selves import through as last_repeat
 from jobs.runner import Progress
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ COEFFICIENTS: dict[str, str] = {
 HEADLINE = "alpha_ordinal"
 
 # What a report is split by beside the whole; `agreement_of` takes any of them.
-SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine")
+SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine", "self")
 
 
 class Since(NamedTuple):
@@ -79,7 +81,8 @@ def agreement_of(
 
     Keys: project, scope (the address's query string, "" for the whole), sha256 (of everything that
     was counted: the same answers have the same sum), computed_at, scale, levels, seed, resamples,
-    through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric.
+    through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric,
+    selves.
 
     A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
     each of these with value (or None and the reason in note), interval and interval_note; where
@@ -99,6 +102,8 @@ def agreement_of(
     - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
       has its `name`. `rubric` is the name of the rubric that all of these reviews are under,
       `levels` each of its levels with the number it counts as.
+    - selves: each person with themselves (`audit.selves`): `all` is a scope, or None where nobody
+      said anything twice, `people` a list of scopes, each with one rater and its `table`.
 
     `by` names the splits (SPLITS) to measure; the lists of the others are empty.
     """
@@ -127,7 +132,10 @@ def agreement_of(
         counts.scale, names, seed, resamples, progress, relevant_from=project.relevant_from
     )
     levels = Measure(sorted(counts.levels.values()), names, seed, resamples, progress)
-    splits = (pairs, queries, categories, guidelines, weeks, criteria)
+    twice = selves(project, scope) if "self" in by else NOBODY
+    times = Measure(sorted({*counts.scale, *twice.values}), TIMES, seed, resamples, progress)
+    alone = twice.people if len(twice.people) < 2 else {"": None, **twice.people}
+    splits = (pairs, queries, categories, guidelines, weeks, criteria, alone)
     progress.start(
         2 + sum(map(len, splits)) + sum(len(found) for _machine, found in machines),
         "Measuring agreement",
@@ -135,13 +143,13 @@ def agreement_of(
     periods = periods_of(project)
     return {
         **frame,
-        "sha256": counts.sha256,
+        "sha256": twice.sum_with(counts.sha256),
         "scale": counts.scale,
         "rubric": counts.rubric.name,
         "levels": counts.levels,
         "seed": seed,
         "resamples": resamples,
-        "left_out": _left_out(project, scope, counts.rubric),
+        "left_out": _left_out(project, scope, counts.rubric, twice.left_out),
         "judgments": {
             "all": measure(everything, clusters=_by(people, "query")),
             "pairs": [measure(patterns, raters=pair) for pair, patterns in pairs],
@@ -177,7 +185,21 @@ def agreement_of(
                 for criterion in criteria
             },
         },
+        "selves": _of_selves(twice, times),
     }
+
+
+def _of_selves(twice: Selves, measure: Measure) -> dict[str, Any]:
+    """Each person with themselves, and everybody so together."""
+    people = [
+        {**measure(counted(answers), raters=(FIRST, AGAIN)), "raters": [name]}
+        for name, answers in twice.people.items()
+    ]
+    together = None
+    if len(people) > 1:
+        everybody = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
+        together = {**everybody, "raters": list(twice.people)}
+    return {"all": together or (people[0] if people else None), "people": people}
 
 
 def since(report: AgreementReport) -> Since:
@@ -207,8 +229,12 @@ def since(report: AgreementReport) -> Since:
         pair__project=report.project_id,
         pk__gt=seen["narrative"],
     )
+    # An older report knows of no repeats, and a comparison is not of them.
+    again = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen.get("repeat", 0))
+    if report.compares:
+        again = again.none()
     return Since(
-        come.count(),
+        come.count() + again.count(),
         gone.count(),
         reviews.filter(submitted_at__gt=moment).count(),
         narratives.count(),
@@ -452,6 +478,7 @@ def through(project: Project) -> dict[str, int]:
     return {
         "judgment": judgments.aggregate(last=Max("pk"))["last"] or 0,
         "narrative": narratives.aggregate(last=Max("pk"))["last"] or 0,
+        "repeat": last_repeat(project),
     }
 
 
@@ -459,12 +486,19 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-ONE = {"judgments": "judgment", "documents": "document", "reviews": "review"}
+ONE = {
+    "judgments": "judgment",
+    "documents": "document",
+    "reviews": "review",
+    "repeats": "repeat",
+}
 MANY = {name: name for name in ONE}
 
 
-def _left_out(project: Project, scope: Scope, rubric: Rubric) -> list[dict[str, Any]]:
-    """What people said that does not enter the figures, and why."""
+def _left_out(
+    project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """What people said that does not enter the figures, and why; `besides`: counted already."""
     said = (
         Judgment.objects.current()
         .of_people()
@@ -494,6 +528,7 @@ def _left_out(project: Project, scope: Scope, rubric: Rubric) -> list[dict[str, 
         .filter(auditor__is_machine=False)
         .exclude(rubric=rubric.name)
         .count(),
+        **besides,
     }
     return [
         {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}
