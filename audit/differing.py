@@ -232,7 +232,7 @@ def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state:
             pk=OuterRef("candidate_id"), prior_relevance__gte=threshold
         )
         effect = Case(
-            When(straddles & Exists(before), then=Value(2)),
+            When(straddles & Q(_OfGroup(before)), then=Value(2)),
             When(straddles, then=Value(1)),
             default=Value(0),
             output_field=IntegerField(),
@@ -267,9 +267,7 @@ def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: 
         return Source(
             Kind.VERDICT, rows, ("condition__narrative_id", "candidate_id", "condition_id")
         )
-    rows = current.filter(
-        condition__in=conditions, judgment__narrative__in=conditions.values("narrative")
-    )
+    rows = current.filter(condition__in=conditions)
     if only is not None:
         rows = rows.filter(judgment__candidate=only.candidate)
     ids = ("judgment__narrative_id", "judgment__candidate_id", "condition_id")
@@ -293,7 +291,7 @@ def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: 
         settled = ConditionAdjudication.objects.current().filter(
             condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
         )
-        grouped = grouped.filter(~Exists(settled))
+        grouped = _still_open(grouped, settled)
         if reader.to_judge:
             mine = _count_of("judgment__annotator", reader.member)
             grouped = grouped.annotate(mine=mine).filter(
@@ -431,17 +429,25 @@ def _apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> An
     ).filter(Q(first__gt=F("second")) | Q(first__lt=F("second")))
 
 
-def _still_open(grouped: Any, settled: QuerySet[Any, Any]) -> Any:
-    """Keep what has no decision that stands. It is looked for once a group is found to differ, not
-    for every judgment: that is what the database would do with a plain condition.
+class _OfGroup(Exists):
+    """Whether there is a row for a group, by the columns that it is grouped by: looked for once a
+    group is found to differ, not for every row of it.
     """
+
+    def get_group_by_cols(self) -> list[Any]:
+        """Nothing more to group by: what it looks at is grouped by already."""
+        return []
+
+
+def _still_open(grouped: Any, settled: QuerySet[Any, Any]) -> Any:
+    """Keep what has no decision that stands."""
     return grouped.annotate(
-        is_open=Case(
-            When(distance__gt=0, then=~Exists(settled)),
-            default=Value(value=False),
+        is_settled=Case(
+            When(people__gt=1, then=_OfGroup(settled)),
+            default=Value(value=True),
             output_field=BooleanField(),
         )
-    ).filter(is_open=True)
+    ).filter(is_settled=False)
 
 
 def _count_of(person: str, member: Membership) -> Count:
