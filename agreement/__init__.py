@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from .alpha import krippendorff_alpha
 from .coefficient import Coefficient, Excluded, Interval
-from .kappa import cohen_kappa, fleiss_kappa, percent_agreement
+from .kappa import cohen_kappa, scott_pi
+from .pooled import fleiss_kappa, gwet_ac, percent_agreement
 from .tables import Ratings
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "Ratings",
     "cohen_kappa",
     "fleiss_kappa",
+    "gwet_ac",
     "krippendorff_alpha",
     "percent_agreement",
+    "scott_pi",
 ]

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import krippendorff
 import numpy as np
+import numpy.typing as npt
 
-from .bootstrap import FloatArray, Statistic
+from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import IntervalMethod, corrected, estimate
-from .tables import Categories, Matrix, Patterns, Ratings, as_ratings
+from .counting import Patterns
+from .estimate import estimate
+from .scales import Categories, Matrix
+from .statistic import FloatArray, Statistic, corrected
+from .tables import Clusters, Ratings, as_ratings
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
 # The krippendorff package holds several arrays of units x categories x categories. Up to this many
-# numbers in each it takes milliseconds; beyond, the same formula is summed over patterns instead.
-MOST_FOR_PACKAGE = 2_000_000
+# numbers in each it takes a millisecond; beyond, the same formula is summed over patterns instead.
+MOST_FOR_PACKAGE = 50_000
 
 
 def krippendorff_alpha(
@@ -25,6 +28,7 @@ def krippendorff_alpha(
     *,
     categories: Categories | None = None,
     level: Level = "nominal",
+    clusters: Clusters | None = None,
     interval: IntervalMethod = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -48,7 +52,8 @@ def krippendorff_alpha(
         categories: The scale in its order, or "seen"; both give the same value.
         level: What the distance of two categories is; all but nominal need an ordered scale,
             interval and ratio a scale of numbers, ratio of numbers of 0 or more.
-        interval: "bootstrap" for a 95 % interval.
+        clusters: What each unit belongs to, for an interval over clusters.
+        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -65,10 +70,9 @@ def krippendorff_alpha(
     >>> print(krippendorff_alpha(by_unit, categories=[1, 2, 3, 4, 5], level="ordinal"))
     Krippendorff's alpha 0.815 (11 units, 4 raters)
     """
-    table = as_ratings(ratings, categories)
+    table = as_ratings(ratings, categories, clusters)
     _check_level(level, table)
-    used = table.used
-    counts = Patterns(table.shared.rows[:, used], table.shared.times)
+    shared, used = table.shared, table.used
     places = np.array(
         [
             c if level in ("interval", "ratio") else at
@@ -79,10 +83,10 @@ def krippendorff_alpha(
     )
     return estimate(
         table,
-        _statistic(counts, places, level),
+        _statistic(table, places, level),
         name="Krippendorff's alpha",
         method=level,
-        value=_value_by_package(counts, places, level),
+        value=_value_by_package(shared, used, places, level),
         interval=interval,
         seed=seed,
         resamples=resamples,
@@ -107,51 +111,68 @@ def _check_level(level: str, table: Ratings) -> None:
         raise ValueError("ratio alpha needs a scale of numbers of 0 or more")
 
 
-def _value_by_package(counts: Patterns, places: FloatArray, level: Level) -> float | None:
+def _value_by_package(
+    shared: Patterns, used: npt.NDArray[np.bool_], places: FloatArray, level: Level
+) -> float | None:
     """The value as the krippendorff package gives it; None where the statistic must do."""
-    units = int(counts.times.sum())
-    if not units or len(places) < 2:
-        return math.nan
-    if units * len(places) ** 2 > MOST_FOR_PACKAGE:
+    units = int(shared.times.sum())
+    if len(places) < 2 or units * len(places) ** 2 > MOST_FOR_PACKAGE:
         return None
     return float(
         krippendorff.alpha(
-            value_counts=np.repeat(counts.rows, counts.times, axis=0),
+            value_counts=np.repeat(shared.rows[:, used], shared.times, axis=0),
             value_domain=places,
             level_of_measurement=level,
         )
     )
 
 
-def _statistic(counts: Patterns, places: FloatArray, level: Level) -> Statistic:
-    """Alpha as a function of how often each pattern occurs; nan where only one category does."""
-    categories = len(places)
-    judges = counts.rows.sum(axis=1)
-    c, k = np.triu_indices(categories, 1)
-    # Both o_ck and o_kc: a sum over c < k is one over all c and k, as d_cc is 0.
-    coincidences = 2 * counts.rows[:, c] * counts.rows[:, k] / (judges - 1)[:, np.newaxis]
-    rows = counts.rows.astype(np.float64)
+def _statistic(table: Ratings, places: FloatArray, level: Level) -> Statistic:
+    """Alpha from sums; nan where only one category was used.
 
-    def values(times: FloatArray) -> FloatArray:
-        margins = times @ rows
-        distances = _distances(margins, places, level)
-        observed = ((times @ coincidences) * distances).sum(axis=1)
-        expected = 2 * (margins[:, c] * margins[:, k] * distances).sum(axis=1)
+    The sums are those of the coincidences o_ck and of the margins n_c. Where the distances are
+    known beforehand, one sum of weighted coincidences will do.
+    """
+    used = np.flatnonzero(table.used)
+    c, k = np.triu_indices(len(places), 1)
+    distances = None if level == "ordinal" else _distances(places, level)
+    split = len(c) if distances is None else 1
+
+    def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
+        judges = rows.sum(axis=1)
+        of_used = rows[:, used].astype(np.float64)
+        # Both o_ck and o_kc: a sum over c < k is one over all c and k, as d_cc is 0.
+        coincidences = 2 * of_used[:, c] * of_used[:, k] / (judges - 1)[:, np.newaxis]
+        if distances is not None:
+            coincidences = coincidences @ distances[:, np.newaxis]
+        return np.hstack([coincidences, of_used])
+
+    def value(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        coincidences, margins = sums[:, :split], sums[:, split:]
+        apart = _ranks_apart(margins) if distances is None else distances
+        observed = (
+            coincidences[:, 0] if distances is not None else (coincidences * apart).sum(axis=1)
+        )
+        expected = 2 * (margins[:, c] * margins[:, k] * apart).sum(axis=1)
         return corrected(observed * (margins.sum(axis=1) - 1), expected)
 
-    return Statistic(counts.times, values, scratch=6 * len(c) + 3 * categories)
+    return Statistic(lambda: table.shared, terms, value)
 
 
-def _distances(margins: FloatArray, places: FloatArray, level: Level) -> FloatArray:
-    """d_ck for all c < k, shape (B or 1, K (K - 1) / 2), from margins (B, K)."""
+def _ranks_apart(margins: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The ordinal distance of all c < k, shape (B, K (K - 1) / 2), from margins (B, K)."""
+    # What lies between c and k, half of both counted, is the distance of their mean ranks.
+    ranks = margins.cumsum(axis=1) - margins / 2
+    c, k = np.triu_indices(margins.shape[1], 1)
+    return np.asarray((ranks[:, c] - ranks[:, k]) ** 2)
+
+
+def _distances(places: FloatArray, level: Level) -> FloatArray:
+    """The distance of all c < k, shape (K (K - 1) / 2,)."""
     c, k = np.triu_indices(len(places), 1)
     if level == "nominal":
-        return np.ones((1, len(c)))
-    if level == "ordinal":
-        # What lies between c and k, half of both counted, is the distance of their mean ranks.
-        ranks = margins.cumsum(axis=1) - margins / 2
-        return np.asarray((ranks[:, c] - ranks[:, k]) ** 2)
+        return np.ones(len(c))
     distances = (places[c] - places[k]) ** 2
     if level == "ratio":
         distances /= (places[c] + places[k]) ** 2
-    return np.asarray(distances[np.newaxis])
+    return np.asarray(distances)

@@ -45,6 +45,7 @@ class Coefficient:
         categories: The scale, in its order.
         seed: Seed of the bootstrap; None without interval.
         resamples: Number of resamples drawn; None without interval.
+        standard_error: From the linearised variance, where an interval was asked for.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Coefficient:
     categories: tuple[Hashable, ...]
     seed: int | None = None
     resamples: int | None = None
+    standard_error: float | None = None
 
     def __post_init__(self) -> None:
         if self.value is None:

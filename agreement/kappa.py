@@ -1,132 +1,21 @@
-"""Percent agreement, Cohen's kappa and Fleiss' kappa."""
+"""Cohen's kappa and Scott's pi of two raters, and their mean over the pairs of more raters."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .bootstrap import FloatArray, Statistic
+from .bootstrap import IntervalMethod
 from .coefficient import Coefficient
-from .estimate import IntervalMethod, corrected, estimate, quotient
-from .tables import Categories, Matrix, Patterns, Ratings, as_ratings
+from .estimate import estimate
+from .scales import Categories, Matrix
+from .statistic import FloatArray, Statistic, corrected, quotient
+from .tables import Clusters, Ratings, as_ratings
+from .weights import Weights, disagreement, in_words
 
-Weights: TypeAlias = Literal["linear", "quadratic"] | npt.ArrayLike | None
-
-
-def percent_agreement(
-    ratings: Ratings | Matrix,
-    *,
-    categories: Categories | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
-) -> Coefficient:
-    r"""The share of agreeing pairs of ratings in a unit, averaged over units; from 0 to 1.
-
-    With n_ik raters of unit i in category k and n_i raters in all,
-
-        p_a = 1/N sum_i [ sum_k n_ik (n_ik - 1) ] / [ n_i (n_i - 1) ],
-
-    over the N units that at least two raters judged. For two raters this is the share of units on
-    which they agree; it is P-bar of Fleiss (1971), Psychological Bulletin 76, 378-382.
-
-    Args:
-        ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
-        categories: The scale in its order, or "seen".
-        interval: "bootstrap" for a 95 % interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
-
-    Raises:
-        ValueError: ``ratings`` or ``categories`` are not what they should be.
-
-    >>> percent_agreement([[0, 0], [1, 1], [1, 0], [1, 1]], categories=[0, 1]).value
-    0.75
-    """
-    table = as_ratings(ratings, categories)
-    shared = table.shared
-    agreeing = _agreeing(shared)
-
-    def values(times: FloatArray) -> FloatArray:
-        return np.asarray(times @ agreeing / times.sum(axis=1))
-
-    return estimate(
-        table,
-        Statistic(shared.times, values, scratch=1),
-        name="percent agreement",
-        method="mean over units of the share of agreeing pairs",
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
-    )
-
-
-def fleiss_kappa(
-    ratings: Ratings | Matrix,
-    *,
-    categories: Categories | None = None,
-    interval: IntervalMethod = None,
-    seed: int = 0,
-    resamples: int = 10_000,
-) -> Coefficient:
-    r"""Fleiss' kappa for any number of raters, who need not be the same from unit to unit.
-
-    With p_a as in ``percent_agreement`` and p_k = 1/N sum_i n_ik / n_i the mean share of
-    category k,
-
-        kappa = (p_a - p_e) / (1 - p_e),    p_e = sum_k p_k^2.
-
-    Fleiss (1971), Psychological Bulletin 76, 378-382, defines it for the same number of raters on
-    every unit. Where the numbers differ, the same formula gives the generalisation of Gwet (2014),
-    Handbook of Inter-Rater Reliability, 4th edition, chapter 2, and the result is named so; but a
-    unit with a single rater enters neither p_a nor p_k, where Gwet keeps it in p_k.
-
-    Args:
-        ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
-        categories: The scale in its order, or "seen"; both give the same value.
-        interval: "bootstrap" for a 95 % interval.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
-
-    Raises:
-        ValueError: ``ratings`` or ``categories`` are not what they should be.
-
-    >>> wikipedia = [[0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0],
-    ...     [2, 2, 8, 1, 1], [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0],
-    ...     [0, 2, 2, 3, 7]]
-    >>> print(fleiss_kappa(Ratings.from_counts(wikipedia, categories=[1, 2, 3, 4, 5])))
-    Fleiss' kappa 0.210 (10 units, 14 raters)
-    """
-    table = as_ratings(ratings, categories)
-    shared = table.shared
-    judges = shared.rows.sum(axis=1)
-    agreeing = _agreeing(shared)
-    shares = shared.rows[:, table.used] / judges[:, np.newaxis]
-
-    def values(times: FloatArray) -> FloatArray:
-        units = times.sum(axis=1)
-        disagreement = 1 - times @ agreeing / units
-        by_chance = 1 - ((times @ shares / units[:, np.newaxis]) ** 2).sum(axis=1)
-        return corrected(disagreement, by_chance)
-
-    equal = len(np.unique(judges)) < 2
-    return estimate(
-        table,
-        Statistic(shared.times, values, scratch=4 * shares.shape[1]),
-        name="Fleiss' kappa" if equal else "Fleiss' kappa, generalised",
-        method=f"{'equal' if equal else 'unequal'} numbers of raters per unit",
-        note=(
-            ""
-            if equal
-            else f"{judges.min()} to {judges.max()} raters per unit: Fleiss' kappa is defined for "
-            "equal numbers, this is its generalisation to unequal ones"
-        ),
-        interval=interval,
-        seed=seed,
-        resamples=resamples,
-    )
+Array = npt.NDArray[Any]
 
 
 def cohen_kappa(
@@ -134,6 +23,7 @@ def cohen_kappa(
     *,
     categories: Categories | None = None,
     weights: Weights = None,
+    clusters: Clusters | None = None,
     interval: IntervalMethod = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -160,7 +50,8 @@ def cohen_kappa(
             unused category lies between used ones.
         weights: None, "linear", "quadratic", or a matrix (K, K) of weights of disagreement, of any
             unit: 0 on the diagonal, symmetric unless there are exactly two raters.
-        interval: "bootstrap" for a 95 % interval.
+        clusters: What each unit belongs to, for an interval over clusters.
+        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -172,32 +63,107 @@ def cohen_kappa(
     >>> print(cohen_kappa(yes_no, categories=[0, 1]))  # Feinstein and Cicchetti (1990)
     Cohen's kappa 0.700 (100 units, 2 raters)
     """
-    table = as_ratings(ratings, categories)
-    matrix = _disagreement(weights, table)
-    rows, times = table.judged.where((table.judged.rows >= 0).sum(axis=1) >= 2)
-    pairs = table.pairs or ()
+    table = as_ratings(ratings, categories, clusters)
+    many = table.digits is not None and table.digits.shape[1] != 2
+    return _of_pairs(
+        table,
+        disagreement(weights, table, symmetric=many),
+        name="Cohen's kappa" if weights is None else "weighted kappa",
+        weights=weights,
+        same_margins=False,
+        interval=interval,
+        seed=seed,
+        resamples=resamples,
+    )
 
-    def by_pair(times: FloatArray) -> FloatArray:
-        return np.array([_kappa_of_two(times, rows[:, pair], matrix) for pair in pairs])
 
-    def values(times: FloatArray) -> FloatArray:
-        kappas = by_pair(times)
-        defined = ~np.isnan(kappas)
-        return quotient(np.where(defined, kappas, 0.0).sum(axis=0), 1.0 * defined.sum(axis=0))
+def scott_pi(
+    ratings: Ratings | Matrix,
+    *,
+    categories: Categories | None = None,
+    weights: Weights = None,
+    clusters: Clusters | None = None,
+    interval: IntervalMethod = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+) -> Coefficient:
+    r"""Scott's pi of two raters, plain or weighted; of more raters, the mean over their pairs.
 
-    statistic = Statistic(times, values, scratch=4 * len(matrix) + len(pairs))
-    name = "Cohen's kappa" if weights is None else "weighted kappa"
-    many = len(pairs) > 1
+    As ``cohen_kappa``, but chance draws from what both raters chose together: with
+    p_k = (p_k. + p_.k) / 2,
+
+        pi = 1 - sum_jk v_jk p_jk / sum_jk v_jk p_j p_k.
+
+    Scott (1955), Public Opinion Quarterly 19, 321-325. For two raters it is Fleiss' kappa, which is
+    its usual generalisation to more raters; the mean over pairs is not.
+
+    Args:
+        ratings: Matrix of units x raters, nan for missing; or ``Ratings``, but not of counts.
+        categories: The scale in its order, or "seen".
+        weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
+            disagreement, of any unit, 0 on the diagonal.
+        clusters: What each unit belongs to, for an interval over clusters.
+        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+
+    Raises:
+        ValueError: ``ratings``, ``categories`` or ``weights`` are not what they should be, or the
+            ratings do not say who judged.
+
+    >>> calls = [[1, 1]] * 20 + [[1, 2]] * 20 + [[2, 1]] * 10 + [[2, 2]] * 50
+    >>> print(scott_pi(calls, categories=[1, 2]))  # Artstein and Poesio (2008)
+    Scott's pi 0.341 (100 units, 2 raters)
+    """
+    table = as_ratings(ratings, categories, clusters)
+    return _of_pairs(
+        table,
+        disagreement(weights, table, symmetric=True),
+        name="Scott's pi" if weights is None else "weighted Scott's pi",
+        weights=weights,
+        same_margins=True,
+        interval=interval,
+        seed=seed,
+        resamples=resamples,
+    )
+
+
+def _of_pairs(
+    table: Ratings,
+    matrix: FloatArray,
+    *,
+    name: str,
+    weights: Weights,
+    same_margins: bool,
+    interval: IntervalMethod,
+    seed: int,
+    resamples: int,
+) -> Coefficient:
+    tables = table.pair_tables
+    sums = _sums_of(tables, matrix)
+    many = len(tables) > 1
+
+    def value(sums: Array) -> Array:
+        return _mean(_by_pair(sums, matrix, same_margins=same_margins))
+
+    note = ""
     if many:
         name += ", mean over pairs"
+        kappas = _by_pair(sums[np.newaxis], matrix, same_margins=same_margins)[0]
+        note = _pairs_in_words(table.raters, kappas)
     return estimate(
         table,
-        statistic,
+        Statistic(
+            lambda: table.judged_together,
+            lambda rows: _terms(rows, table.pairs or (), matrix),
+            value,
+            sums=sums,
+            # Fleiss, Cohen and Everitt divide by N.
+            lost=0,
+        ),
         name=name,
-        method=_weights_in_words(weights),
-        note=_pairs_in_words(table.raters, by_pair(times[np.newaxis].astype(np.float64)))
-        if many
-        else "",
+        method=in_words(weights),
+        note=note,
         undefined=(
             "no pair of raters has a value on the units that both judged"
             if many
@@ -209,69 +175,58 @@ def cohen_kappa(
     )
 
 
-def _agreeing(shared: Patterns) -> FloatArray:
-    """Shape (P,): the share of pairs of ratings in a unit that agree."""
-    judges = shared.rows.sum(axis=1)
-    pairs_of_ratings = judges * (judges - 1)
-    return np.asarray((shared.rows * (shared.rows - 1)).sum(axis=1) / pairs_of_ratings)
-
-
-def _kappa_of_two(times: FloatArray, rows: npt.NDArray[np.int64], matrix: FloatArray) -> FloatArray:
-    """Kappa of two raters, shape (B,), from patterns (P, 2) and how often each occurs, (B, P)."""
+def _sums_of(tables: npt.NDArray[np.int64], matrix: FloatArray) -> FloatArray:
+    """The sums of ``_terms`` over all units, from the table of every pair (S, K, K)."""
     categories = len(matrix)
-    # A pattern that one of the two did not judge adds zeros: cheaper than leaving its column out.
-    both = (rows >= 0).all(axis=1, keepdims=True)
-    first, second = np.where(both, rows, categories).T
-    one_hot = np.eye(categories + 1, categories)
-    weight = np.pad(matrix, (0, 1))[first, second]
-    sums = times @ np.column_stack([weight, one_hot[first], one_hot[second]])
-    observed, of_first, of_second = np.split(sums, [1, 1 + categories], axis=1)
-    expected = ((of_first @ matrix) * of_second).sum(axis=1)
-    return corrected(observed[:, 0] * of_first.sum(axis=1), expected)
+    sums = np.empty((len(tables), 1 + 2 * categories))
+    sums[:, 0] = (tables * matrix).sum(axis=(1, 2))
+    sums[:, 1 : 1 + categories] = tables.sum(axis=2)
+    sums[:, 1 + categories :] = tables.sum(axis=1)
+    return sums.ravel()
 
 
-def _disagreement(weights: Weights, table: Ratings) -> FloatArray:
-    """Shape (K, K): how much it counts that one rater chose j and the other k."""
-    categories = len(table.categories)
-    if weights is None:
-        return 1 - np.eye(categories)
-    if isinstance(weights, str):
-        if weights not in ("linear", "quadratic"):
-            raise ValueError(
-                f'weights are None, "linear", "quadratic" or a matrix, not {weights!r}'
-            )
-        if not table.ordered:
-            raise ValueError(
-                f"{weights} weights need the order of the scale; give the categories in order"
-            )
-        steps = np.abs(np.subtract.outer(np.arange(categories), np.arange(categories)))
-        return np.asarray(steps ** (1 if weights == "linear" else 2), dtype=np.float64)
-    matrix = np.asarray(weights, dtype=np.float64)
-    if matrix.shape != (categories, categories):
-        raise ValueError(
-            f"weights must have the shape {(categories, categories)}, one row and one column per "
-            f"category; these have {matrix.shape}"
-        )
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError("weights of disagreement are numbers of 0 or more")
-    if np.diagonal(matrix).any():
-        raise ValueError(
-            "weights of disagreement are 0 on the diagonal; "
-            "of weights of agreement w, take w.max() - w"
-        )
-    if (matrix != matrix.T).any() and table.digits is not None and len(table.digits) != 2:
-        raise ValueError("with more than two raters, weights must be symmetric")
-    return matrix
+def _terms(
+    rows: npt.NDArray[np.int64], pairs: tuple[tuple[int, int], ...], matrix: FloatArray
+) -> FloatArray:
+    """What a unit adds for every pair: weight of its disagreement, choice of the one, of the other.
+
+    Shape (P, S * (1 + 2 K)); zeros for a pair of whom one did not judge.
+    """
+    categories = len(matrix)
+    width = 1 + 2 * categories
+    found = np.zeros((len(rows), len(pairs), width))
+    padded = np.pad(matrix, (0, 1))
+    for at, (first, second) in enumerate(pairs):
+        one, other = rows[:, first], rows[:, second]
+        both = np.flatnonzero((one >= 0) & (other >= 0))
+        one, other = one[both], other[both]
+        found[both, at, 0] = padded[one, other]
+        found[both, at, 1 + one] = 1
+        found[both, at, 1 + categories + other] = 1
+    return found.reshape(len(rows), len(pairs) * width)
 
 
-def _weights_in_words(weights: Weights) -> str:
-    if weights is None:
-        return "unweighted"
-    return f"{weights} weights" if isinstance(weights, str) else "own weights"
+def _by_pair(sums: Array, matrix: FloatArray, *, same_margins: bool) -> Array:
+    """The coefficient of each pair, shape (B, S), from sums (B, S * (1 + 2 K)); nan: no value."""
+    categories = len(matrix)
+    by_pair = sums.reshape(len(sums), -1, 1 + 2 * categories)
+    first, second = by_pair[:, :, 1 : 1 + categories], by_pair[:, :, 1 + categories :]
+    if same_margins:
+        first = second = (first + second) / 2
+    expected = ((first @ matrix) * second).sum(axis=2)
+    return corrected(by_pair[:, :, 0] * first.sum(axis=2), expected)
+
+
+def _mean(kappas: Array) -> Array:
+    """The mean over pairs with a value, shape (B,); nan where none has one."""
+    if kappas.shape[1] == 1:
+        return kappas[:, 0]
+    without = np.isnan(kappas)
+    return quotient(np.where(without, 0, kappas).sum(axis=1), 1.0 * (~without).sum(axis=1))
 
 
 def _pairs_in_words(raters: int, kappas: FloatArray) -> str:
-    """What the mean is over, from the kappas of the pairs with a unit in common, shape (S, 1)."""
+    """What the mean is over, from the values of the pairs with a unit in common, shape (S,)."""
     valued = int((~np.isnan(kappas)).sum())
     possible = raters * (raters - 1) // 2
     note = f"mean over {valued} of {possible} pairs of raters"

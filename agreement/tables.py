@@ -7,44 +7,28 @@ costs as much for a thousand units as for a million.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .coefficient import Excluded
+from .counting import BLOCK, FEW_CELLS, FEW_CODES, Digits, Patterns, counts_of, tally, value_counts
+from .scales import (
+    Categories,
+    Matrix,
+    as_scale,
+    as_table,
+    check_seen,
+    digits_of,
+    resolved,
+)
 
-# Rows of units, one value per rater. Beside what numpy calls an array, lists with None or words.
-Matrix: TypeAlias = npt.ArrayLike | Sequence[Sequence[Hashable]]
-Categories: TypeAlias = Sequence[Hashable] | npt.NDArray[Any] | Literal["seen"]
-
-# Rows encoded at a time, so that what is compared stays in the processor's cache.
-_BLOCK = 16_384
-# Codes of patterns are kept in 64-bit integers.
-_LARGEST_CODE = 2**62
-# From here on one search per value is quicker than one comparison per category.
-_MANY_CATEGORIES = 48
-
-
-class Patterns(NamedTuple):
-    """The distinct rows of a table, the most frequent first, and how often each occurs.
-
-    Attributes:
-        rows: Shape (P, C).
-        times: Shape (P,), positive.
-    """
-
-    rows: npt.NDArray[np.int64]
-    times: npt.NDArray[np.int64]
-
-    def where(self, kept: npt.NDArray[np.bool_]) -> Patterns:
-        """The patterns for which ``kept``, shape (P,), is true."""
-        return Patterns(self.rows[kept], self.times[kept])
+# What each unit belongs to, such as its query: one label per row.
+Clusters: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,42 +39,109 @@ class Ratings:
         categories: The scale in its order. A category nobody used still belongs to it.
         ordered: Whether that order means anything. Only categories that were collected from
             values which are not numbers have none.
-        digits: Shape (R, N), one row per rater: 0 where the rater did not judge the unit, else the
+        digits: Shape (N, R), one row per unit: 0 where the rater did not judge it, else the
             position on the scale, counted from 1. None for a table of units x categories.
-        counted: One pattern per way to distribute raters over categories: rows (P, K) hold how
-            many raters chose each category. Units with no rater or one are in here too.
+        table: Shape (N, K), how many raters chose each category; None if ``digits`` are known.
+        times: Shape (N,), how many units each row stands for; None for one each.
+        clusters: Shape (N,), which cluster each row belongs to, counted from 0; None for none.
+        names: What the raters are called, in the order of the columns; None if unknown.
     """
 
     categories: tuple[Hashable, ...]
     ordered: bool
     digits: npt.NDArray[np.unsignedinteger[Any]] | None
-    counted: Patterns
+    table: npt.NDArray[np.int64] | None = None
+    times: npt.NDArray[np.int64] | None = None
+    clusters: npt.NDArray[np.int64] | None = None
+    names: tuple[Hashable, ...] | None = None
 
     @classmethod
-    def from_matrix(cls, values: Matrix, *, categories: Categories) -> Ratings:
+    def from_matrix(
+        cls,
+        values: Matrix,
+        *,
+        categories: Categories,
+        times: npt.ArrayLike | None = None,
+        clusters: Clusters | None = None,
+        raters: Sequence[Hashable] | None = None,
+    ) -> Ratings:
         """Ratings from a matrix of units x raters, nan (or None) where a rater did not judge.
 
         Args:
             values: Shape (N, R), numbers or any hashable labels.
             categories: The scale in its order, or "seen" for the values that occur.
+            times: Shape (N,), how many units each row stands for; left out, one each.
+            clusters: Shape (N,), what each unit belongs to, such as its query; needed where
+                intervals are to be made over clusters.
+            raters: Shape (R,), what the raters are called.
 
         Raises:
-            ValueError: not a matrix, a value that is not on the scale, or a scale that is none.
+            ValueError: not a matrix, a value that is not on the scale, a scale that is none, or
+                times, clusters or raters that are not one per row or column.
         """
-        table = _as_table(values, "ratings", "units x raters")
-        scale, ordered = _resolved(categories, table)
-        ratings = cls._from_digits(_digits(table, scale), scale, ordered)
+        table = as_table(values, "ratings", "units x raters")
+        scale, ordered = resolved(categories, table)
+        ratings = cls(
+            scale,
+            ordered,
+            digits_of(table, scale),
+            None,
+            _times(times, len(table)),
+            _clusters(clusters, len(table)),
+            _names(raters, table.shape[1]),
+        )._of_units()
         return ratings.seen() if isinstance(categories, str) else ratings
 
     @classmethod
+    def from_patterns(
+        cls,
+        patterns: Matrix,
+        times: npt.ArrayLike,
+        *,
+        categories: Categories,
+        clusters: Clusters | None = None,
+        raters: Sequence[Hashable] | None = None,
+    ) -> Ratings:
+        """Ratings that were counted elsewhere, such as in a database: patterns and their times.
+
+        The same as writing each pattern out as many times as it occurs. A pattern may stand in
+        several rows, as it does where it occurs in several clusters.
+
+        Args:
+            patterns: Shape (P, R), what each rater said, nan (or None) for nothing.
+            times: Shape (P,), in how many units they said so; whole numbers of 0 or more.
+            categories: The scale in its order, or "seen" for the values that occur.
+            clusters: Shape (P,), what the units of each row belong to, such as their query.
+            raters: Shape (R,), what the raters are called.
+
+        Raises:
+            ValueError: as ``from_matrix``.
+
+        >>> Ratings.from_patterns([[0, 0], [1, 1], [0, 1]], [40, 50, 10], categories=[0, 1]).units
+        100
+        """
+        return cls.from_matrix(
+            patterns, categories=categories, times=times, clusters=clusters, raters=raters
+        )
+
+    @classmethod
     def from_long(
-        cls, rows: Iterable[tuple[Hashable, Hashable, Hashable]], *, categories: Categories
+        cls,
+        rows: Iterable[tuple[Hashable, Hashable, Hashable]],
+        *,
+        categories: Categories,
+        clusters: Mapping[Any, Hashable] | None = None,
     ) -> Ratings:
         """Ratings from rows of (unit, rater, value), in any order; nan or None is no judgment.
 
+        Args:
+            rows: (unit, rater, value); the raters' names are kept.
+            categories: The scale in its order, or "seen" for the values that occur.
+            clusters: The cluster of every unit, such as its query.
+
         Raises:
-            ValueError: a unit that one rater judged twice, a value that is not on the scale, or a
-                scale that is none.
+            ValueError: a unit that one rater judged twice, a value that is not on the scale, a
+                scale that is none, or a unit without a cluster where clusters are given.
         """
         units: dict[Hashable, int] = {}
         raters: dict[Hashable, int] = {}
@@ -111,15 +162,23 @@ class Ratings:
             )
         column = np.empty((len(values), 1), dtype=object)
         column[:, 0] = values
-        scale, ordered = _resolved(categories, column)
-        encoded = _digits(column, scale)[0]
-        digits = np.zeros((len(raters), len(units)), dtype=encoded.dtype)
-        digits[at[:, 1], at[:, 0]] = encoded
-        ratings = cls._from_digits(digits, scale, ordered)
+        scale, ordered = resolved(categories, column)
+        encoded = digits_of(column, scale)[:, 0]
+        digits = np.zeros((len(units), len(raters)), dtype=encoded.dtype)
+        digits[at[:, 0], at[:, 1]] = encoded
+        of_units = None if clusters is None else _clusters_of(units, clusters)
+        ratings = cls(scale, ordered, digits, clusters=of_units, names=tuple(raters))
         return ratings.seen() if isinstance(categories, str) else ratings
 
     @classmethod
-    def from_counts(cls, table: npt.ArrayLike, *, categories: Categories) -> Ratings:
+    def from_counts(
+        cls,
+        table: npt.ArrayLike,
+        *,
+        categories: Categories,
+        times: npt.ArrayLike | None = None,
+        clusters: Clusters | None = None,
+    ) -> Ratings:
         """Ratings from a table of units x categories that holds how many raters chose each.
 
         Such a table does not say who judged, so Cohen's kappa cannot be computed from it.
@@ -127,36 +186,29 @@ class Ratings:
         Args:
             table: Shape (N, K), whole numbers of 0 or more.
             categories: The scale in its order, one per column.
+            times: Shape (N,), how many units each row stands for; left out, one each.
+            clusters: Shape (N,), what each unit belongs to, such as its query.
 
         Raises:
-            ValueError: not a table, a number of columns that is not that of the scale, or a count
-                that is negative or no whole number.
+            ValueError: not a table, a number of columns that is not that of the scale, a count
+                that is negative or no whole number, or times or clusters that are not one per row.
         """
-        counts = _as_table(table, "the table of counts", "units x categories")
+        counts = as_table(table, "the table of counts", "units x categories")
         if isinstance(categories, str):
             raise ValueError("a table of units x categories needs the scale: one name per column")
-        scale = _scale(categories)
+        scale = as_scale(categories)
         if counts.shape[1] != len(scale):
             raise ValueError(
                 f"the table has {counts.shape[1]} columns, the scale has {len(scale)} categories"
             )
-        if counts.dtype.kind not in "iuf":
-            raise ValueError("a table of counts holds numbers of raters, and nothing else")
-        if counts.size and (counts < 0).any():
-            raise ValueError(f"a count of raters cannot be negative: {counts.min():g}")
-        whole = counts.astype(np.int64) if np.isfinite(counts).all() else counts
-        if (whole != counts).any() or whole.dtype.kind == "f":
-            raise ValueError("a count of raters must be a whole number")
-        return cls(scale, True, None, _tally(whole.T, int(whole.max(initial=0)) + 1))
-
-    @classmethod
-    def _from_digits(
-        cls,
-        digits: npt.NDArray[np.unsignedinteger[Any]],
-        categories: tuple[Hashable, ...],
-        ordered: bool,
-    ) -> Ratings:
-        return cls(categories, ordered, digits, _value_counts(digits, len(categories)))
+        return cls(
+            scale,
+            True,
+            None,
+            _whole(counts, "a count of raters", "a table of counts holds numbers of raters"),
+            _times(times, len(counts)),
+            _clusters(clusters, len(counts)),
+        )._of_units()
 
     @cached_property
     def judged(self) -> Patterns:
@@ -164,66 +216,153 @@ class Ratings:
 
         Rows (P, R) hold the position on the scale, counted from 0, and -1 for no judgment.
         """
-        if self.digits is None:
-            raise ValueError(
-                "a table of units x categories does not say who judged; "
-                "give the ratings as units x raters, or take Fleiss' kappa"
-            )
-        patterns = _tally(self.digits, len(self.categories) + 1)
-        return Patterns(patterns.rows - 1, patterns.times)
+        patterns = tally(self._known(), len(self.categories) + 1, self.times, self.clusters)
+        return patterns._replace(rows=patterns.rows - 1)
+
+    @cached_property
+    def judged_together(self) -> Patterns:
+        """The patterns of ``judged`` that at least two raters judged."""
+        return self.judged.where((self.judged.rows >= 0).sum(axis=1) >= 2)
+
+    @cached_property
+    def counted(self) -> Patterns:
+        """One pattern per way to distribute raters over categories.
+
+        Rows (P, K) hold how many raters chose each category. Units with no rater or one are in
+        here too.
+        """
+        if self.table is not None:
+            base = int(self.table.max(initial=0)) + 1
+            return tally(self.table, base, self.times, self.clusters)
+        digits = self._known()
+        categories, raters = len(self.categories), digits.shape[1]
+        if (categories + 1) ** raters <= FEW_CODES and (
+            digits.size > FEW_CELLS or "judged" in self.__dict__
+        ):
+            judged = self.judged
+            rows = counts_of(judged.rows + 1, categories)
+            return tally(rows, raters + 1, judged.times, judged.clusters)
+        return value_counts(digits, categories, self.times, self.clusters)
 
     @cached_property
     def shared(self) -> Patterns:
         """The patterns of ``counted`` that at least two raters judged: those that tell anything."""
         return self.counted.where(self.counted.rows.sum(axis=1) >= 2)
 
-    @property
+    @cached_property
     def units(self) -> int:
         """How many units at least two raters judged."""
-        return int(self.shared.times.sum())
+        return int(self._by_judges[2:].sum())
 
     @property
     def excluded(self) -> tuple[Excluded, ...]:
         """The units that fewer than two raters judged, by reason."""
-        judges = self.counted.rows.sum(axis=1)
+        by_nobody, by_one, *_ = self._by_judges.tolist()
         found = (
-            Excluded("judged by one rater only", int(self.counted.times[judges == 1].sum())),
-            Excluded("judged by nobody", int(self.counted.times[judges == 0].sum())),
+            Excluded("judged by one rater only", by_one),
+            Excluded("judged by nobody", by_nobody),
         )
         return tuple(entry for entry in found if entry.units)
+
+    @property
+    def in_common(self) -> npt.NDArray[np.int64] | None:
+        """Shape (R, R): how many units two raters both judged, and each by himself; or None."""
+        return self._presence[0]
+
+    @property
+    def _by_judges(self) -> npt.NDArray[np.int64]:
+        """How many units were judged by 0, 1, 2 ... raters; at least three numbers."""
+        return self._presence[1]
+
+    @cached_property
+    def _presence(self) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
+        """``in_common`` and ``_by_judges``, from one look at who judged what."""
+        if self.digits is None:
+            judges = self.counted.rows.sum(axis=1)
+            by_judges = np.bincount(judges, weights=self.counted.times, minlength=3)
+            return None, by_judges.astype(np.int64)
+        digits: Digits = self.digits
+        times = self.times
+        if "judged" in self.__dict__:
+            digits, times = self.judged.rows + 1, self.judged.times
+        raters = digits.shape[1]
+        in_common = np.zeros((raters, raters))
+        by_judges = np.zeros(max(3, raters + 1))
+        for start in range(0, len(digits), BLOCK):
+            present = (digits[start : start + BLOCK] > 0).astype(np.float64)
+            weighted, weight = present, None
+            if times is not None:
+                weight = times[start : start + BLOCK]
+                weighted = present * weight[:, np.newaxis]
+            in_common += weighted.T @ present
+            judges = (present @ np.ones(raters)).astype(np.intp)
+            by_judges += np.bincount(judges, weights=weight, minlength=len(by_judges))
+        return in_common.astype(np.int64), by_judges.astype(np.int64)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...] | None:
         """Pairs of raters (columns of the matrix) with a unit in common; None if unknown."""
-        if self.digits is None:
+        if self.in_common is None:
             return None
-        present = self.digits > 0
-        return tuple(
-            (first, second)
-            for first, second in combinations(range(len(present)), 2)
-            if (present[first] & present[second]).any()
-        )
+        first, second = np.nonzero(np.triu(self.in_common, 1))
+        return tuple(zip(first.tolist(), second.tolist(), strict=True))
 
     @property
     def raters(self) -> int:
         """Raters who judged a unit that someone else judged too; see ``Coefficient.raters``."""
         if self.pairs is None:
-            return int(self.shared.rows.sum(axis=1).max(initial=0))
+            judges = np.flatnonzero(self._by_judges)
+            return int(judges[-1]) if len(judges) and judges[-1] > 1 else 0
         return len({rater for pair in self.pairs for rater in pair})
 
-    @property
+    @cached_property
     def used(self) -> npt.NDArray[np.bool_]:
         """Shape (K,): which categories occur in units that at least two raters judged."""
-        return np.asarray(self.shared.rows.any(axis=0))
+        if "counted" in self.__dict__ or self.digits is None:
+            return np.asarray(self.shared.rows.any(axis=0))
+        tables = self.pair_tables
+        return np.asarray((tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) > 0)
+
+    def pair_table(self, first: int, second: int) -> npt.NDArray[np.int64]:
+        """Shape (K, K): how many units the first put into the row's and the second into the
+        column's category; ValueError for a table of units x categories."""
+        return np.asarray(self._pair_tables(((first, second),))[0])
+
+    @cached_property
+    def pair_tables(self) -> npt.NDArray[np.int64]:
+        """Shape (S, K, K): the table of each of ``pairs``; ValueError if unknown."""
+        self._known()
+        return self._pair_tables(self.pairs or ())
+
+    def _pair_tables(self, pairs: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+        base = len(self.categories) + 1
+        digits: Digits = self._known()
+        times = self.times
+        if "judged" in self.__dict__ or base ** digits.shape[1] <= FEW_CODES:
+            digits, times = self.judged.rows + 1, self.judged.times
+        columns = np.ascontiguousarray(digits.T, dtype=np.intp if len(digits) < 2e5 else None)
+        found = np.empty((len(pairs), base, base), dtype=np.int64)
+        for at, (first, second) in enumerate(pairs):
+            codes = columns[first].astype(np.intp) * base + columns[second]
+            cells = np.bincount(codes, weights=times, minlength=base * base)
+            found[at] = cells.reshape(base, base)
+        return found[:, 1:, 1:]
 
     def between(self, first: int, second: int) -> Ratings:
-        """The same ratings, of these two raters (columns of the matrix) only."""
-        if self.digits is None:
-            raise ValueError("a table of units x categories does not say who judged")
-        return self._from_digits(self.digits[[first, second]], self.categories, self.ordered)
+        """The same ratings, of these two raters (columns of the matrix) only; same rows."""
+        return self.of([first, second])
+
+    def of(self, raters: Sequence[int]) -> Ratings:
+        """The same ratings, of these raters (columns of the matrix) only; same rows.
+
+        ValueError for a table of units x categories, which does not say who judged.
+        """
+        columns = list(raters)
+        names = None if self.names is None else tuple(self.names[at] for at in columns)
+        return replace(self, digits=self._known()[:, columns], names=names)
 
     def by_pair(self) -> Iterator[tuple[int, int, Ratings]]:
-        """Every pair of raters with a unit in common, and their ratings: a table of all pairs."""
+        """Every pair of raters with a unit in common, and their ratings."""
         for first, second in self.pairs or ():
             yield first, second, self.between(first, second)
 
@@ -246,19 +385,46 @@ class Ratings:
         renumbered = np.ones(len(used) + 1, dtype=self.digits.dtype)
         renumbered[0] = 0
         renumbered[1:][used] = np.arange(1, len(kept) + 1)
-        return self._from_digits(renumbered[self.digits], kept, self.ordered)
+        return replace(self, categories=kept, digits=renumbered[self.digits])
+
+    def _of_units(self) -> Ratings:
+        """The same ratings without rows that stand for no unit."""
+        if self.times is None or self.times.all():
+            return self
+        kept = self.times > 0
+        return replace(
+            self,
+            digits=None if self.digits is None else self.digits[kept],
+            table=None if self.table is None else self.table[kept],
+            times=self.times[kept],
+            clusters=None if self.clusters is None else self.clusters[kept],
+        )
+
+    def _known(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        if self.digits is None:
+            raise ValueError(
+                "a table of units x categories does not say who judged; "
+                "give the ratings as units x raters, or take Fleiss' kappa"
+            )
+        return self.digits
 
 
-def as_ratings(ratings: Ratings | Matrix, categories: Categories | None) -> Ratings:
+def as_ratings(
+    ratings: Ratings | Matrix,
+    categories: Categories | None,
+    clusters: Clusters | None = None,
+) -> Ratings:
     """What a caller gave to a coefficient, in the one form they all work on.
 
     Args:
         ratings: A matrix of units x raters with nan for missing, or ``Ratings`` made before.
         categories: The scale in its order, or "seen"; for ``Ratings``, which carry their scale,
             None or "seen".
+        clusters: What each unit belongs to; for ``Ratings``, which carry their clusters, None.
 
     Raises:
-        ValueError: see ``Ratings.from_matrix``; a matrix without a scale; a second scale.
+        ValueError: see ``Ratings.from_matrix``; a matrix without a scale; a second scale or second
+            clusters.
     """
     if not isinstance(ratings, Ratings):
         if categories is None:
@@ -266,187 +432,76 @@ def as_ratings(ratings: Ratings | Matrix, categories: Categories | None) -> Rati
                 "categories is missing: give the scale in its order, "
                 'or "seen" for the values that occur'
             )
-        return Ratings.from_matrix(ratings, categories=categories)
+        return Ratings.from_matrix(ratings, categories=categories, clusters=clusters)
+    if clusters is not None:
+        raise ValueError("these ratings carry their own clusters; give them where they are made")
     if categories is None:
         return ratings
     if isinstance(categories, str):
-        _check_seen(categories)
+        check_seen(categories)
         return ratings.seen()
-    if _scale(categories) != ratings.categories:
+    if as_scale(categories) != ratings.categories:
         raise ValueError("these ratings carry their own scale; do not give another one")
     return ratings
 
 
-def _resolved(categories: Categories, table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
-    """The scale for a table, and whether its order means anything."""
-    if isinstance(categories, str):
-        _check_seen(categories)
-        return _distinct(table)
-    return _scale(categories), True
-
-
-def _check_seen(word: str) -> None:
-    if word != "seen":
-        raise ValueError(f'categories is a scale or the word "seen", not {word!r}')
-
-
-def _scale(categories: Sequence[Hashable] | npt.NDArray[Any]) -> tuple[Hashable, ...]:
-    """The scale as plain Python values; ValueError if it is none."""
-    if isinstance(categories, Set | Mapping):
-        raise ValueError("a scale has an order; give the categories as a list")
-    scale = tuple(c.item() if isinstance(c, np.generic) else c for c in categories)
-    if not scale:
-        raise ValueError("the scale is empty; it needs at least one category")
-    try:
-        twice = len(set(scale)) < len(scale)
-    except TypeError:
-        raise ValueError("a scale is a flat list of numbers or words") from None
-    if twice:
-        raise ValueError(f"a category stands twice on the scale {_shown(scale)}")
-    _check_categories(scale)
-    return scale
-
-
-def _check_categories(scale: Sequence[Hashable]) -> None:
-    for category in scale:
-        if category is None or (isinstance(category, float) and not math.isfinite(category)):
-            raise ValueError(f"{category} cannot be a category; nan and None mean not judged")
-
-
-def _missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _shown(scale: Sequence[Hashable]) -> str:
-    words = [str(c) for c in scale]
-    return ", ".join(words if len(words) <= 12 else [*words[:10], "...", words[-1]])
-
-
-def _numeric(scale: Iterable[Hashable]) -> bool:
-    return all(isinstance(c, int | float) for c in scale)
-
-
-def _as_table(values: Matrix, what: str, shape: str) -> npt.NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        # asarray() would show what the mask hides.
-        hidden = np.ma.getmaskarray(values)
-        values = np.asarray(values.data, dtype=object)
-        values[hidden] = None
-    table = np.asarray(values)
-    if table.dtype.kind in "US" and not isinstance(values, np.ndarray):
-        # numpy makes the word "nan" of a nan among words.
-        table = np.asarray(values, dtype=object)
-    if table.ndim != 2:
-        raise ValueError(f"{what} must have two dimensions, {shape}; this has {table.ndim}")
-    return table
-
-
-def _distinct(table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
-    """The values that occur in a table, and whether their order means anything."""
-    if table.dtype.kind in "iufb":
-        values = set(np.unique(table[~np.isnan(table)]).tolist())
-    else:
-        values = {
-            v.item() if isinstance(v, np.generic) else v for v in table.flat if not _missing(v)
-        }
-    ordered = _numeric(values)
-    found = tuple(sorted(values, key=None if ordered else repr))
-    _check_categories(found)
-    return found, ordered
-
-
-def _digits(
-    table: npt.NDArray[Any], scale: tuple[Hashable, ...]
-) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Shape (R, N) for a table (N, R): 0 for missing, else the position on the scale from 1."""
-    dtype = np.min_scalar_type(len(scale))
-    digits = np.zeros(table.shape, dtype=dtype)
-    if table.dtype.kind not in "iufb" or not _numeric(scale):
-        position: dict[Hashable, int] = {c: at for at, c in enumerate(scale, start=1)}
-        flat = digits.reshape(-1)
-        for at, value in enumerate(table.flat):
-            if not _missing(value):
-                try:
-                    flat[at] = position[value]
-                except (KeyError, TypeError):
-                    raise _off_scale(value, scale) from None
-        return np.ascontiguousarray(digits.T)
-    for start in range(0, len(table), _BLOCK):
-        block = table[start : start + _BLOCK]
-        encoded = digits[start : start + _BLOCK]
-        _encode(block, np.asarray(scale, dtype=np.float64), encoded)
-        missing = np.isnan(block)
-        if np.count_nonzero(encoded) + np.count_nonzero(missing) != block.size:
-            raise _off_scale(block[(encoded == 0) & ~missing][0].item(), scale)
-    return np.ascontiguousarray(digits.T)
-
-
-def _encode(
-    block: npt.NDArray[Any],
-    scale: npt.NDArray[np.float64],
-    encoded: npt.NDArray[np.unsignedinteger[Any]],
-) -> None:
-    """Write the position on the scale, from 1, of every number of ``block`` that is on it."""
-    if len(scale) < _MANY_CATEGORIES:
-        for at, category in enumerate(scale, start=1):
-            encoded += (block == category).view(np.uint8) * encoded.dtype.type(at)
-        return
-    order = np.argsort(scale)
-    found = np.searchsorted(scale, block, sorter=order).clip(max=len(scale) - 1)
-    np.copyto(encoded, order[found] + 1, where=scale[order[found]] == block, casting="unsafe")
-
-
-def _off_scale(value: object, scale: Sequence[Hashable]) -> ValueError:
-    return ValueError(f"the value {value!r} is not on the scale {_shown(scale)}")
-
-
-def _value_counts(digits: npt.NDArray[np.unsignedinteger[Any]], categories: int) -> Patterns:
-    """The patterns of how many raters chose each category, from digits of shape (R, N)."""
-    raters, units = digits.shape
-    base = raters + 1
-    if base**categories > _LARGEST_CODE:
-        # Raters are interchangeable here: what they said in ascending order is a pattern too.
-        patterns = _tally(np.sort(digits, axis=0), categories + 1)
-        counts = np.stack(
-            [(patterns.rows == k).sum(axis=1) for k in range(1, categories + 1)], axis=1
+def _times(times: npt.ArrayLike | None, rows: int) -> npt.NDArray[np.int64] | None:
+    if times is None:
+        return None
+    found = np.asarray(times)
+    if found.shape != (rows,):
+        raise ValueError(
+            f"times are one number per row, {rows}; these have the shape {found.shape}"
         )
-        return Patterns(counts, patterns.times)
-    share = np.array([0, *(base**k for k in reversed(range(categories)))], dtype=np.int64)
-    codes = np.zeros(units, dtype=np.int64)
-    for rater in digits:
-        codes += share[rater]
-    return _decoded(codes, base, categories)
+    return _whole(found, "times", "times are numbers of units")
 
 
-def _tally(columns: npt.NDArray[np.integer[Any]], base: int) -> Patterns:
-    """The distinct units of a table given column by column, shape (C, N), of digits below base."""
-    width, units = columns.shape
-    if base**width > _LARGEST_CODE:
-        rows, times = np.unique(columns.T, axis=0, return_counts=True)
-        return _sorted(rows.astype(np.int64), times)
-    codes = np.zeros(units, dtype=np.int64)
-    for column in columns:
-        codes *= base
-        codes += column
-    return _decoded(codes, base, width)
+def _whole(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.int64]:
+    if numbers.size and numbers.dtype.kind not in "iuf":
+        raise ValueError(f"{kind}, and nothing else")
+    if numbers.size and (numbers < 0).any():
+        raise ValueError(f"{what} cannot be negative: {numbers.min():g}")
+    if not np.isfinite(numbers.astype(np.float64)).all() or (numbers != np.floor(numbers)).any():
+        raise ValueError(f"{what} must be a whole number")
+    return numbers.astype(np.int64)
 
 
-def _decoded(codes: npt.NDArray[np.int64], base: int, width: int) -> Patterns:
-    """The patterns behind codes, which are numbers of ``width`` digits to a base."""
-    if base**width <= max(4 * len(codes), 65_536):
-        all_times = np.bincount(codes)
-        found = np.flatnonzero(all_times)
-        times = all_times[found]
-    else:
-        found, times = np.unique(codes, return_counts=True)
-    rows = np.empty((len(found), width), dtype=np.int64)
-    for at in reversed(range(width)):
-        found, rows[:, at] = np.divmod(found, base)
-    return _sorted(rows, times)
+def _clusters(clusters: Clusters | None, rows: int) -> npt.NDArray[np.int64] | None:
+    """Which cluster each row belongs to, numbered in the order of their first row."""
+    if clusters is None:
+        return None
+    if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iuUS":
+        if clusters.shape != (rows,):
+            raise ValueError(_NOT_ONE_PER_ROW.format(rows, len(clusters)))
+        return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
+    labels = list(clusters)
+    if len(labels) != rows:
+        raise ValueError(_NOT_ONE_PER_ROW.format(rows, len(labels)))
+    numbers: dict[Hashable, int] = {}
+    found = np.empty(rows, dtype=np.int64)
+    for at, label in enumerate(labels):
+        if label is None or label != label:
+            raise ValueError("a unit without a cluster; clusters are one label per unit")
+        found[at] = numbers.setdefault(label, len(numbers))
+    return found
 
 
-def _sorted(rows: npt.NDArray[np.int64], times: npt.NDArray[np.int64]) -> Patterns:
-    # The most frequent first: a multinomial draw is over once every unit is placed. Patterns come
-    # in the order of their codes, so the order of the units does not matter to a seeded draw.
-    order = np.argsort(-times, kind="stable")
-    return Patterns(rows[order], times[order])
+_NOT_ONE_PER_ROW = "clusters are one label per row, {}; these are {}"
+
+
+def _clusters_of(
+    units: Iterable[Hashable], clusters: Mapping[Any, Hashable]
+) -> npt.NDArray[np.int64] | None:
+    listed = list(units)
+    without = [unit for unit in listed if unit not in clusters]
+    if without:
+        raise ValueError(f"the unit {without[0]!r} has no cluster")
+    return _clusters([clusters[unit] for unit in listed], len(listed))
+
+
+def _names(raters: Sequence[Hashable] | None, columns: int) -> tuple[Hashable, ...] | None:
+    if raters is None:
+        return None
+    if len(raters) != columns or len(set(raters)) != columns:
+        raise ValueError(f"raters are one name per column, {columns}, and no name twice")
+    return tuple(raters)

@@ -6,6 +6,7 @@ from django.urls import path
 
 from annotate import api
 from annotate.views import (
+    categories,
     dashboard,
     documents,
     home,
@@ -37,6 +38,8 @@ urlpatterns = [
     path("projects/<slug:slug>/members/", projects.members, name="members"),
     path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
+    path("projects/<slug:slug>/categories/", categories.categories, name="categories"),
+    path("projects/<slug:slug>/categories/taking/", categories.taxonomy, name="taxonomy"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate import access
 from annotate.access import Person
@@ -27,6 +28,11 @@ from annotate.models import (
 from audit.disagreements import judge_first
 from audit.models import AgreementReport, Check, Decision, SampleItem
 from audit.reviews import must_answer_first
+
+BLIND = gettext_lazy(
+    "You have judging or reviewing left in this project, and agreement would tell you what others "
+    "said. Finish it, or leave the seat, then look here again."
+)
 
 
 class Reviewing(NamedTuple):
@@ -205,6 +211,26 @@ def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementRepor
     if found is None:
         raise Http404("There is no such report in this project.")
     return member, found
+
+
+def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
+    """Return a report of a project with its figures; as `report`, and PermissionDenied for a lead
+    who is still blind.
+    """
+    member, found = report(user, slug, pk)
+    if seats.must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return found
+
+
+def told(user: Person, slug: str) -> Membership:
+    """Return a lead of a project who may read what each person said, or raise Http404 or
+    PermissionDenied: also for a lead who is still blind.
+    """
+    member = access.lead(user, slug)
+    if seats.must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member
 
 
 def _led(user: Person, pk: int) -> tuple[Membership, Narrative]:

@@ -16,9 +16,11 @@ class AuditConfig(AppConfig):
         """Add to the home and project pages, and to what files may bring."""
         from annotate import intake as files
         from annotate.screens import overview as pages
-        from audit import intake, overview
+        from annotate.screens import sent_back
+        from audit import intake, overview, reviews
         from audit.checks import overview as checks
 
+        sent_back.register(reviews.why_sent_back)
         pages.register(overview.contribution)
         pages.register(checks.contribution)
-        files.register(intake.Reviews, intake.Decisions)
+        files.register(intake.Rubrics, intake.Reviews, intake.Decisions)

@@ -36,7 +36,15 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Concat
 
-from annotate.models import Adjudication, Grade, Judgment, Membership, Narrative, Project
+from annotate.models import (
+    Adjudication,
+    Grade,
+    Judgment,
+    LookAgain,
+    Membership,
+    Narrative,
+    Project,
+)
 from annotate.models.judgment import JudgmentQuerySet
 from audit.criteria import Rubric
 from audit.models import Rating
@@ -201,15 +209,24 @@ def _could_see(moment: str) -> Q:
     """Whether whoever judged could see another's answer at a moment (a column of the judgment).
 
     Pages show nobody's answer before one's own. After it, people meet the decision once one is
-    made; leads, who have the disagreements, all that was said.
+    made, and who is asked to look again knows that something is wrong; leads, who have the
+    disagreements, see all that was said.
     """
     unit = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
     settled = Adjudication.objects.filter(**unit, at__lte=OuterRef(moment))
     earlier = Judgment.objects.filter(**unit, at__lt=OuterRef(moment))
     own = earlier.filter(annotator=OuterRef("annotator"))
     of_others = earlier.of_people().exclude(annotator=OuterRef("annotator"))
+    asked = LookAgain.objects.filter(
+        judgment__narrative=OuterRef("narrative"),
+        judgment__candidate=OuterRef("candidate"),
+        judgment__annotator=OuterRef("annotator"),
+        # For a new version of the guidelines everybody is asked, whatever others said.
+        guideline__isnull=True,
+        at__lte=OuterRef(moment),
+    )
     lead = Q(annotator__role=Membership.Role.LEAD) & Q(Exists(own)) & Q(Exists(of_others))
-    return Q(Exists(settled)) | lead
+    return Q(Exists(settled)) | Q(Exists(asked)) | lead
 
 
 class _Together(Aggregate):
@@ -290,8 +307,10 @@ def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     }
 
 
-def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, Patterns]:
-    """What auditors said in submitted reviews, of every version."""
+def ratings_in(project: Project, scope: Scope, rubric: Rubric) -> QuerySet[Rating]:
+    """The ratings that count in a scope: of people, in submitted reviews under a rubric, of every
+    version of the narratives.
+    """
     ratings = Rating.objects.filter(
         about(scope, "review__narrative__"),
         review__auditor__project=project,
@@ -308,8 +327,12 @@ def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, P
             ratings = ratings.filter(review__submitted_at__gte=period.start)
         if period.end is not None:
             ratings = ratings.filter(review__submitted_at__lt=period.end)
+    return ratings
+
+
+def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, Patterns]:
     from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = ratings.values("review__narrative_id", "criterion")
+    units = ratings_in(project, scope, rubric).values("review__narrative_id", "criterion")
     units = units.annotate(said=_answers("review__auditor_id", from_worst))
     return _grouped(units, "criterion")
 

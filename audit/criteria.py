@@ -8,40 +8,30 @@ wording never speaks for an older one. Rubrics of a project are rows of the same
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+
+from formats.records import CriterionRecord as Criterion
+from formats.records import LevelRecord as Level
+from formats.records import RubricRecord
+
+__all__ = [
+    "DEFAULT",
+    "FOLLOWTABLE",
+    "MULTICONIR",
+    "SHIPPED",
+    "Criterion",
+    "Level",
+    "Rubric",
+    "Verdict",
+    "straddles",
+    "verdict",
+]
 
 
-class Level(NamedTuple):
-    """How well an instruction meets a criterion; one that rejects sends it back."""
-
-    value: str
-    name: str
-    sentence: str = ""
-    rejects: bool = False
-
-
-class Criterion(NamedTuple):
-    """One question an auditor answers about an instruction."""
-
-    key: str
-    name: str
-    asks: str
-    poor_when: str
-    good_example: str = ""
-    poor_example: str = ""
-
-
-@dataclass(frozen=True)
-class Rubric:
+class Rubric(RubricRecord):
     """The criteria of a review and the levels that each is rated on, best first."""
 
-    # With the version: "followtable-1". What a review says it was made under.
-    name: str
-    title: str
-    levels: tuple[Level, ...]
-    criteria: tuple[Criterion, ...]
+    __slots__ = ()
 
     @property
     def keys(self) -> tuple[str, ...]:

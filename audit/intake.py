@@ -8,9 +8,10 @@ from annotate import bulk
 from annotate.intake import Arrivals, Intake
 from annotate.intake.instructions import MAX_NAME, refuse_other_query
 from audit import rubrics
-from audit.criteria import Rubric
+from audit.criteria import SHIPPED, Rubric
 from audit.models import Decision, Review
-from formats.records import DecisionRecord, ReviewRecord
+from audit.models import Rubric as Kept
+from formats.records import DecisionRecord, ReviewRecord, RubricRecord
 
 MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
 
@@ -77,6 +78,45 @@ class OfNarratives(Arrivals):
         rows.new += new
         rows.changed += changed
         rows.unchanged += total - new - changed
+
+
+class Rubrics(Arrivals):
+    """What instructions are rated on. A name that is known says what it said."""
+
+    records: ClassVar = (RubricRecord,)
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        # A file of them is short: its reader sees to that.
+        self.rubrics: list[tuple[RubricRecord, int]] = []
+
+    def take(self, record: RubricRecord, place: int) -> None:
+        self.taken += 1
+        self.rubrics.append((record, place))
+
+    def write(self) -> None:
+        project = self.intake.project
+        known = {**SHIPPED, **{one.name: one.content for one in project.rubrics.all()}}
+        kept = set(project.rubrics.values_list("name", flat=True))
+        fresh = []
+        for record, place in self.rubrics:
+            if record.name in known and tuple(known[record.name]) != tuple(record):
+                self.intake.refuse(
+                    f"there is a rubric {record.name} already, and it says otherwise: give this "
+                    f"one another name, for example {rubrics.next_name(project.pk, record.name)}",
+                    place,
+                )
+            elif record.name not in kept:
+                fresh.append(Kept.of(record, project=project, created_at=self.intake.now))
+        if self.intake.report.refused:
+            return
+        if fresh:
+            fresh[-1].chosen_at = self.intake.now
+        Kept.objects.bulk_create(fresh)
+        self.new = len(fresh)
+        rows = self.intake.rows("rubrics")
+        rows.new += len(fresh)
+        rows.unchanged += len(self.rubrics) - len(fresh)
 
 
 class Reviews(OfNarratives):

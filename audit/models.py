@@ -16,6 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models import Candidate, Membership, Narrative, Project, Run
 from audit.criteria import Criterion, Level
 from audit.criteria import Rubric as Content
+from formats.records import RubricRecord
+from formats.rubrics import data
 from jobs.models import Job
 
 # The same for every report, so that the same rows give the same figures.
@@ -83,6 +85,11 @@ class Rubric(models.Model):
             tuple(Level(**level) for level in self.levels),
             tuple(Criterion(**criterion) for criterion in self.criteria),
         )
+
+    @classmethod
+    def of(cls, content: RubricRecord, **fields: Any) -> Rubric:
+        """Return a row, not yet saved, that says the same."""
+        return cls(**data(content), **fields)
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):

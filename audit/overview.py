@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from annotate.actions.seats import must_answer_first
 from annotate.models import Membership
 from annotate.screens.overview import Contribution, Todo
 from audit import disagreements
@@ -48,6 +49,8 @@ def contribution(member: Membership) -> Contribution:
 
 
 def _headline(member: Membership) -> dict[str, Any]:
+    if must_answer_first(member):
+        return {"agreement_blind": True}
     report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
     if report is None or report.figures is None:
         return {}

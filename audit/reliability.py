@@ -77,7 +77,8 @@ def agreement_of(
     through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric.
 
     A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
-    each of these with value (or None and the reason in note), interval and interval_note.
+    each of these with value (or None and the reason in note), interval and interval_note; that of a
+    pair has `table`, how often the first gave one grade of the scale and the second another.
 
     - judgments: `all` is a scope; `pairs`, `queries`, `categories`, `guidelines` and `weeks` are
       lists of scopes. One of `queries` has `query` (its id), of `categories` `category` ("" where
@@ -242,12 +243,14 @@ class _Measure:
             "alpha_interval": krippendorff_alpha(ratings, level="interval", **self._how),
         }
         self._progress.advance()
+        table = {"table": _table(patterns, raters, self._scale)} if len(raters) == 2 else {}
         return {
             "raters": [self._names[member] for member in who],
             "units": ratings.units,
             "ratings": sum(len(said) * times for said, times in patterns.items()),
             "excluded": [entry._asdict() for entry in ratings.excluded],
             "coefficients": {key: _ready_for_json(one) for key, one in found.items()},
+            **table,
         }
 
 
@@ -264,6 +267,17 @@ def _ratings(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) ->
             row[place[member]] = value
     times = np.fromiter(patterns.values(), dtype=np.int64, count=len(patterns))
     return Ratings.from_matrix(np.repeat(rows, times, axis=0), categories=list(scale) or "seen")
+
+
+def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> list[list[int]]:
+    """How often the first of two raters gave one value (rows) and the second another (columns)."""
+    place = {value: at for at, value in enumerate(scale)}
+    table = [[0] * len(scale) for _row in scale]
+    for said, times in patterns.items():
+        values = dict(said)
+        if len(values) == 2:
+            table[place[values[raters[0]]]][place[values[raters[1]]]] += times
+    return table
 
 
 def _ready_for_json(coefficient: Coefficient) -> dict[str, Any]:

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from annotate.screens.sent_back import Remark, SentBack
 from audit import rubrics
 from audit.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.models import Decision, Rating, Review
@@ -153,6 +155,36 @@ def words_for(narrative: Narrative) -> list[Said]:
         for answer in contrast.answers
         if answer is not None and answer.level is not None and answer.words.strip()
     ]
+
+
+def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
+    """Return why the version in force was sent back; None where it was not.
+
+    Who writes it anew reads it, unless they have yet to review it: a withdrawn decision would let
+    them.
+    """
+    narrative = pair.current(Narrative.Side.ALTERED)
+    if narrative is None or pair.sent_back_at is None or pair.sent_back_at < narrative.created_at:
+        return None
+    decision = (
+        Decision.objects.current()
+        .select_related("by")
+        .filter(narrative=narrative, outcome=Decision.Outcome.REVISE)
+        .first()
+    )
+    if decision is None or must_answer_first(reader, narrative):
+        return None
+    remarks = [
+        Remark(said.criterion.name, said.level.name, said.words, said.level.rejects)
+        for said in words_for(narrative)
+    ]
+    return SentBack(
+        decision.by.name,
+        decision.at,
+        decision.reason,
+        sorted(remarks, key=lambda remark: not remark.rejects),
+        reverse("audit:story", args=[pair.pk]),
+    )
 
 
 def to_decide(member: Membership) -> QuerySet[Narrative]:

@@ -31,6 +31,24 @@ def named(project: int, name: str) -> Rubric:
     return kept.content
 
 
+def names(project: int) -> list[str]:
+    """Return the names of every rubric a project can take: its own, and those of Rejudge."""
+    own = Kept.objects.filter(project=project).values_list("name", flat=True)
+    return sorted({*own, *SHIPPED})
+
+
+def next_name(project: int, name: str) -> str:
+    """Return the first name like this one that is free: “ours-1” is followed by “ours-2”."""
+    stem, _, number = name.rpartition("-")
+    if not stem or not number.isdecimal():
+        stem, number = name, "1"
+    taken = names(project)
+    version = int(number) + 1
+    while f"{stem}-{version}" in taken:
+        version += 1
+    return f"{stem}-{version}"
+
+
 def under(narrative: Narrative, project: int) -> Rubric:
     """Return the rubric a version of a narrative is reviewed under.
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from django.urls import path
 
-from audit.views import agreement, checks, disagreements, reviews, settling
+from audit.views import (
+    agreement,
+    checks,
+    dashboard,
+    disagreements,
+    reviews,
+    rubrics,
+    settling,
+)
 
 app_name = "audit"
 urlpatterns = [
     path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
     path("projects/<slug:slug>/reviews/seat/", reviews.seat, name="review_seat"),
+    path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
+    path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
+    path(
+        "projects/<slug:slug>/reviews/rejected.jsonl", reviews.rejected_file, name="rejected_file"
+    ),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
     path("pairs/<int:pk>/review/ratings/<slug:criterion>/", reviews.rating, name="rating"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
@@ -73,7 +86,29 @@ urlpatterns = [
     path("labels/<int:pk>/check/", checks.check, name="check"),
     path("labels/<int:pk>/check/withdrawal/", checks.check_withdrawal, name="check_withdrawal"),
     path("labels/<int:pk>/settlement/", checks.settlement, name="settlement"),
+    path("projects/<slug:slug>/differences/", dashboard.differences_page, name="differences"),
+    path("projects/<slug:slug>/collection/", dashboard.collection, name="collection"),
     path("projects/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path(
+        "projects/<slug:slug>/agreement/machines/",
+        agreement.agreement_machines,
+        name="agreement_machines",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/units/<slug:of>.csv",
+        agreement.agreement_units,
+        name="agreement_units",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/reports/",
+        agreement.agreement_reports,
+        name="agreement_reports",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/reports/<int:pk>/",
+        agreement.agreement_past,
+        name="agreement_past",
+    ),
     path(
         "projects/<slug:slug>/agreement/reports/<int:pk>.json",
         agreement.agreement_report,

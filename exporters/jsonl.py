@@ -13,6 +13,7 @@ from exporters.progress import Report, reported
 from formats.jsonl import Said, write_judgments, write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.records import JudgmentRecord
+from formats.rubrics import write_rubrics
 
 FORMAT = "jsonl"
 
@@ -52,6 +53,9 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     for name, holds, records in said:
         with into.file(f"{name}.jsonl", holds) as f:
             counts[name] = write_judgments(records, f)
+
+    with into.file("rubrics.jsonl", "The project's rubrics; the last is in force.") as f:
+        counts["rubrics"] = write_rubrics(selection.rubrics_of(project), f)
 
     with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
         counts["verdicts"] = conditions.write(conditions.documents(project, pairs), f)

@@ -45,6 +45,7 @@ GROUPS = {
         "verdicts": "documents with verdicts on conditions",
         "flags": "flags",
         "adjudications": "settling decisions",
+        "rubrics": "rubrics",
         "reviews": "reviews",
         "decisions": "decisions on instructions",
         "drafts": "reviews not submitted, left out",

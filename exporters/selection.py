@@ -36,7 +36,7 @@ from annotate.models import (
 )
 from annotate.pure.consensus import Outcome, consensus
 from audit import rubrics
-from audit.models import Decision, Rating, Review
+from audit.models import Decision, Rating, Review, Rubric
 from formats.records import (
     AdjudicationRecord,
     ConditionRecord,
@@ -50,6 +50,7 @@ from formats.records import (
     Qrel,
     RatingRecord,
     ReviewRecord,
+    RubricRecord,
     Topic,
     VerdictRecord,
 )
@@ -516,6 +517,13 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
 
 def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingRecord, ...]:
     return tuple(sorted(ratings, key=lambda rating: keys.index(rating.criterion)))
+
+
+def rubrics_of(project: Project) -> Iterator[RubricRecord]:
+    """Yield the project's own rubrics and those it chose, the one in force last."""
+    kept = Rubric.objects.filter(project=project).order_by("pk")
+    for one in sorted(kept, key=lambda one: (one.chosen_at is not None, one.chosen_at)):
+        yield one.content
 
 
 def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -11,6 +12,8 @@ from django.utils.translation import gettext_lazy as _lazy
 from annotate.models import Membership, Query
 from annotate.screens.matrix import Asked, Key, Wanted, people_of
 
+# Two grades that met, as the page of differences links them: "0~2".
+_GRADES = re.compile(r"(-?[0-9]{1,4})~(-?[0-9]{1,4})")
 STATES = [
     ("", _lazy("All")),
     (Wanted.OPEN, _lazy("Too few have judged")),
@@ -31,6 +34,7 @@ class MatrixForm(forms.Form):
     person = forms.TypedChoiceField(
         label=_lazy("Person"), required=False, coerce=int, empty_value=None
     )
+    category = forms.ChoiceField(label=_lazy("Category"), required=False)
     state = forms.ChoiceField(label=_lazy("State"), choices=STATES, required=False)
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -41,6 +45,18 @@ class MatrixForm(forms.Form):
         person = self.fields["person"]
         assert isinstance(person, forms.TypedChoiceField)
         person.choices = [("", _("Everybody")), *((one.pk, one.name) for one in self.people)]
+        pairs = member.project.pairs.order_by("category").values_list("category", flat=True)
+        named = list(pairs.distinct())
+        if any(named):
+            category = self.fields["category"]
+            assert isinstance(category, forms.ChoiceField)
+            category.choices = [
+                ("", _("Any")),
+                *((name or "-", name or _("None named")) for name in named),
+            ]
+        else:
+            # A choice of nothing.
+            del self.fields["category"]
 
     def clean_query(self) -> int | None:
         """Turn a query's id into its key."""
@@ -58,10 +74,13 @@ class MatrixForm(forms.Form):
     def asked(self) -> Asked:
         """Return what was asked for; nothing in particular while the form has errors."""
         given = self.cleaned_data if self.is_valid() else {}
+        met = _GRADES.fullmatch(self.data.get("grades", ""))
         return Asked(
             query=given.get("query"),
+            category=given.get("category") or "",
             person=given.get("person"),
             state=Wanted(given["state"]) if given.get("state") else None,
+            grades=(int(met[1]), int(met[2])) if met else None,
             after=Key.parse(self.data.get("after", "")),
             before=Key.parse(self.data.get("before", "")),
         )

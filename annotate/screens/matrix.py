@@ -124,11 +124,17 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is looked for: in one query (by key), of one person (by key), in one state."""
+    """What is looked for: in one query (by key) or category, of one person (by key), in one state,
+    where two people gave these two grades.
+
+    Of the category "-" are pairs that name none.
+    """
 
     query: int | None = None
+    category: str = ""
     person: int | None = None
     state: Wanted | None = None
+    grades: tuple[int, int] | None = None
     after: Key | None = None
     before: Key | None = None
 
@@ -166,7 +172,9 @@ def matrix(
 
 
 def count(reader: Membership, asked: Asked) -> int:
-    """How many rows there are in a query, or in the project, whatever their state: one query."""
+    """How many rows there are in a query, a category or the project, whatever their state: one
+    query.
+    """
     return _all(reader.project, asked).count()
 
 
@@ -195,6 +203,8 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     rows = narratives_in_force(project)
     if asked.query is not None:
         rows = rows.filter(pair__query=asked.query)
+    if asked.category:
+        rows = rows.filter(pair__category="" if asked.category == "-" else asked.category)
     rows = rows.annotate(
         candidate=F("pair__query__candidates__pk"),
         prior=F("pair__query__candidates__prior_relevance"),
@@ -224,7 +234,7 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
     grades differ; `annotate.pure.consensus` says which of them are.
     """
     rows = _all(reader.project, asked)
-    if asked.state is None:
+    if asked.state is None and asked.grades is None:
         return rows
     here = {"narrative": OuterRef("pk"), "candidate": OuterRef("candidate")}
     who: dict[str, Any] = (
@@ -233,9 +243,13 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
     said = Judgment.objects.current().filter(**here, **who)
     flags = Flag.objects.current().filter(**here, **who)
     everybody = Judgment.objects.current().of_people().filter(**here)
-    if blind and asked.person != reader.pk:
+    if blind and (asked.person != reader.pk or asked.grades):
         # What others said of them is not for this reader yet, so no filter may tell it either.
         rows = rows.filter(~Q(pair__in=blind) | Exists(everybody.filter(annotator=reader)))
+    for grade in asked.grades or ():
+        rows = rows.filter(Exists(everybody.filter(relevance=grade)))
+    if asked.state is None:
+        return rows
     rows = {
         Wanted.JUDGED: lambda: rows.filter(Exists(said)),
         Wanted.FLAGGED: lambda: rows.filter(Exists(flags)),

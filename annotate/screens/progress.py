@@ -30,6 +30,7 @@ from annotate.models import (
     Query,
 )
 from annotate.pure.consensus import State, consensus
+from annotate.pure.promises import Change, change
 
 
 @dataclass(frozen=True)
@@ -264,10 +265,9 @@ def _outcome(
         return "outside"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value
-    if found.relevance < project.relevant_from:
-        return "dropped"
-    # A narrower narrative makes nothing relevant that was not.
-    return "kept" if was_relevant or before is None else "grew"
+    became = change(before, found.relevance, project.relevant_from)
+    # Of a document that is put before judges and irrelevant it is said that it is out.
+    return "dropped" if became is Change.STAYED else became.value
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from annotate.pure.pace import estimate
 from annotate.requests import PageRequest
 from annotate.screens import pace as paces
 from annotate.screens.flagged import flagged
-from annotate.screens.matrix import Key, Row, Said
+from annotate.screens.matrix import Asked, Key, Row, Said
 from annotate.screens.matrix import count as count_documents
 from annotate.screens.matrix import matrix as documents_by_people
 from annotate.screens.progress import my_seats, task_progress
@@ -147,8 +147,9 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
     form = MatrixForm(member, request.GET)
     asked = form.asked()
     found = documents_by_people(member, form.people, asked)
-    kept = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
-    filtered = asked.query is not None or asked.person is not None or asked.state is not None
+    names = (*form.fields, "grades")
+    kept = {name: request.GET[name] for name in names if request.GET.get(name)}
+    filtered = asked != Asked(after=asked.after, before=asked.before)
     return render(
         request,
         "annotate/matrix.html",
@@ -161,7 +162,8 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
             "filtered": filtered,
             "people": found.people,
             "rows": [_row(member, row, found.people) for row in found.rows],
-            "total": None if asked.state else count_documents(member, asked),
+            "met": asked.grades,
+            "total": None if asked.state or asked.grades else count_documents(member, asked),
             "grades": list(member.project.grades.order_by("value")),
             "seated": member.assignments.open().filter(task=Assignment.Task.JUDGE).exists(),
             "previous_url": _place(kept, "before", found.before),

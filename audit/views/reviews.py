@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.forms import Form
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -22,7 +22,7 @@ from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import page_by_key
-from audit import access, actions, rubrics
+from audit import access, actions, rejected, rubrics
 from audit.criteria import Rubric, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.models import Decision
@@ -36,16 +36,20 @@ from audit.reviews import (
     verdict_of,
     words_for,
 )
+from audit.screens import levels_of
 
 
 @require_GET
 def reviews(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's altered narratives and where their review stands, as far as one may see."""
     member = annotate_access.member(request.user, slug)
-    deciding = member.leads and request.GET.get("state") == "to-decide"
+    state = request.GET.get("state", "") if member.leads else ""
     listed = _under_review(member)
-    if deciding:
+    if state == "to-decide":
         listed = listed.filter(pk__in=to_decide(member).values("pk"))
+    elif state == "sent-back":
+        back = rejected.rejected(member.project, by=member, everyone=True)
+        listed = listed.filter(pk__in=back.values("pk"))
     page = page_by_key(listed, request.GET)
     return render(
         request,
@@ -59,10 +63,26 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             or _open_seats(member).exists(),
             "previous_url": page.previous,
             "next_url": page.next,
-            "deciding": deciding,
+            "state": state if state in {"to-decide", "sent-back"} else "",
+            "rubric": rubrics.in_force(member.project_id),
+            "for_generator": (
+                rejected.rejected(member.project, by=member).count() if member.leads else 0
+            ),
             "words": f"{listed.count():,} instructions",
         },
     )
+
+
+@require_GET
+def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
+    """Give out what was sent back as JSON lines, for the language model that wrote it."""
+    member = annotate_access.lead(request.user, slug)
+    found = rejected.rejected(member.project, by=member)
+    response = StreamingHttpResponse(
+        rejected.lines(found), content_type="application/jsonl; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
+    return response
 
 
 @require_POST
@@ -258,7 +278,7 @@ def _show(
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
         "rows": _review_rows(rubric, said, forms, explain=bool(error)),
-        "levels": _levels(rubric),
+        "levels": levels_of(rubric),
         "error": error,
         "submitted_at": submitted.submitted_at if submitted else None,
         "contrasts": contrasts(others),
@@ -267,25 +287,6 @@ def _show(
         **_counts(rubric, said),
     }
     return render(request, "audit/review.html", context, status=422 if error else 200)
-
-
-def _levels(rubric: Rubric) -> list[dict[str, Any]]:
-    """How the levels are drawn, and the key that gives each."""
-    drawn = []
-    for place, level in enumerate(rubric.levels):
-        best, tone = ("star", "good") if place == 0 else ("check", "care")
-        drawn.append(
-            {
-                "value": level.value,
-                "name": level.name,
-                "sentence": level.sentence,
-                "rejects": level.rejects,
-                "key": str(place + 1),
-                "icon": "cross" if level.rejects else best,
-                "tone": "wrong" if level.rejects else tone,
-            }
-        )
-    return drawn
 
 
 def _review_rows(

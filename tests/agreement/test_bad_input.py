@@ -8,12 +8,14 @@ from agreement import (
     Ratings,
     cohen_kappa,
     fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     percent_agreement,
+    scott_pi,
 )
 
 FINE = [[0, 1], [1, 1], [2, 2]]
-ALL = [percent_agreement, cohen_kappa, fleiss_kappa, krippendorff_alpha]
+ALL = [percent_agreement, cohen_kappa, scott_pi, fleiss_kappa, gwet_ac, krippendorff_alpha]
 
 
 @pytest.mark.parametrize("coefficient", ALL)
@@ -54,8 +56,8 @@ def test_ratings_have_one_scale(coefficient):
 
 @pytest.mark.parametrize("coefficient", ALL)
 def test_intervals_have_one_name(coefficient):
-    with pytest.raises(ValueError, match="interval is None or \"bootstrap\", not 'bca'"):
-        coefficient(FINE, categories=[0, 1, 2], interval="bca")
+    with pytest.raises(ValueError, match="'bootstrap' or 'bca' or 'analytic', not 'jackknife'"):
+        coefficient(FINE, categories=[0, 1, 2], interval="jackknife")
 
 
 @pytest.mark.parametrize("coefficient", ALL)
@@ -117,7 +119,7 @@ def test_weights(weights, sentence):
 
 
 def test_asymmetric_weights_for_more_than_two_raters():
-    with pytest.raises(ValueError, match="with more than two raters, weights must be symmetric"):
+    with pytest.raises(ValueError, match="weights must be symmetric where no rater comes first"):
         cohen_kappa([[0, 1, 1], [1, 1, 0]], categories=[0, 1], weights=[[0, 1], [2, 0]])
 
 

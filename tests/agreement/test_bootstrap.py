@@ -13,15 +13,22 @@ from agreement import (
     bootstrap,
     cohen_kappa,
     fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     percent_agreement,
+    scott_pi,
 )
 
 COEFFICIENTS: dict[str, Callable[..., Coefficient]] = {
     "percent": percent_agreement,
     "kappa": cohen_kappa,
     "quadratic": partial(cohen_kappa, weights="quadratic"),
+    "pi": scott_pi,
+    "linear pi": partial(scott_pi, weights="linear"),
     "fleiss": fleiss_kappa,
+    "linear fleiss": partial(fleiss_kappa, weights="linear"),
+    "AC1": gwet_ac,
+    "AC2": partial(gwet_ac, weights="quadratic"),
     "alpha nominal": krippendorff_alpha,
     "alpha ordinal": partial(krippendorff_alpha, level="ordinal"),
     "alpha interval": partial(krippendorff_alpha, level="interval"),
@@ -51,12 +58,13 @@ def test_every_resample_has_the_value_of_the_units_drawn(name, monkeypatch):
     drawn: list[tuple[np.ndarray, np.ndarray]] = []
     original = bootstrap._resample
 
-    def watched(statistic, *, resamples, rng):
+    def watched(statistic, units, resamples, rng):
         draws = np.random.default_rng(3).multinomial(
-            statistic.times.sum(), statistic.times / statistic.times.sum(), size=resamples
+            units.size, units.times / units.size, size=resamples
         )
-        drawn.append((draws, original(statistic, resamples=resamples, rng=rng)))
-        return drawn[-1][1]
+        values, how = original(statistic, units, resamples, rng)
+        drawn.append((draws, values))
+        return values, how
 
     monkeypatch.setattr(bootstrap, "_resample", watched)
     with_interval(name, table, seed=3, resamples=100)
@@ -73,7 +81,7 @@ def patterns_of(name: str, table: np.ndarray) -> np.ndarray:
     """The patterns behind the draws, as units x raters: the most frequent first, then by code."""
     shared = table[(~np.isnan(table)).sum(axis=1) >= 2]
     codes = np.nan_to_num(shared, nan=-1).astype(int)
-    if name in ("kappa", "quadratic"):
+    if name in ("kappa", "quadratic", "pi", "linear pi"):
         rows, times = np.unique(codes, axis=0, return_counts=True)
         return np.where(rows < 0, np.nan, rows)[np.argsort(-times, kind="stable")]
     counts = np.stack([(codes == category).sum(axis=1) for category in range(4)], axis=1)

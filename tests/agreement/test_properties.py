@@ -16,8 +16,10 @@ from agreement import (
     Coefficient,
     cohen_kappa,
     fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     percent_agreement,
+    scott_pi,
 )
 
 SCALE = [0, 1, 2, 3]
@@ -27,14 +29,19 @@ COEFFICIENTS: dict[str, Callable[..., Coefficient]] = {
     "kappa": cohen_kappa,
     "linear": partial(cohen_kappa, weights="linear"),
     "quadratic": partial(cohen_kappa, weights="quadratic"),
+    "pi": scott_pi,
+    "linear pi": partial(scott_pi, weights="linear"),
     "fleiss": fleiss_kappa,
+    "linear fleiss": partial(fleiss_kappa, weights="linear"),
+    "AC1": gwet_ac,
+    "AC2": partial(gwet_ac, weights="quadratic"),
     "alpha nominal": krippendorff_alpha,
     "alpha ordinal": partial(krippendorff_alpha, level="ordinal"),
     "alpha interval": partial(krippendorff_alpha, level="interval"),
     "alpha ratio": partial(krippendorff_alpha, level="ratio"),
 }
-NOMINAL = ["percent", "kappa", "fleiss", "alpha nominal"]
-NOT_ALPHA = ["percent", "kappa", "linear", "quadratic", "fleiss"]
+NOMINAL = ["percent", "kappa", "pi", "fleiss", "AC1", "alpha nominal"]
+NOT_ALPHA = [name for name in COEFFICIENTS if not name.startswith("alpha")]
 
 tables = hnp.arrays(
     float,

@@ -1,12 +1,27 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import nan
 
 import pytest
 
-from agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, percent_agreement
+from agreement import (
+    Coefficient,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+    scott_pi,
+)
 
-CHANCE_CORRECTED = [cohen_kappa, fleiss_kappa, krippendorff_alpha]
+CHANCE_CORRECTED: list[Callable[..., Coefficient]] = [
+    cohen_kappa,
+    scott_pi,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+]
 ALL = [percent_agreement, *CHANCE_CORRECTED]
 
 

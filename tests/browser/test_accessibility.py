@@ -52,6 +52,7 @@ NO_PAGE = {
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
+    *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
@@ -167,6 +168,8 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:guidelines": every("annotate:guidelines", "?edit=1"),
     "annotate:members": every("annotate:members"),
+    "annotate:categories": every("annotate:categories"),
+    "audit:rubric": every("audit:rubric", "?edit=1"),
     "annotate:settings": every("annotate:settings"),
     "annotate:loads": lambda scene: [
         scene.one("annotate:loads"),
@@ -186,7 +189,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:listing": of_pairs("annotate:listing", Task.JUDGE),
     "annotate:judge": judge_pages,
     "annotate:document": document_pages,
-    "audit:reviews": every("audit:reviews", "?state=to-decide"),
+    "audit:reviews": every("audit:reviews", "?state=to-decide", "?state=sent-back"),
     "audit:review": lambda scene: [
         reverse("audit:review", args=[scene.pair(Task.REVIEW, name).pk]) for name in ("dan", "ada")
     ],

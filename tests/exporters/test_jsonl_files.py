@@ -274,6 +274,7 @@ def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
         "judgments_superseded": 1,
         "flags": 1,
         "adjudications": 1,
+        "rubrics": 0,
         "reviews": 1,
         "decisions": 1,
         "drafts": 1,

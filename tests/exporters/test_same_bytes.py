@@ -16,7 +16,7 @@ from tests.exporters.conftest import Tides
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
     "trec": "b6f813a31ad11ee1de2ab83697e5b252073539aeaff80ed602ceefb7f0267430",
-    "jsonl": "14ccc023df819ddf05417dd213e77cce36f68d6336662eac003f0654b109da5c",
+    "jsonl": "caedea900637bc4e4d6ac984b9433ae99e3532ab0c946cbc0c21af07323efe7b",
 }
 
 

@@ -8,8 +8,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0006_condition_adjudications'),
-        ('audit', '0006_report_scopes'),
+        ('annotate', '0007_condition_adjudications'),
+        ('audit', '0004_report_scopes'),
     ]
 
     operations = [

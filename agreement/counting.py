@@ -1,0 +1,219 @@
+"""Counting: which rows of a table are distinct, and how often each occurs.
+
+Rows of small digits are read as numbers to a base, so that counting them is one table of all
+possible numbers, or one sort of integers where these would be too many.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Digits: TypeAlias = npt.NDArray[np.integer[Any]]
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+# Rows coded at a time, so that what is computed stays in the processor's cache.
+BLOCK = 16_384
+# Up to this many possible patterns they are counted in one table of all of them.
+FEW_CODES = 2**16
+# Codes are kept in 64-bit integers.
+_LARGEST_CODE = 2**62
+# Products of a matrix are exact up to here: whole numbers in 32-bit and 64-bit floats.
+_EXACT_32, _EXACT_64 = 2**24, 2**53
+# Codes of several raters at a time are looked up in a table of this size, which stays in the cache.
+_LOOKED_UP = 2**13
+# Up to this many cells one look-up per cell is quicker than going through codes of several raters.
+FEW_CELLS = 50_000
+
+
+class Patterns(NamedTuple):
+    """The distinct rows of a table, the most frequent first, and how often each occurs.
+
+    Attributes:
+        rows: Shape (P, C).
+        times: Shape (P,), positive.
+        clusters: Shape (P,), the cluster of each, counted from 0; rows of two clusters are distinct
+            then. None where units belong to no cluster.
+    """
+
+    rows: Integers
+    times: Integers
+    clusters: Integers | None = None
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> Patterns:
+        """The patterns for which ``kept``, shape (P,), is true."""
+        clusters = None if self.clusters is None else self.clusters[kept]
+        return Patterns(self.rows[kept], self.times[kept], clusters)
+
+
+def tally(
+    rows: Digits, base: int, times: Integers | None = None, clusters: Integers | None = None
+) -> Patterns:
+    """The distinct rows of a table of digits below ``base``, and how many units each stands for.
+
+    Args:
+        rows: Shape (N, C).
+        base: What every digit is below.
+        times: Shape (N,), how many units each row stands for; None for one each.
+        clusters: Shape (N,), rows of two clusters are kept apart; None for none.
+    """
+    width = rows.shape[1]
+    codes = base**width
+    groups = 1 if clusters is None else int(clusters.max(initial=0)) + 1
+    if codes * groups > _LARGEST_CODE:
+        return _tally_by_rows(rows, times, clusters)
+    if clusters is None and codes <= FEW_CODES and codes <= 8 * len(rows) and len(rows) > BLOCK:
+        all_times = np.zeros(codes, dtype=np.int64)
+        for start in range(0, len(rows), BLOCK):
+            part = None if times is None else times[start : start + BLOCK]
+            coded = _codes(rows[start : start + BLOCK], base)
+            all_times += _bincount(coded, part, codes)
+        found = np.flatnonzero(all_times)
+        return _decoded(found, all_times[found], base, width, None)
+    of_rows = codes_of(rows, base)
+    if clusters is None:
+        return _decoded(*_distinct_codes(of_rows, codes, times), base, width, None)
+    found, occurs = _distinct_codes(clusters * codes + of_rows, groups * codes, times)
+    cluster, found = np.divmod(found, codes)
+    return _decoded(found, occurs, base, width, cluster)
+
+
+def value_counts(
+    digits: Digits, categories: int, times: Integers | None, clusters: Integers | None
+) -> Patterns:
+    """The patterns of how many raters chose each category, from digits of shape (N, R).
+
+    Digits are 0 where a rater did not judge, else the position on the scale, counted from 1.
+    """
+    raters = digits.shape[1]
+    base = raters + 1
+    if base**categories > _LARGEST_CODE:
+        # Raters are interchangeable here: what they said in ascending order is a pattern too.
+        said = tally(np.sort(digits, axis=1), categories + 1, times, clusters)
+        return said._replace(rows=counts_of(said.rows, categories))
+    share = np.array([0, *(base**k for k in reversed(range(categories)))], dtype=np.int64)
+    if digits.size <= FEW_CELLS:
+        codes = share[digits].sum(axis=1)
+    else:
+        codes = _value_codes(digits, share)
+    if clusters is None:
+        found, occurs = _distinct_codes(codes, base**categories, times)
+        return _decoded(found, occurs, base, categories, None)
+    # The codes may be large, so they are numbered before the clusters come in front of them.
+    known, numbered = np.unique(codes, return_inverse=True)
+    groups = int(clusters.max(initial=0)) + 1
+    found, occurs = _distinct_codes(
+        clusters * len(known) + numbered, groups * max(1, len(known)), times
+    )
+    cluster, at = np.divmod(found, max(1, len(known)))
+    return _decoded(known[at], occurs, base, categories, cluster)
+
+
+def counts_of(digits: Digits, categories: int) -> Integers:
+    """Shape (P, K): how often each category occurs in each row of digits, 0 being none."""
+    base = categories + 1
+    cells = np.arange(len(digits))[:, np.newaxis] * base + digits
+    flat = np.bincount(cells.ravel(), minlength=len(digits) * base)
+    return flat.reshape(len(digits), base)[:, 1:].astype(np.int64)
+
+
+def codes_of(rows: Digits, base: int) -> Integers:
+    """Shape (N,): each row of digits below ``base`` as one number, below 2^62."""
+    if len(rows) <= BLOCK:
+        return _codes(rows, base)
+    found = np.empty(len(rows), dtype=np.int64)
+    for start in range(0, len(rows), BLOCK):
+        found[start : start + BLOCK] = _codes(rows[start : start + BLOCK], base)
+    return found
+
+
+def _codes(rows: Digits, base: int) -> Integers:
+    width = rows.shape[1]
+    if base**width > _EXACT_64:
+        codes = np.zeros(len(rows), dtype=np.int64)
+        for column in rows.T:
+            codes *= base
+            codes += column
+        return codes
+    # A product of floats goes through the processor's vector units, one of integers does not.
+    exact = np.float32 if base**width <= _EXACT_32 else np.float64
+    powers = np.array([base**at for at in reversed(range(width))], dtype=exact)
+    digits: npt.NDArray[Any] = rows.astype(exact)
+    return np.asarray(digits @ powers).astype(np.int64)
+
+
+def _value_codes(digits: Digits, share: Integers) -> Integers:
+    """The sum over raters of ``share[digit]``, a group of raters at a time."""
+    base = len(share)
+    width = 1
+    while base ** (width + 1) <= _LOOKED_UP and width < digits.shape[1]:
+        width += 1
+    raters = range(0, digits.shape[1], width)
+    tables = {}
+    for start in raters:
+        columns = min(width, digits.shape[1] - start)
+        if columns not in tables:
+            sums = np.zeros(1, dtype=np.int64)
+            for _ in range(columns):
+                sums = np.add.outer(sums, share).ravel()
+            tables[columns] = sums
+    found = np.zeros(len(digits), dtype=np.int64)
+    for at in range(0, len(digits), BLOCK):
+        block = digits[at : at + BLOCK]
+        for start in raters:
+            columns = block[:, start : start + width]
+            found[at : at + BLOCK] += tables[columns.shape[1]][_codes(columns, base)]
+    return found
+
+
+def _distinct_codes(
+    codes: Integers, limit: int, times: Integers | None
+) -> tuple[Integers, Integers]:
+    """The distinct of some codes below ``limit``, ascending, and how many units each stands for."""
+    if limit <= max(4 * len(codes), FEW_CODES):
+        all_times = _bincount(codes, times, 0)
+        found = np.flatnonzero(all_times)
+        return found, all_times[found]
+    if times is None:
+        return np.unique(codes, return_counts=True)
+    found, which = np.unique(codes, return_inverse=True)
+    occurs = _bincount(which, times, len(found))
+    return found[occurs > 0], occurs[occurs > 0]
+
+
+def _bincount(codes: Integers, times: Integers | None, length: int) -> Integers:
+    if times is None:
+        return np.bincount(codes, minlength=length)
+    return np.bincount(codes, weights=times, minlength=length).astype(np.int64)
+
+
+def _tally_by_rows(rows: Digits, times: Integers | None, clusters: Integers | None) -> Patterns:
+    """The slow way, for rows that no 64-bit code can tell apart."""
+    keyed = rows.astype(np.int64)
+    if clusters is not None:
+        keyed = np.column_stack([keyed, clusters])
+    found, which, occurs = np.unique(keyed, axis=0, return_inverse=True, return_counts=True)
+    if times is not None:
+        occurs = _bincount(which.ravel(), times, len(found))
+        found, occurs = found[occurs > 0], occurs[occurs > 0]
+    if clusters is None:
+        return _sorted(found, occurs, None)
+    return _sorted(found[:, :-1], occurs, found[:, -1])
+
+
+def _decoded(
+    codes: Integers, times: Integers, base: int, width: int, clusters: Integers | None
+) -> Patterns:
+    """The patterns behind codes, which are numbers of ``width`` digits to a base."""
+    powers = np.array([base**at for at in reversed(range(width))], dtype=np.int64)
+    rows = codes[:, np.newaxis] // powers % base
+    return _sorted(rows, times, clusters)
+
+
+def _sorted(rows: Integers, times: Integers, clusters: Integers | None) -> Patterns:
+    # The most frequent first: a multinomial draw is over once every unit is placed. Patterns come
+    # in the order of their codes, so the order of the units does not matter to a seeded draw.
+    order = np.argsort(-times, kind="stable")
+    return Patterns(rows[order], times[order], None if clusters is None else clusters[order])

@@ -1,0 +1,238 @@
+"""Coefficients to whom all raters are alike: percent agreement, Fleiss' kappa, Gwet's AC1 and AC2.
+
+They see how many raters put a unit into each category. Source of the sums that they share: with
+r_ik of r_i raters of unit i in category k, and v_jk the weight of a disagreement,
+
+    d_i = sum_jk v_jk r_ij r_ik / (r_i (r_i - 1))
+
+is the disagreement within the unit, d its mean over the N units that at least two raters judged,
+and p_k = 1/N sum_i r_ik / r_i the mean share of category k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .bootstrap import IntervalMethod
+from .coefficient import Coefficient
+from .estimate import estimate
+from .scales import Categories, Matrix
+from .statistic import FloatArray, Statistic, corrected, quotient
+from .tables import Clusters, Ratings, as_ratings
+from .weights import Weights, disagreement, in_words
+
+Array = npt.NDArray[Any]
+
+
+def percent_agreement(
+    ratings: Ratings | Matrix,
+    *,
+    categories: Categories | None = None,
+    clusters: Clusters | None = None,
+    interval: IntervalMethod = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+) -> Coefficient:
+    r"""The share of agreeing pairs of ratings in a unit, averaged over units; from 0 to 1.
+
+    With n_ik raters of unit i in category k and n_i raters in all,
+
+        p_a = 1/N sum_i [ sum_k n_ik (n_ik - 1) ] / [ n_i (n_i - 1) ],
+
+    over the N units that at least two raters judged. For two raters this is the share of units on
+    which they agree; it is P-bar of Fleiss (1971), Psychological Bulletin 76, 378-382.
+
+    Args:
+        ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
+        categories: The scale in its order, or "seen".
+        clusters: What each unit belongs to, for an interval over clusters.
+        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+
+    Raises:
+        ValueError: ``ratings`` or ``categories`` are not what they should be.
+
+    >>> percent_agreement([[0, 0], [1, 1], [1, 0], [1, 1]], categories=[0, 1]).value
+    0.75
+    """
+    table = as_ratings(ratings, categories, clusters)
+    return estimate(
+        table,
+        _statistic(table, disagreement(None, table), lambda shares: np.ones(len(shares))),
+        name="percent agreement",
+        method="mean over units of the share of agreeing pairs",
+        interval=interval,
+        seed=seed,
+        resamples=resamples,
+        of_one_category=True,
+    )
+
+
+def fleiss_kappa(
+    ratings: Ratings | Matrix,
+    *,
+    categories: Categories | None = None,
+    weights: Weights = None,
+    clusters: Clusters | None = None,
+    interval: IntervalMethod = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+) -> Coefficient:
+    r"""Fleiss' kappa for any number of raters, who need not be the same from unit to unit.
+
+    With p_a as in ``percent_agreement`` and p_k = 1/N sum_i n_ik / n_i the mean share of
+    category k,
+
+        kappa = (p_a - p_e) / (1 - p_e),    p_e = sum_k p_k^2.
+
+    Fleiss (1971), Psychological Bulletin 76, 378-382, defines it for the same number of raters on
+    every unit. Where the numbers differ, the same formula gives the generalisation of Gwet (2014),
+    Handbook of Inter-Rater Reliability, 4th edition, chapter 2, and the result is named so; but a
+    unit with a single rater enters neither p_a nor p_k, where Gwet keeps it in p_k. With weights it
+    is Gwet's weighted form, 1 - d / sum_jk v_jk p_j p_k with the mean disagreement d.
+
+    Args:
+        ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
+        categories: The scale in its order, or "seen"; both give the same value without weights.
+        weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
+            disagreement, of any unit, 0 on the diagonal.
+        clusters: What each unit belongs to, for an interval over clusters.
+        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+
+    Raises:
+        ValueError: ``ratings``, ``categories`` or ``weights`` are not what they should be.
+
+    >>> wikipedia = [[0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0],
+    ...     [2, 2, 8, 1, 1], [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0],
+    ...     [0, 2, 2, 3, 7]]
+    >>> print(fleiss_kappa(Ratings.from_counts(wikipedia, categories=[1, 2, 3, 4, 5])))
+    Fleiss' kappa 0.210 (10 units, 14 raters)
+    """
+    table = as_ratings(ratings, categories, clusters)
+    matrix = disagreement(weights, table, symmetric=True)
+    statistic = _statistic(table, matrix, pooled_chance(matrix))
+    fewest, most = _numbers_of_raters(table)
+    equal = fewest == most
+    return estimate(
+        table,
+        statistic,
+        name=("weighted Fleiss' kappa" if weights is not None else "Fleiss' kappa")
+        + ("" if equal else ", generalised"),
+        method=f"{'' if weights is None else in_words(weights) + ', '}"
+        f"{'equal' if equal else 'unequal'} numbers of raters per unit",
+        note=(
+            ""
+            if equal
+            else f"{fewest} to {most} raters per unit: Fleiss' kappa is defined for "
+            "equal numbers, this is its generalisation to unequal ones"
+        ),
+        undefined="the weights are 0 for all categories that were used",
+        interval=interval,
+        seed=seed,
+        resamples=resamples,
+    )
+
+
+def gwet_ac(
+    ratings: Ratings | Matrix,
+    *,
+    categories: Categories | None = None,
+    weights: Weights = None,
+    clusters: Clusters | None = None,
+    interval: IntervalMethod = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+) -> Coefficient:
+    r"""Gwet's AC1, or AC2 with weights, for any number of raters.
+
+    With w_jk = 1 - v_jk / max v the weights of agreement, K categories, p_k as for Fleiss' kappa
+    and p_a the mean weighted agreement within a unit,
+
+        AC = (p_a - p_e) / (1 - p_e),    p_e = sum_jk w_jk / (K (K - 1)) sum_k p_k (1 - p_k).
+
+    AC1, without weights, is that of Gwet (2008), British Journal of Mathematical and Statistical
+    Psychology 61, 29-48; AC2 and the form for missing ratings that of Gwet (2014), Handbook of
+    Inter-Rater Reliability, 4th edition, chapters 2 and 4, except that a unit with a single rater
+    does not enter p_k here. The number of categories of the scale enters the value, so a category
+    that nobody used makes a difference.
+
+    Args:
+        ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
+        categories: The scale in its order, or "seen"; the two differ.
+        weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
+            disagreement, of any unit, 0 on the diagonal.
+        clusters: What each unit belongs to, for an interval over clusters.
+        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+
+    Raises:
+        ValueError: ``ratings``, ``categories`` or ``weights`` are not what they should be.
+
+    >>> print(gwet_ac([[1, 1]] * 80 + [[1, 0]] * 10 + [[0, 1]] * 5 + [[0, 0]] * 5,
+    ...     categories=[0, 1]))
+    Gwet's AC1 0.806 (100 units, 2 raters)
+    """
+    table = as_ratings(ratings, categories, clusters)
+    matrix = disagreement(weights, table, symmetric=True)
+    size = len(matrix)
+    largest = matrix.max(initial=0)
+    if largest:
+        matrix = matrix / largest
+    spread = (1 - matrix).sum() / (size * (size - 1)) if size > 1 else 0.0
+
+    def by_chance(shares: Array) -> Array:
+        return np.asarray(1 - spread * (shares * (1 - shares)).sum(axis=1))
+
+    return estimate(
+        table,
+        _statistic(table, matrix, by_chance),
+        name="Gwet's AC1" if weights is None else "Gwet's AC2",
+        method=in_words(weights),
+        undefined="the weights are 0 for all categories that were used",
+        interval=interval,
+        seed=seed,
+        resamples=resamples,
+    )
+
+
+def pooled_chance(matrix: FloatArray) -> Callable[[Array], Array]:
+    """The disagreement of two who draw from the same shares (B, K), as shape (B,)."""
+
+    def by_chance(shares: Array) -> Array:
+        return np.asarray(((shares @ matrix) * shares).sum(axis=1))
+
+    return by_chance
+
+
+def _statistic(
+    table: Ratings, matrix: FloatArray, by_chance: Callable[[Array], Array]
+) -> Statistic:
+    """1 - mean disagreement within units / what chance gives for the mean shares (B, K)."""
+
+    def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
+        judges = rows.sum(axis=1)
+        found = np.empty((len(rows), 2 + rows.shape[1]))
+        found[:, 0] = 1
+        found[:, 1] = ((rows @ matrix) * rows).sum(axis=1) / (judges * (judges - 1))
+        found[:, 2:] = rows / judges[:, np.newaxis]
+        return found
+
+    def value(sums: Array) -> Array:
+        units = sums[:, :1]
+        return corrected(quotient(sums[:, 1], sums[:, 0]), by_chance(sums[:, 2:] / units))
+
+    return Statistic(lambda: table.shared, terms, value)
+
+
+def _numbers_of_raters(table: Ratings) -> tuple[int, int]:
+    """The smallest and the largest number of raters on a unit that at least two judged."""
+    judges = table.shared.rows.sum(axis=1)
+    return (int(judges.min()), int(judges.max())) if len(judges) else (0, 0)

@@ -1,0 +1,65 @@
+"""How much it counts that one rater chose j and the other k."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .statistic import FloatArray
+from .tables import Ratings
+
+Weights: TypeAlias = Literal["linear", "quadratic"] | npt.ArrayLike | None
+
+
+def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -> FloatArray:
+    """Shape (K, K): the weight of each disagreement, 0 on the diagonal.
+
+    Args:
+        weights: None for 1 wherever two differ; "linear" and "quadratic" for how many steps they
+            lie apart on the scale, or its square; or a matrix of such weights.
+        table: Whose scale it is.
+        symmetric: Whether nobody is first and nobody second, so that only a symmetric matrix will
+            do.
+
+    Raises:
+        ValueError: an unknown word, a scale without order, or a matrix that is no such matrix.
+    """
+    categories = len(table.categories)
+    if weights is None:
+        return 1 - np.eye(categories)
+    if isinstance(weights, str):
+        if weights not in ("linear", "quadratic"):
+            raise ValueError(
+                f'weights are None, "linear", "quadratic" or a matrix, not {weights!r}'
+            )
+        if not table.ordered:
+            raise ValueError(
+                f"{weights} weights need the order of the scale; give the categories in order"
+            )
+        steps = np.abs(np.subtract.outer(np.arange(categories), np.arange(categories)))
+        return np.asarray(steps ** (1 if weights == "linear" else 2), dtype=np.float64)
+    matrix = np.asarray(weights, dtype=np.float64)
+    if matrix.shape != (categories, categories):
+        raise ValueError(
+            f"weights must have the shape {(categories, categories)}, one row and one column per "
+            f"category; these have {matrix.shape}"
+        )
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise ValueError("weights of disagreement are numbers of 0 or more")
+    if np.diagonal(matrix).any():
+        raise ValueError(
+            "weights of disagreement are 0 on the diagonal; "
+            "of weights of agreement w, take w.max() - w"
+        )
+    if (matrix != matrix.T).any() and symmetric:
+        raise ValueError("weights must be symmetric where no rater comes first")
+    return matrix
+
+
+def in_words(weights: Weights) -> str:
+    """Which weights these are, as a Coefficient says it."""
+    if weights is None:
+        return "unweighted"
+    return f"{weights} weights" if isinstance(weights, str) else "own weights"
