@@ -417,6 +417,12 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
         )
         for one in first_two
     ]
+    # What it came with may be what is claimed: who settles is as blind as who checked.
+    shows_claim = (
+        item.sample.shows_claim
+        or third is not None
+        or len({one.relevance for one in first_two}) == 1
+    )
     keys = keymap.keys_for(request.user)
     grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
     answers = _grouped(voices, keys, grade_keys.values())
@@ -429,7 +435,8 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
             "sample": item.sample,
             "item": item,
             "conditions": list(item.narrative.conditions.order_by("number")),
-            "shows_claim": item.sample.shows_claim or third is not None or len(answers) == 1,
+            "shows_claim": shows_claim,
+            "prior": document["prior"] if shows_claim else None,
             "grades": grades,
             "grade_keys": grade_keys,
             "answers": answers,

@@ -158,6 +158,8 @@ def test_the_page_of_a_check_has_what_two_said_and_hides_the_claim(led, client):
     for words in ("No mill.", "Spot", "A mill on the Rance.", "Person A", "Person B"):
         assert words in page
     assert "Claimed" not in page
+    # What the document came with may be the very claim.
+    assert "came with" not in page
 
 
 def test_a_check_is_settled_without_a_reason_by_a_third_person(led, client):
