@@ -21,6 +21,7 @@ from annotate.models import (
     ConditionAdjudication,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Verdict,
@@ -171,6 +172,24 @@ def condition_adjudication(condition: Condition, candidate: Candidate) -> Condit
     )
     if found is None:
         raise Http404("Nothing is settled here.")
+    return found
+
+
+def wish(differing: Differing, key: str) -> LookAgain:
+    """Return what was asked again of an answer to what differs, by its key as a form sends it, or
+    raise Http404.
+    """
+    found = (
+        LookAgain.objects.select_related("judgment__annotator", "judgment__narrative")
+        .filter(
+            pk=int(key) if key.isascii() and key.isdecimal() and len(key) < 19 else 0,
+            judgment__narrative=differing.narrative,
+            judgment__candidate=differing.candidate,
+        )
+        .first()
+    )
+    if found is None:
+        raise Http404("Nothing of the kind was asked here.")
     return found
 
 

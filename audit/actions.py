@@ -391,7 +391,7 @@ def _refuse_incomplete(said: Pass) -> None:
         raise Refused(_("Not rated yet: %(said)s.") % {"said": _names(said.unrated)})
     if said.unexplained:
         raise Refused(
-            _("Say in words what is poor about: %(said)s.") % {"said": _names(said.unexplained)}
+            _("Say in words why it fails on: %(said)s.") % {"said": _names(said.unexplained)}
         )
 
 
@@ -410,7 +410,7 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Refused(_("An auditor rated it poor. Give the reason for accepting it all the same."))
+        raise Refused(_("An auditor rejects it. Give the reason for accepting it all the same."))
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:

@@ -50,6 +50,7 @@ from annotate.models import (
     ConditionAdjudication,
     Grade,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Project,
@@ -80,6 +81,8 @@ class Wanted:
     """Which disagreements of a project are asked for, in which order."""
 
     settled: bool = False
+    # Of what is not settled: what was sent back and waits for an annotator, or all the rest.
+    waiting: bool = False
     kind: Kind | None = None
     query: int | None = None
     # Reviews that differ on this criterion, by its key.
@@ -102,6 +105,8 @@ class Wanted:
             found = [kind for kind in found if kind is Kind.REVIEW]
         if self.condition:
             found = [kind for kind in found if kind is Kind.VERDICT]
+        if self.waiting and not self.settled:
+            found = [kind for kind in found if kind in {Kind.JUDGMENT, Kind.VERDICT}]
         return tuple(found)
 
 
@@ -133,6 +138,11 @@ class Reader:
     def grades(self) -> list[int]:
         """The grades that judges may give."""
         return list(Grade.objects.filter(project=self.project).values_list("value", flat=True))
+
+    @cached_property
+    def anything_sent_back(self) -> bool:
+        """Whether any answer of the project was sent back to its author and waits."""
+        return LookAgain.objects.open().filter(by__project=self.project).exists()
 
     @cached_property
     def _seats(self) -> list[tuple[str, int]]:
@@ -219,7 +229,7 @@ def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state:
         grouped = _apart(grouped, "relevance", "annotator", wanted.people)
     if not in_any_state:
         settled = Adjudication.objects.current().filter(**same)
-        grouped = _still_open(grouped, settled)
+        grouped = _still_open(grouped, reader, wanted, settled, "narrative_id", "candidate_id")
         if reader.to_judge:
             grouped = grouped.annotate(mine=_count_of("annotator", reader.member)).filter(
                 Q(mine__gt=0) | ~Q(narrative__in=_of_pairs(reader.to_judge))
@@ -291,7 +301,9 @@ def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: 
         settled = ConditionAdjudication.objects.current().filter(
             condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
         )
-        grouped = _still_open(grouped, settled)
+        grouped = _still_open(
+            grouped, reader, wanted, settled, "judgment__narrative_id", "judgment__candidate_id"
+        )
         if reader.to_judge:
             mine = _count_of("judgment__annotator", reader.member)
             grouped = grouped.annotate(mine=mine).filter(
@@ -439,15 +451,37 @@ class _OfGroup(Exists):
         return []
 
 
-def _still_open(grouped: Any, settled: QuerySet[Any, Any]) -> Any:
-    """Keep what has no decision that stands."""
-    return grouped.annotate(
-        is_settled=Case(
-            When(people__gt=1, then=_OfGroup(settled)),
-            default=Value(value=True),
-            output_field=BooleanField(),
-        )
-    ).filter(is_settled=False)
+def _still_open(
+    grouped: Any,
+    reader: Reader,
+    wanted: Wanted,
+    settled: QuerySet[Any, Any],
+    narrative: str,
+    candidate: str,
+) -> Any:
+    """Keep what has no decision that stands, and waits for an answer that was sent back, or not.
+
+    What is asked of a group stands within a Case: the database would else ask before it groups.
+    """
+    several = Q(people__gt=1)
+    grouped = grouped.annotate(is_settled=_case(several, _OfGroup(settled))).filter(
+        is_settled=False
+    )
+    if not reader.anything_sent_back:
+        return grouped.none() if wanted.waiting else grouped
+    sent_back = LookAgain.objects.open().filter(by__project=reader.project)
+    of_group = sent_back.filter(
+        judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
+    )
+    # Few documents are among them: the others are told apart by a list that is made once.
+    among = Q(**{f"{candidate}__in": sent_back.values("judgment__candidate")})
+    return grouped.annotate(is_waiting=_case(several & among, _OfGroup(of_group))).filter(
+        is_waiting=wanted.waiting
+    )
+
+
+def _case(when: Q, then: Exists) -> Case:
+    return Case(When(when, then=then), default=Value(value=False), output_field=BooleanField())
 
 
 def _count_of(person: str, member: Membership) -> Count:

@@ -65,6 +65,7 @@ class Against(NamedTuple):
     crossed: list[Crossed]
 
 
+_ONLY_IF_SPLIT = ("categories", "guidelines", "weeks")
 _PAIR = ("one", "other")
 
 
@@ -147,7 +148,22 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             ],
         ),
     ]
-    return [table for table in found if any(line.ratings for line in table.lines)]
+    return [table for table in found if _tells(table)]
+
+
+def _tells(table: Table) -> bool:
+    """Whether a table has anything in it, and more than the whole once more."""
+    if table.key in _ONLY_IF_SPLIT and len(table.lines) < 2:
+        return False
+    return any(line.units for line in table.lines)
+
+
+def lonely(figures: dict[str, Any]) -> list[str]:
+    """Return who answered where nobody else did, so that there is nothing to compare; by name."""
+    everything = (figures["judgments"]["all"], figures["reviews"]["all"])
+    if any(scope["units"] for scope in everything):
+        return []
+    return sorted({name for scope in everything for name in scope["raters"]})
 
 
 def against_machines(figures: dict[str, Any]) -> list[Against]:

@@ -305,7 +305,11 @@ class WantedForm(forms.Form):
 
     state = forms.ChoiceField(
         label=_lazy("Show"),
-        choices=[("pending", _lazy("Pending")), ("settled", _lazy("Settled"))],
+        choices=[
+            ("pending", _lazy("Pending")),
+            ("waiting", _lazy("Waiting for an annotator")),
+            ("settled", _lazy("Settled")),
+        ],
         required=False,
     )
     kind = forms.ChoiceField(
@@ -385,6 +389,7 @@ class WantedForm(forms.Form):
         given = self.cleaned_data if self.is_valid() else {}
         return Wanted(
             settled=given.get("state") == "settled",
+            waiting=given.get("state") == "waiting",
             kind=Kind(given["kind"]) if given.get("kind") else None,
             query=given.get("query"),
             criterion=given.get("criterion") or "",

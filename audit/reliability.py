@@ -38,6 +38,9 @@ COEFFICIENTS: dict[str, str] = {
     "alpha_nominal": "Krippendorff's alpha, nominal",
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
+    "scott": "Scott's pi",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2, quadratic weights",
 }
 # The one that stands first: it takes any number of people, missing answers and the scale.
 HEADLINE = "alpha_ordinal"
@@ -224,8 +227,10 @@ class _Measure:
         from agreement import (
             cohen_kappa,
             fleiss_kappa,
+            gwet_ac,
             krippendorff_alpha,
             percent_agreement,
+            scott_pi,
         )
 
         who = list(raters) or sorted(
@@ -241,6 +246,9 @@ class _Measure:
             "alpha_nominal": krippendorff_alpha(ratings, level="nominal", **self._how),
             "alpha_ordinal": krippendorff_alpha(ratings, level="ordinal", **self._how),
             "alpha_interval": krippendorff_alpha(ratings, level="interval", **self._how),
+            "scott": scott_pi(ratings, **self._how),
+            "gwet_ac1": gwet_ac(ratings, **self._how),
+            "gwet_ac2": gwet_ac(ratings, weights="quadratic", **self._how),
         }
         self._progress.advance()
         table = {"table": _table(patterns, raters, self._scale)} if len(raters) == 2 else {}
@@ -266,7 +274,7 @@ def _ratings(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) ->
         for member, value in said:
             row[place[member]] = value
     times = np.fromiter(patterns.values(), dtype=np.int64, count=len(patterns))
-    return Ratings.from_matrix(np.repeat(rows, times, axis=0), categories=list(scale) or "seen")
+    return Ratings.from_patterns(rows, times, categories=list(scale) or "seen")
 
 
 def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> list[list[int]]:

@@ -188,7 +188,7 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
     if guideline:
         newest = Guideline.objects.latest_of(project)
         last = newest.version if newest else 0
-        if not guideline.isascii() or not guideline.isdecimal() or int(guideline) > last:
+        if not last or guideline not in map(str, range(last + 1)):
             raise Refused(
                 _("There is no version %(version)s of the guidelines. The newest is %(last)s.")
                 % {"version": guideline, "last": last}

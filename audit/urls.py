@@ -9,6 +9,7 @@ from audit.views import (
     checks,
     dashboard,
     disagreements,
+    looking_again,
     reviews,
     rubrics,
     settling,
@@ -24,7 +25,6 @@ urlpatterns = [
         "projects/<slug:slug>/reviews/rejected.jsonl", reviews.rejected_file, name="rejected_file"
     ),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
-    path("pairs/<int:pk>/review/ratings/<slug:criterion>/", reviews.rating, name="rating"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
     path("narratives/<int:narrative>/decision/", reviews.decision, name="decision"),
     path(
@@ -43,6 +43,16 @@ urlpatterns = [
         "narratives/<int:narrative>/candidates/<int:candidate>/adjudication/withdrawal/",
         settling.adjudication_withdrawal,
         name="adjudication_withdrawal",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/",
+        looking_again.look_again,
+        name="look_again",
+    ),
+    path(
+        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/withdrawal/",
+        looking_again.look_again_withdrawal,
+        name="look_again_withdrawal",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/names/",
@@ -95,7 +105,7 @@ urlpatterns = [
         name="agreement_machines",
     ),
     path(
-        "projects/<slug:slug>/agreement/units/<slug:of>.csv",
+        "projects/<slug:slug>/agreement/units.csv",
         agreement.agreement_units,
         name="agreement_units",
     ),

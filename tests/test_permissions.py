@@ -14,6 +14,7 @@ from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
+from annotate.actions.guidelines import write_guideline
 from annotate.models import Assignment, Candidate, Condition, InstructionPair, Load, Project
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
@@ -45,7 +46,13 @@ RIGHTS = {
     "annotate:give_back_seat": Right.MEMBER,
     "annotate:queries": Right.MEMBER,
     "annotate:query": Right.MEMBER,
+    "annotate:progress": Right.LEAD,
+    "annotate:matrix": Right.LEAD,
+    "annotate:flags": Right.LEAD,
+    "annotate:person": Right.MEMBER,
     "annotate:guidelines": Right.READ,
+    "annotate:guideline_looks": Right.LEAD,
+    "annotate:guideline_looks_withdrawal": Right.LEAD,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
     "annotate:settings": Right.LEAD,
@@ -79,7 +86,6 @@ RIGHTS = {
     "audit:reviews": Right.MEMBER,
     "audit:review_seat": Right.MEMBER,
     "audit:review": Right.MEMBER,
-    "audit:rating": Right.MEMBER,
     "audit:story": Right.MEMBER,
     "audit:decision": Right.LEAD,
     "audit:decision_withdrawal": Right.LEAD,
@@ -87,6 +93,8 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:look_again": Right.LEAD,
+    "audit:look_again_withdrawal": Right.LEAD,
     "audit:reveals": Right.LEAD,
     "audit:verdict_disagreement": Right.LEAD,
     "audit:check_disagreement": Right.LEAD,
@@ -105,7 +113,13 @@ RIGHTS = {
     "audit:check": Right.MEMBER,
     "audit:check_withdrawal": Right.MEMBER,
     "audit:settlement": Right.MEMBER,
+    "audit:differences": Right.LEAD,
+    "audit:collection": Right.LEAD,
     "audit:agreement": Right.LEAD,
+    "audit:agreement_machines": Right.LEAD,
+    "audit:agreement_reports": Right.LEAD,
+    "audit:agreement_past": Right.LEAD,
+    "audit:agreement_units": Right.LEAD,
     "audit:agreement_report": Right.LEAD,
     "audit:agreement_cancellation": Right.LEAD,
     "exporters:exports": Right.LEAD,
@@ -178,6 +192,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     label = SampleItem.objects.create(
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
+    guideline = write_guideline(text="Read it all.", by=carla, based_on=0)
     condition = Condition.objects.create(
         narrative=factories.altered(pair), number=1, text="At sea."
     )
@@ -187,6 +202,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "narrative": factories.altered(pair).pk,
         "candidate": candidate.pk,
         "candidate_pk": candidate.pk,
+        "version": guideline.version,
         "criterion": "semantic_expansion",
         "condition": condition.pk,
         "name": "manifest.json",
@@ -195,6 +211,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "after": release.name,
         "annotate:query.pk": query.pk,
         "annotate:member.pk": ada.pk,
+        "annotate:person.pk": ada.pk,
         "annotate:give_back_seat.pk": seat.pk,
         "annotate:load.pk": load.pk,
         "annotate:load_confirmation.pk": load.pk,
@@ -214,6 +231,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:check_disagreement_withdrawal.pk": label.pk,
         "audit:reveal_checkers.pk": label.pk,
         "audit:agreement_report.pk": report.pk,
+        "audit:agreement_past.pk": report.pk,
         "audit:agreement_cancellation.pk": report.pk,
     }
     return World(project, pair, candidate, keys)
@@ -333,6 +351,8 @@ def test_a_lead_is_let_in_everywhere(tides, client, name):
 )
 def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, client, name):
     other = world("other", "eve", "frank")
+    frank = other.project.memberships.get(name="frank")
+    newer = write_guideline(text="Read it twice.", by=frank, based_on=1)
     client.force_login(factories.user("carla"))
     mixed = World(
         tides.project,
@@ -340,6 +360,8 @@ def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, cl
         tides.candidate,
         {
             **other.keys,
+            # Versions are counted in each project; this one is in the other alone.
+            "version": newer.version,
             **{key: tides.keys[key] for key in ("slug", "narrative", "pair", "criterion", "name")},
         },
     )

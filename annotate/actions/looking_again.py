@@ -6,7 +6,7 @@ and there is work again in their seat; whatever they say then answers it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from annotate.actions.pool import (
     others_unsettled,
     pool,
 )
-from annotate.bulk import moment
+from annotate.bulk import moment, run
 from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models import (
     Assignment,
@@ -36,7 +36,6 @@ from annotate.models import (
     Membership,
     Project,
 )
-from annotate.rows import values_of
 
 MAX_WORDS = 2_000
 
@@ -97,9 +96,8 @@ def ask(
         pair = _led(judgment, by)
         author = judgment.annotator
         if author.is_machine or author.user_id is None or author.left_at is not None:
-            raise Refused(
-                _("%(name)s does not sign in here, and cannot be asked.") % {"name": author}
-            )
+            # Without a name: whoever asks may not know who it is.
+            raise Refused(_("Whoever said this does not sign in here, and cannot be asked."))
         in_force = judged_narrative(pair)
         if in_force is None or in_force.pk != judgment.narrative_id:
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
@@ -107,17 +105,11 @@ def ask(
             raise Refused(_("This document is not among those to be judged for this query."))
         _seat(pair, author, now)
         if Judgment.objects.filter(pk=judgment.pk, superseded_at__isnull=False).exists():
-            raise Stale(
-                _("%(annotator)s has changed this answer. Look again, then ask.")
-                % {"annotator": author}
-            )
+            raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
         standing = LookAgain.objects.standing().filter(judgment=judgment).first()
         if standing is not None:
             if (standing.words, standing.by_id) != (words, by.pk):
-                raise Refused(
-                    _("%(name)s was asked already. Take that back first, then ask anew.")
-                    % {"name": author}
-                )
+                raise Refused(_("This was asked already. Take that back first, then ask anew."))
             return standing
         made = LookAgain.objects.create(judgment=judgment, words=words, by=by, at=now)
         seats.end(pair=pair, task=Task.JUDGE, by=author, at=None)
@@ -136,7 +128,7 @@ def withdraw(*, wish: LookAgain, by: Membership, now: datetime | None = None) ->
         if standing.withdrawn_at is not None:
             return standing
         if standing.judgment.superseded_at is not None:
-            raise Refused(_("%(name)s has answered already.") % {"name": author})
+            raise Refused(_("This was answered already."))
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         _end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
@@ -196,7 +188,7 @@ def ask_older(
         touched = list(
             chosen.order_by().values_list("annotator__pk", "narrative__pair__pk").distinct()
         )
-        sql, parameters = chosen.order_by("pk").values("pk").query.sql_with_params()
+        sql, parameters = chosen.order_by("pk").values("id").query.sql_with_params()
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO annotate_lookagain (judgment_id, by_id, words, guideline_id, at) "  # noqa: S608 (Django's own query)
@@ -301,8 +293,7 @@ def _seat(pair: InstructionPair, author: Membership, now: datetime) -> None:
         taken = seats.take(pair=pair, task=Task.JUDGE, by=author, now=now)
     except Refused as refused:
         raise Refused(
-            _("%(name)s has no seat here and none is free, so nothing can come to them again.")
-            % {"name": author}
+            _("Whoever said this has no seat here, and none is free: it cannot come to them again.")
         ) from refused
     # They have judged here, so it does not come back by itself.
     seats.touch(taken, done=False, now=now)
@@ -318,38 +309,34 @@ def _hold_seats(project: Project) -> None:
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
-def _end_finished(project: Project, concerned: Collection[tuple[int, int]], now: datetime) -> None:
-    """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do."""
-    in_force = {
-        narrative: (pair, query)
-        for narrative, pair, query in narratives_in_force(project).values_list(
-            "pk", "pair__pk", "pair__query__pk"
-        )
-    }
-    sql = f"SELECT {others_unsettled(project)}"
-    done: dict[int, list[int]] = {}
+def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
+    """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
+    one statement for each judge.
+    """
+    in_force = set(narratives_in_force(project).values_list("pk", flat=True))
+    read: dict[int, list[int]] = {}
     for narrative, member in concerned:
-        if narrative not in in_force:
-            continue
-        pair, query = in_force[narrative]
-        left = values_of(
-            sql,
-            {
-                "relevant_from": project.relevant_from,
-                "query": query,
-                # No document is left out: none has this key.
-                "candidate": 0,
-                "narrative": narrative,
-                "member": member,
-            },
+        if narrative in in_force:
+            read.setdefault(member, []).append(narrative)
+    # No document is left out: none has the key 0.
+    left = others_unsettled(project) % {
+        "query": "p.query_id",
+        "candidate": "0",
+        "narrative": "v.id",
+        "member": "s.member_id",
+        "relevant_from": "%(relevant_from)s",
+    }
+    for member, narratives in read.items():
+        run(
+            f"""
+            UPDATE annotate_assignment SET done_at = %(now)s WHERE id IN (
+                SELECT s.id FROM annotate_assignment s
+                JOIN annotate_instructionpair p ON p.id = s.pair_id
+                JOIN annotate_narrative v ON v.pair_id = p.id
+                WHERE s.task = 'judge' AND s.member_id = %(member)s
+                AND s.done_at IS NULL AND s.touched_at IS NOT NULL
+                AND v.id IN ({", ".join(map(str, narratives))}) AND NOT {left}
+            )
+            """,  # noqa: S608 (keys, and what `pool` writes)
+            {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
         )
-        if left is not None and not left[0]:
-            done.setdefault(member, []).append(pair)
-    for member, pairs in done.items():
-        Assignment.objects.filter(
-            task=Task.JUDGE,
-            member=member,
-            pair__in=pairs,
-            done_at__isnull=True,
-            touched_at__isnull=False,
-        ).update(done_at=now)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import F
@@ -25,7 +26,7 @@ from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
 from audit import access, actions, paper
-from audit.figures import Table, against_machines, tables
+from audit.figures import Table, against_machines, lonely, tables
 from audit.forms import ScopeForm
 from audit.models import AgreementReport
 from audit.reliability import HEADLINE, Since, since
@@ -136,11 +137,12 @@ def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @require_GET
-def agreement_units(request: PageRequest, slug: str, of: str) -> HttpResponseBase:
-    """Send the unit table of a part of the project as it is now; with `people=numbered` in the
-    address, without names.
+def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
+    """Send the unit table of a part of the project as it is now: that which `of` in the address
+    names, and with `people=numbered` without names.
     """
     member = access.told(request.user, slug)
+    of = request.GET.get("of", Of.JUDGMENTS)
     if of not in list(Of):
         raise Http404(_("There is no such table."))
     form = ScopeForm(member.project, request.GET)
@@ -216,15 +218,13 @@ def _computed(report: AgreementReport | None) -> dict[str, Any]:
         "figures": figures,
         "stale_words": _stale_words(since(report)),
         "tables": found,
+        "lonely": lonely(figures),
         "against": against_machines(figures),
         "paper": [part for table in found if (part := _for_the_paper(table, of))],
         "unit_tables": [
-            (key, _address("audit:agreement_units", slug, scope, key), title)
-            for key, title in _unit_tables(figures)
+            (key, _unit_table(slug, scope, key), title) for key, title in _unit_tables(figures)
         ],
-        "unit_table": _address("audit:agreement_units", slug, scope, Of.MACHINES)
-        if figures["machines"]
-        else "",
+        "unit_table": _unit_table(slug, scope, Of.MACHINES) if figures["machines"] else "",
     }
 
 
@@ -242,13 +242,18 @@ def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
 
 def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if figures["judgments"]["all"]["ratings"]:
-        yield Of.JUDGMENTS, _("Judgments")
+        yield Of.JUDGMENTS, _("Judgments, CSV")
     if figures["reviews"]["all"]["ratings"]:
-        yield Of.REVIEWS, _("Reviews")
+        yield Of.REVIEWS, _("Reviews, CSV")
 
 
-def _address(name: str, slug: str, scope: Scope, *more: str) -> str:
-    where = reverse(name, args=[slug, *more])
+def _unit_table(slug: str, scope: Scope, of: str) -> str:
+    asked = urlencode({"of": of, **scope.asked})
+    return f"{reverse('audit:agreement_units', args=[slug])}?{asked}"
+
+
+def _address(name: str, slug: str, scope: Scope) -> str:
+    where = reverse(name, args=[slug])
     return f"{where}?{scope}" if scope else where
 
 

@@ -69,7 +69,9 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "report": report,
             "come_since": report is not None and figures is not None and any(since(report)),
             "headline_words": COEFFICIENTS[HEADLINE],
-            "charts": [_chart(table) for table in tables(figures)] if figures else [],
+            "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
+            if figures
+            else [],
             "seated": member.assignments.open().exclude(task=Assignment.Task.REWRITE).exists(),
         },
     )
@@ -220,8 +222,8 @@ def _chart(table: Table) -> dict[str, Any]:
     """The lines of a table that are drawn: in time as they come, else those that agree least."""
     lines = list(table.lines)
     if table.key in {"pairs", "queries", "categories"}:
-        known = [line for line in lines if line.headline["value"] is not None]
-        lines = sorted(known, key=lambda line: line.headline["value"])
+        # Those that have no value come last.
+        lines.sort(key=lambda line: (line.headline["value"] is None, line.headline["value"] or 0))
     elif table.key in {"weeks", "guidelines"}:
         lines = lines[-DRAWN:]
     return {

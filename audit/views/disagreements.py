@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from annotate import access as annotate_access
-from annotate.models import Assignment
+from annotate.models import Assignment, LookAgain
 from annotate.requests import PageRequest
 from audit.disagreements import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
 from audit.forms import WantedForm
@@ -40,7 +40,19 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     listed = page(member, wanted, after=after, size=PAGE_SIZE)
     asked = asked_in(request.GET)
     here = reverse("audit:disagreements", args=[slug])
-    other = sum(counts(member, wanted.of(settled=not wanted.settled)).values())
+    sent_back = LookAgain.objects.open().filter(by__project=member.project_id).exists()
+    totals = {
+        state: listed.total
+        if one == wanted
+        else sum(counts(member, one).values())
+        if sent_back or state != "waiting"
+        else 0
+        for state, one in (
+            ("open", wanted.of(settled=False, waiting=False)),
+            ("waiting", wanted.of(settled=False, waiting=True)),
+            ("settled", wanted.of(settled=True, waiting=False)),
+        )
+    }
     return render(
         request,
         "audit/disagreements.html",
@@ -50,14 +62,16 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "section": "disagreements",
             "grades": list(member.project.grades.order_by("value")),
             "form": form,
-            "filtered": wanted != Wanted(settled=wanted.settled, order=wanted.order),
+            "filtered": wanted
+            != Wanted(settled=wanted.settled, waiting=wanted.waiting, order=wanted.order),
             "rows": [_row(item, asked) for item in listed.items],
             "total": listed.total,
             "kinds": _kinds(wanted, listed.counts, here, asked),
-            "showing": "settled" if wanted.settled else "open",
+            "totals": totals,
+            "showing": "settled" if wanted.settled else "waiting" if wanted.waiting else "open",
             "by_effect": wanted.order is Order.EFFECT,
-            "other": other,
             "open_url": with_asked(here, {**asked, "state": ""}),
+            "waiting_url": with_asked(here, {**asked, "state": "waiting"}),
             "settled_url": with_asked(here, {**asked, "state": "settled"}),
             "all_url": with_asked(here, {"state": asked.get("state", "")}),
             "first_url": with_asked(here, asked) if after else "",

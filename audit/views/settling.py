@@ -45,6 +45,7 @@ from audit.models import Check, Decision, Reveal, SampleItem
 from audit.revealing import reveal_names
 from audit.reviews import contrasts, passes_of, verdict_of
 from audit.views.disagreements import asked_in, key_in, list_url, url_of, with_asked
+from audit.views.looking_again import sending_back
 from audit.views.reviews import decide
 
 # For how long the pages offer to take a decision back with one key; later its own page does.
@@ -142,6 +143,7 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
             "grade_keys": grade_keys,
             "answers": _grouped(voices, keys, grade_keys.values()),
             "verdicts": _verdicts(people, names),
+            **sending_back(request, differing, people, names),
             "machines": [one for one in judgments if one.annotator.is_machine],
             "flags": _flags(about, frame, names),
             "decision": next((one for one in decisions if one.withdrawn_at is None), None),
@@ -277,6 +279,7 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
                 for place, answer in enumerate(Verdict.Answer, start=1)
             ],
             "answers": _grouped(voices, keys, []),
+            **sending_back(request, differing, people, names),
             "machines": [
                 {"name": one.annotator.name, "verdict": verdicts[one.pk]}
                 for one in judgments

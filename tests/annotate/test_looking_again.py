@@ -153,7 +153,7 @@ def test_an_answered_wish_is_not_taken_back(scene):
     wish = scene.ask()
     scene.judge(1)
 
-    with pytest.raises(Refused, match="ada has answered already"):
+    with pytest.raises(Refused, match="answered already"):
         looking_again.withdraw(wish=wish, by=scene.carla)
 
 
@@ -188,7 +188,7 @@ def test_words_are_wanted(scene):
 def test_an_answer_that_was_changed_meanwhile_is_not_asked_for(scene):
     scene.judge(2)
 
-    with pytest.raises(Stale, match="ada has changed this answer"):
+    with pytest.raises(Stale, match="changed meanwhile"):
         scene.ask()
 
     assert not LookAgain.objects.exists()
@@ -218,7 +218,7 @@ def test_a_machine_is_not_asked(scene):
     machine = factories.machine(scene.project)
     judged = factories.judgment(scene.narrative, scene.first, machine, 2)
 
-    with pytest.raises(Refused, match="model does not sign in here"):
+    with pytest.raises(Refused, match="does not sign in here"):
         scene.ask(judged)
 
 
@@ -238,7 +238,7 @@ def test_who_finds_every_seat_taken_is_not_asked(scene):
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
 
-    with pytest.raises(Refused, match="ben has no seat here and none is free"):
+    with pytest.raises(Refused, match="has no seat here, and none is free"):
         scene.ask(judged)
 
     assert not LookAgain.objects.exists()

@@ -134,7 +134,7 @@ def test_a_lead_decides_in_the_story(told, client):
     ("sent", "sentence"),
     [
         ({"outcome": "revise", "reason": ""}, "Give a reason"),
-        ({"outcome": "accepted", "reason": ""}, "An auditor rated it poor"),
+        ({"outcome": "accepted", "reason": ""}, "An auditor rejects it"),
         ({"outcome": "maybe", "reason": "So."}, "maybe is not one of the available choices"),
         ({"reason": "So."}, "This field is required"),
     ],

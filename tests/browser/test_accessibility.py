@@ -20,11 +20,13 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.actions import loading
+from annotate.actions import loading, looking_again
+from annotate.actions.guidelines import cases_waiting, write_guideline
 from annotate.models import (
     Assignment,
     Candidate,
     Condition,
+    Guideline,
     InstructionPair,
     Judgment,
     Membership,
@@ -52,9 +54,11 @@ NO_PAGE = {
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
+    *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
-    *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
+    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
     *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
@@ -166,7 +170,32 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
-    "annotate:guidelines": every("annotate:guidelines", "?edit=1"),
+    "annotate:progress": lambda scene: [
+        scene.one("annotate:progress"),
+        reverse("annotate:progress", args=["empty"]),
+    ],
+    "annotate:matrix": lambda scene: [
+        *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
+        reverse("annotate:matrix", args=["empty"]),
+    ],
+    "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
+    "annotate:person": lambda scene: [
+        scene.one("annotate:person", pk=scene.project.memberships.get(name=name).pk)
+        for name in ("ada", "carla")
+    ],
+    "audit:differences": lambda scene: [
+        scene.one("audit:differences"),
+        reverse("audit:differences", args=["empty"]),
+    ],
+    "audit:collection": lambda scene: [
+        scene.one("audit:collection"),
+        reverse("audit:collection", args=["empty"]),
+    ],
+    "annotate:guidelines": every("annotate:guidelines", "?edit=1", "?version=2&changes=1"),
+    "annotate:guideline_looks": lambda scene: [
+        scene.one("annotate:guideline_looks", version=version) + query
+        for version, query in ((1, ""), (2, ""), (2, "?query=none"))
+    ],
     "annotate:members": every("annotate:members"),
     "annotate:categories": every("annotate:categories"),
     "audit:rubric": every("audit:rubric", "?edit=1"),
@@ -217,7 +246,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:sample": lambda scene: scene.extra["audit:sample"],
     "audit:check": lambda scene: scene.extra["audit:check"],
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
-    "audit:agreement": every("audit:agreement"),
+    "audit:agreement": every("audit:agreement", "?blind=1", "?query=no-such-query"),
+    "audit:agreement_machines": every("audit:agreement_machines"),
+    "audit:agreement_reports": every("audit:agreement_reports"),
     "exporters:exports": every("exporters:exports"),
     "exporters:export": lambda scene: [
         scene.one("exporters:export", pk=export.pk)
@@ -264,6 +295,7 @@ def scene(
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
+    _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
     checks = _checks(project)
@@ -293,6 +325,21 @@ def _checks(project: Project) -> dict[str, list[str]]:
         "audit:check": [reverse("audit:check", args=[third.pk])],
         "audit:settlement": [reverse("audit:settlement", args=[second.pk])],
     }
+
+
+def _guidelines(project: Project, lead: Membership) -> None:
+    """A second version of the guidelines, to which a case led, one that waits, and a judgment of
+    ada's that is asked for again.
+    """
+    first = Guideline.objects.get(project=project)
+    cases = list(cases_waiting(project).values_list("narrative", "candidate"))
+    write_guideline(
+        text=f"{first.text}\n\nGrowth on a rotor counts.", by=lead, based_on=1, cases=cases
+    )
+    ada = project.memberships.get(name="ada")
+    pair = ada.assignments.filter(task=Task.JUDGE).earliest("pk").pair
+    said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair)
+    looking_again.ask(judgment=said.earliest("pk"), words="Read the end of it.", by=lead)
 
 
 def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:

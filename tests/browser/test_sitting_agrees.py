@@ -20,8 +20,8 @@ ASK = """async ([address, cases]) => {
 
 
 def cases() -> list[dict[str, Any]]:
-    """A thousand sittings: up to nine documents, each judged (and asked for again or not), flagged
-    in one of three ways, or neither.
+    """A thousand sittings: up to nine documents, each judged, flagged in one of three ways, or
+    neither; some of what was said is asked for again.
     """
     draw = random.Random(20_250_101)
     made = []
