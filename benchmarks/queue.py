@@ -15,15 +15,17 @@ Prints JSON, in milliseconds, over `rounds` requests each after two that are not
 - `first_page`: of the list, in its three orders, of one kind, of two people, of what is settled;
   `deep_page` is the last one but a few, reached by its address.
 - `settle`: pressing "Settle it": `post` is the answer that leads on, `next_item` the page of the
-  next one; `together` is what the lead waits for. The goal is 200 ms.
+  next one; `together` is what the lead waits for. The goal is 200 ms. `count` is how many are open,
+  which that page asks for once it stands.
 - `project`, `progress`: the first pages of the project for a lead.
 - `memory_mb`: PSS and RSS of all processes of the server, before anybody came and afterwards.
 - `bounds`: what no page gets past on this machine, measured in the same run: `grouping`, the bare
   driver that groups all judgments and returns the number of those that differ; `sign_in_page`, a
   page that reads nothing.
 
-`queries` is how many queries each page took, counted in the process of the step `count` on the same
-rows: that none of them grows with the rows is for the tests to say.
+The lead and the server share the machine: `load_before` says what else it had to do, and
+`processor_ms` what one request cost the server's processes (the database's own are not counted): on
+a busy machine the steadier figure.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from benchmarks.serving import memory, new_database, quantiles, running_server
+from benchmarks.serving import memory, new_database, quantiles, running_server, worked
 
 QUERIES, POOL, PEOPLE, WORDS = 50, 100, 10, 400
 # How many of each kind people differ on; judgments are what is left of 10,000.
@@ -83,8 +85,8 @@ def _measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
         with running_server(env, Path(folder)) as (process, port):
             amounts = {"idle": memory(process.pid)}
             lead = Lead(port, plan["session"])
-            found |= _pages(lead, plan, options.rounds)
-            found["settle"] = _settling(lead, plan, options.rounds)
+            found |= _pages(lead, plan, options.rounds, process.pid)
+            found["settle"] = _settling(lead, options.rounds, process.pid)
             amounts["afterwards"] = memory(process.pid)
             found["memory_mb"] = amounts
             found["bounds"] = {
@@ -129,17 +131,23 @@ class Lead:
         return answer.getheader("Location") or "", text
 
 
-def _timed(ask: Callable[[], Any], rounds: int) -> dict[str, Any]:
+def _timed(ask: Callable[[], Any], rounds: int, server: int | None = None) -> dict[str, Any]:
     times = []
+    before = 0.0
     for number in range(rounds + 2):
+        if number == 2 and server is not None:
+            before = worked(server)
         begun = time.perf_counter()
         ask()
         if number >= 2:
             times.append(1000 * (time.perf_counter() - begun))
-    return quantiles(times)
+    if server is None:
+        return quantiles(times)
+    spent = 1000 * (worked(server) - before) / rounds
+    return {**quantiles(times), "processor_ms": round(spent, 1)}
 
 
-def _pages(lead: Lead, plan: dict[str, Any], rounds: int) -> dict[str, Any]:
+def _pages(lead: Lead, plan: dict[str, Any], rounds: int, server: int) -> dict[str, Any]:
     here = "/projects/bench/disagreements/"
     asked = {
         "distance": "",
@@ -156,27 +164,31 @@ def _pages(lead: Lead, plan: dict[str, Any], rounds: int) -> dict[str, Any]:
     deep = here + "?after=" + plan["deep"]
     return {
         "first_page": {
-            name: _timed(lambda query=query: lead.get(here + query), rounds)  # type: ignore[misc]
+            name: _timed(lambda query=query: lead.get(here + query), rounds, server)  # type: ignore[misc]
             for name, query in asked.items()
         },
-        "deep_page": _timed(lambda: lead.get(deep), rounds),
-        "project": _timed(lambda: lead.get("/projects/bench/"), rounds),
-        "progress": _timed(lambda: lead.get("/projects/bench/progress/"), rounds),
+        "deep_page": _timed(lambda: lead.get(deep), rounds, server),
+        "count": _timed(lambda: lead.get(here + "count/"), rounds, server),
+        "project": _timed(lambda: lead.get("/projects/bench/"), rounds, server),
+        "progress": _timed(lambda: lead.get("/projects/bench/progress/"), rounds, server),
     }
 
 
-def _settling(lead: Lead, plan: dict[str, Any], rounds: int) -> dict[str, Any]:
+def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
     """Adopt the first answer of one after another, as the key does."""
     path = re.search(r'id="first" href="([^"]+)"', lead.get("/projects/bench/disagreements/"))
     assert path is not None
     here = path.group(1).replace("&amp;", "&")
     text = lead.get(here)
     posts, pages, both = [], [], []
+    before = 0.0
     for number in range(rounds + 2):
         adopted = re.search(r'name="adopt" value="(\d+)"', text)
         following = re.search(r'name="next" value="([^"]*)"', text)
         assert adopted is not None
         assert following is not None
+        if number == 2:
+            before = worked(server)
         begun = time.perf_counter()
         here = lead.post(here, adopt=adopted.group(1), cause="edge", next=following.group(1))
         posted = time.perf_counter()
@@ -186,7 +198,12 @@ def _settling(lead: Lead, plan: dict[str, Any], rounds: int) -> dict[str, Any]:
             posts.append(1000 * (posted - begun))
             pages.append(1000 * (ended - posted))
             both.append(1000 * (ended - begun))
-    return {"post": quantiles(posts), "next_item": quantiles(pages), "together": quantiles(both)}
+    spent = 1000 * (worked(server) - before) / rounds
+    return {
+        "post": quantiles(posts),
+        "next_item": quantiles(pages),
+        "together": {**quantiles(both), "processor_ms": round(spent, 1)},
+    }
 
 
 # --- steps, each in a process of its own ----------------------------------------------------------

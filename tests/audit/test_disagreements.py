@@ -274,10 +274,10 @@ def test_the_next_one_comes_after_the_one_just_settled_and_then_around(scene):
     keys = [key(scene, one) for one in (first, second, third)]
     settle(scene, second)
 
-    assert following(scene.carla, Wanted(), keys[1]) == (keys[2], 2)
-    assert following(scene.carla, Wanted(), keys[2]) == (keys[0], 2)
+    assert following(scene.carla, Wanted(), keys[1]) == keys[2]
+    assert following(scene.carla, Wanted(), keys[2]) == keys[0]
     settle(scene, third)
-    assert following(scene.carla, Wanted(), keys[0]) == (None, 1)
+    assert following(scene.carla, Wanted(), keys[0]) is None
 
 
 def test_a_place_in_the_list_survives_the_address():

@@ -148,9 +148,7 @@ def test_another_lead_looks_for_themselves(led, client):
 
 def test_who_only_flagged_is_somebody_until_names_are_revealed(led, client):
     zoe = factories.member(led.project, "zoe")
-    Flag.objects.create(
-        narrative=led.narrative, candidate=led.first, annotator=zoe, kind="problem"
-    )
+    Flag.objects.create(narrative=led.narrative, candidate=led.first, annotator=zoe, kind="problem")
     before = text(client.get(led.pages["judgment"]))
     client.post(led.reveals["judgment"])
 

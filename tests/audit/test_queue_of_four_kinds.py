@@ -237,11 +237,10 @@ def test_one_follows_the_other_through_all_kinds(four, order):
     keys = [item.key for item in page(four.carla, wanted).items]
 
     walked = [key_of(four.carla, wanted, keys[0].thing)]
-    while (onward := following(four.carla, wanted, walked[-1])).key != keys[0]:
-        walked.append(onward.key)
+    while (onward := following(four.carla, wanted, walked[-1])) != keys[0]:
+        walked.append(onward)
 
     assert walked == keys
-    assert onward.total == 4
 
 
 @pytest.mark.parametrize("size", [1, 3])
@@ -301,6 +300,17 @@ def test_the_effect_follows_the_grade_that_relevant_begins_at(scene):
             factories.judgment(scene.narrative, candidate, member, relevance)
 
     assert listed(scene, order=Order.EFFECT) == ["b", "a"]
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_among_many_alike_the_next_is_the_next_in_the_list(four, order):
+    for number in range(3):
+        checked(four, f"C{number}", 0, 1)
+        answer(four, four.asked, f"V{number}", "met", "not_met")
+    wanted = Wanted(order=order)
+    keys = [item.key for item in page(four.carla, wanted).items]
+
+    assert [following(four.carla, wanted, key) for key in keys] == [*keys[1:], keys[0]]
 
 
 def test_only_what_is_open_and_ones_own_to_settle_is_open(four):

@@ -62,6 +62,7 @@ NO_PAGE = {
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
     *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
+    "audit:disagreement_count",
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
 }
