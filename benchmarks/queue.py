@@ -369,8 +369,9 @@ def _fill(options: argparse.Namespace) -> dict[str, Any]:
         }
         of_two = Judgment.objects.filter(
             narrative__side="altered", annotator__in=people[:2]
-        ).values_list("pk", "candidate", "candidate__query", "annotator")
+        ).values_list("pk", "candidate", "annotator")
         number_of = {query.pk: n for n, query in enumerate(queries)}
+        of_candidate = {one.pk: number_of[one.query_id] for one in candidates}
         apart = {candidate.pk for candidate in candidates[:n_verdicts]}
         Verdict.objects.bulk_create(
             [
@@ -381,8 +382,8 @@ def _fill(options: argparse.Namespace) -> dict[str, Any]:
                     if condition.number == 1 and candidate in apart and who == people[0].pk
                     else "met",
                 )
-                for judgment, candidate, query, who in of_two
-                for condition in conditions[number_of[query]]
+                for judgment, candidate, who in of_two
+                for condition in conditions[of_candidate[candidate]]
             ],
             batch_size=2000,
         )
