@@ -22,6 +22,7 @@ from annotate.actions.judging import (
     MAX_NOTE,
     On,
     Said,
+    on_number,
     say_flag,
     say_grade,
     withdraw,
@@ -217,7 +218,7 @@ def _taken(said: Entry, by: Membership, pair: InstructionPair) -> Taken:
 
 
 def _say(said: SaidGrade | SaidFlag | SaidUndo, by: Membership, pair: InstructionPair) -> Said:
-    on = On(pair, said.narrative, said.candidate)
+    on = on_number(pair, said.narrative, said.candidate, by)
     if isinstance(said, SaidGrade):
         return say_grade(
             on=on,

@@ -45,25 +45,28 @@ PAGES: Mapping[str, str | Promise] = {
     "lists": _("Lists and guidelines"),
 }
 
+# What one does with a document when judging it, one does when checking its label as well.
+_CHECK = ("check",)
+
 ACTIONS = (
     Action("undo", "z", _("Take the last judgment back")),
     Action("previous", "ArrowLeft", _("Previous document")),
     Action("next", "ArrowRight", _("Next document, without a grade")),
     Action("later", "l", _("Later: comes back at the end")),
-    Action("cannot_judge", "c", _("Cannot judge")),
+    Action("cannot_judge", "c", _("Cannot judge"), beside=_CHECK),
     Action("problem", "p", _("Problem with this document")),
     Action("note", "n", _("A note with the judgment")),
     Action("evidence", "e", _("Mark a passage as evidence")),
     Action("clause", "w", _("Mark a clause of the narrative")),
-    Action("met", "a", _("The condition is met")),
-    Action("not_met", "s", _("The condition is not met")),
-    Action("cant_tell", "d", _("Can't tell")),
-    Action("condition_previous", "ArrowUp", _("The condition before")),
-    Action("condition_next", "ArrowDown", _("The next condition")),
-    Action("find", "/", _("Find in the document")),
-    Action("marks", "m", _("Marked words on or off")),
-    Action("next_mark", "j", _("Next marked word")),
-    Action("previous_mark", "k", _("Previous marked word")),
+    Action("met", "a", _("The condition is met"), beside=_CHECK),
+    Action("not_met", "s", _("The condition is not met"), beside=_CHECK),
+    Action("cant_tell", "d", _("Can't tell"), beside=_CHECK),
+    Action("condition_previous", "ArrowUp", _("The condition before"), beside=_CHECK),
+    Action("condition_next", "ArrowDown", _("The next condition"), beside=_CHECK),
+    Action("find", "/", _("Find in the document"), beside=_CHECK),
+    Action("marks", "m", _("Marked words on or off"), beside=_CHECK),
+    Action("next_mark", "j", _("Next marked word"), beside=_CHECK),
+    Action("previous_mark", "k", _("Previous marked word"), beside=_CHECK),
     Action("guidelines", "g", _("Guidelines")),
     Action("original", "o", _("Original and altered narrative side by side")),
     Action("fold", "f", _("Fold the narrative away")),

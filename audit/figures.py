@@ -75,6 +75,9 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     """
     judgments, reviews = figures["judgments"], figures["reviews"]
     scope = kept(figures.get("scope", ""))
+    # A report of an older version knows nothing of repeats.
+    selves = figures.get("selves", {"all": None, "people": []})
+    together = [selves["all"]] if len(selves["people"]) > 1 else []
     found = [
         Table(
             "judgments",
@@ -95,6 +98,16 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                     replace(scope, people=tuple(one["raters"])),
                 )
                 for one in judgments["pairs"]
+            ],
+        ),
+        Table(
+            "selves",
+            _("Each person with themselves"),
+            _("person"),
+            "documents",
+            [
+                *(_line(_("All people"), one) for one in together),
+                *(_line(one["raters"][0], one) for one in selves["people"]),
             ],
         ),
         Table(
@@ -148,12 +161,14 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             ],
         ),
     ]
-    return [table for table in found if _tells(table)]
+    return [table for table in found if _tells(table, scope)]
 
 
-def _tells(table: Table) -> bool:
+def _tells(table: Table, scope: Scope) -> bool:
     """Whether a table has anything in it, and more than the whole once more."""
-    if table.key in _ONLY_IF_SPLIT and len(table.lines) < 2:
+    if len(table.lines) < 2 and (
+        table.key in _ONLY_IF_SPLIT or (table.key == "queries" and scope.query)
+    ):
         return False
     return any(line.units for line in table.lines)
 
@@ -213,6 +228,10 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
         # A report of an older version does not have those that came later.
         if key in figures["coefficients"]
     ]
+    for key, title in (("prevalence", _("Prevalence index")), ("bias", _("Bias index"))):
+        if key in figures:
+            of = _("relevant is %(grade)s or more") % {"grade": figures["relevant_from"]}
+            coefficients.append({**figures[key], "title": f"{title}, {of}"})
     return Line(
         label,
         figures["units"],

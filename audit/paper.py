@@ -66,6 +66,17 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
         parts.append(_told(percent))
     if first["interval"]:
         parts.append(_("Intervals: %(how)s.") % {"how": first["interval_note"]})
+    if first.get("interval_over_queries"):
+        low, high = map(_number, first["interval_over_queries"])
+        parts.append(
+            _("Over queries instead, %(name)s has the interval %(low)s to %(high)s (%(how)s).")
+            % {
+                "name": _title(first),
+                "low": low,
+                "high": high,
+                "how": first["interval_over_queries_note"],
+            }
+        )
     return " ".join(parts)
 
 
@@ -88,6 +99,10 @@ def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
     return f"{said} ({on}; {escaped(figure['interval_note'])})"
 
 
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
 def _title(figure: dict[str, Any]) -> str:
     """The name with its variant in brackets: a comma would read as a list in a sentence."""
     name, comma, variant = figure["title"].partition(", ")
@@ -97,9 +112,9 @@ def _title(figure: dict[str, Any]) -> str:
 def _told(figure: dict[str, Any]) -> str:
     said = _("%(name)s was %(value)s") % {
         "name": _title(figure),
-        "value": f"{figure['value']:.3f}".replace("-", "−"),
+        "value": _number(figure["value"]),
     }
     if figure["interval"]:
-        low, high = (f"{bound:.3f}".replace("-", "−") for bound in figure["interval"])
+        low, high = map(_number, figure["interval"])
         said += _(" (95 %% interval %(low)s to %(high)s)") % {"low": low, "high": high}
     return f"{said}."

@@ -110,6 +110,11 @@ urlpatterns = [
         name="agreement_machines",
     ),
     path(
+        "projects/<slug:slug>/agreement/comparison/",
+        agreement.agreement_comparison,
+        name="agreement_comparison",
+    ),
+    path(
         "projects/<slug:slug>/agreement/units.csv",
         agreement.agreement_units,
         name="agreement_units",

@@ -118,6 +118,7 @@ RIGHTS = {
     "audit:collection": Right.LEAD,
     "audit:agreement": Right.LEAD,
     "audit:agreement_machines": Right.LEAD,
+    "audit:agreement_comparison": Right.LEAD,
     "audit:agreement_reports": Right.LEAD,
     "audit:agreement_past": Right.LEAD,
     "audit:agreement_units": Right.LEAD,

@@ -21,7 +21,6 @@ from audit.differences import TOP, Spot, differences
 from audit.figures import Table, tables
 from audit.models import AgreementReport
 from audit.reliability import COEFFICIENTS, HEADLINE, since
-from jobs.models import Job
 
 # Of one kind of scope: as many are drawn; the rest stands on the page of agreement.
 DRAWN = 12
@@ -51,8 +50,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     """Show how much people agree, and where what they differ on concentrates."""
     member = access.lead(request.user, slug)
     found = differences(member)
-    reports = AgreementReport.objects.filter(project=member.project, state=Job.State.DONE)
-    report = reports.order_by("-pk").first()
+    report = AgreementReport.objects.of("").computed().filter(project=member.project).first()
     figures = report.figures if report is not None else None
     return render(
         request,

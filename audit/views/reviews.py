@@ -355,6 +355,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
                 "contrasts": contrasts(chapter.passes),
+                "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
                 "verdict": None if chapter.hidden else verdict,
             }
         )
@@ -367,6 +368,8 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
         "query": pair.query,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "told": told,
+        "wanted": member.project.overlap_review,
+        "category": pair.project.categories.filter(key=pair.category).first(),
         "verdicts": Verdict,
         "form": form,
         "can_decide": bool(

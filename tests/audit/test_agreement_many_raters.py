@@ -1,4 +1,4 @@
-"""Ten raters on three questions, as MultiConIR asks them: Fleiss' kappa with its interval."""
+"""Ten raters on three questions (MultiConIR): Fleiss' kappa with its interval, on its own scale."""
 
 from __future__ import annotations
 

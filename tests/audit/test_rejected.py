@@ -194,6 +194,8 @@ def test_the_generators_answer_is_a_new_version_that_is_reviewed_afresh(generate
     assert printed() == []
     newest = factories.altered(generated.made)
     assert newest.version == 2
+    generated.made.refresh_from_db()
+    assert (generated.made.origin, generated.made.model) == ("llm", "some-model")
     taken = take_review(by=generated.dan)
     assert taken is not None
     assert taken.pair == generated.made

@@ -9,9 +9,10 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions import rewriting, rules
-from audit.actions import save_ratings, submit_review
+from audit.actions import decide, save_ratings, submit_review
 from audit.criteria import FOLLOWTABLE
 from audit.models import Rating, Review
+from tests import factories
 from tests.audit.conftest import levels
 
 HTMX = {"HX-Request": "true"}
@@ -308,3 +309,55 @@ def test_where_nothing_waits_the_list_says_so(asked, client):
     response = client.post(reverse("audit:review_seat", args=[asked.project.slug]), follow=True)
 
     assert "nothing to review now" in response.content.decode()
+
+
+def test_some_documents_lie_at_hand_of_either_kind_in_the_order_of_their_ids(asked, client):
+    for number in range(6):
+        factories.candidate(asked.query, f"R{number}", prior=2)
+        factories.candidate(asked.query, f"A{number}", prior=0)
+    page = client.get(asked.url)
+
+    shown = [one.document.doc_id for one in page.context["candidates"]]
+
+    # Four that came as relevant, first come first, and four that did not.
+    assert shown == ["A0", "A1", "A2", "A3", "R0", "R1", "S1", "S2"]
+    assert page.context["pool"] == 14
+    assert "8 of its 14 documents" in page.content.decode()
+
+
+def test_what_a_machine_claims_goes_before_what_a_document_came_with(asked, client):
+    model = factories.machine(asked.project)
+    for number in range(8):
+        one = factories.candidate(asked.query, f"M{number}", prior=0)
+        factories.judgment(asked.narrative, one, model, 2 if number >= 4 else 0)
+    for one in (asked.first, asked.second):
+        factories.judgment(asked.narrative, one, model, 0)
+
+    shown = [one.document.doc_id for one in client.get(asked.url).context["candidates"]]
+
+    assert shown == ["M0", "M1", "M4", "M5", "M6", "M7", "S1", "S2"]
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_the_relevance_documents_came_with_shows_only_where_the_lead_shows_it(asked, client, shows):
+    asked.project.show_prior = shows
+    asked.project.save()
+    factories.candidate(asked.query, "R", prior=2)
+
+    page = client.get(asked.url).content.decode()
+
+    assert ("Highly relevant" in page) is shows
+
+
+def test_why_the_last_version_was_sent_back_stands_beside_the_new_one(asked, client):
+    save_ratings(narrative=asked.narrative, answers=levels(query_dependency="poor"), by=asked.dan)
+    submit_review(narrative=asked.narrative, by=asked.dan)
+    decide(narrative=asked.narrative, outcome="revise", reason="Do not repeat it.", by=asked.carla)
+    rewriting.rewrite_narrative(
+        pair=asked.pair, text="Only fences count.", based_on=1, by=asked.carla
+    )
+
+    page = client.get(asked.url).content.decode()
+
+    assert "Decided: send back for revision." in page
+    assert "Do not repeat it." in page

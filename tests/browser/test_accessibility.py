@@ -249,6 +249,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
     "audit:agreement": every("audit:agreement", "?blind=1", "?query=no-such-query"),
     "audit:agreement_machines": every("audit:agreement_machines"),
+    "audit:agreement_comparison": every("audit:agreement_comparison", "?of=&against=blind%3D1"),
+    "audit:agreement_past": lambda scene: [
+        scene.one("audit:agreement_past", pk=scene.project.agreement_reports.latest("pk").pk)
+    ],
     "audit:agreement_reports": every("audit:agreement_reports"),
     "exporters:exports": every("exporters:exports"),
     "exporters:export": lambda scene: [

@@ -18,7 +18,7 @@ from audit.reliability import COEFFICIENTS, SPLITS, agreement_of
 from audit.scopes import Scope, scope_of, words
 
 # What is printed unless one asks for something else.
-_USUAL = ("pair", "query", "criterion")
+_USUAL = ("pair", "query", "criterion", "self")
 
 
 class Command(BaseCommand):
