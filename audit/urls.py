@@ -33,6 +33,11 @@ urlpatterns = [
         name="decision_withdrawal",
     ),
     path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
+    path(
+        "projects/<slug:slug>/disagreements/count/",
+        disagreements.disagreement_count,
+        name="disagreement_count",
+    ),
     path("projects/<slug:slug>/disagreements/reveals/", disagreements.reveals, name="reveals"),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/disagreement/",
