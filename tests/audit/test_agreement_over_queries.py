@@ -55,7 +55,7 @@ def test_of_few_queries_there_is_none(scene):
 
 
 def test_two_people_have_prevalence_and_bias_of_being_relevant(scene):
-    # Relevant from grade 1. Both say so of a, neither of b: (1 - 1) / 4. Ada alone of c and d: 2 / 4.
+    # From grade 1 on. Both say so of a, neither of b: (1 - 1) / 4. Ada alone of c and d: 2 / 4.
     for doc_id, adas, bens in (("a", 1, 2), ("b", 0, 0), ("c", 2, 0), ("d", 1, 0)):
         candidate = factories.candidate(scene.query, doc_id)
         factories.judgment(scene.narrative, candidate, scene.ada, adas)
