@@ -35,7 +35,9 @@ from annotate.models import (
 )
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
+from audit.disagreements import Kind, Wanted, page
 from audit.models import Sample
+from audit.settling_many import How, Rule, preview, settle_many
 from config.example import ensure_example
 from exporters import actions as exporting
 from exporters import releasing
@@ -51,6 +53,7 @@ NO_PAGE = {
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
     *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
+    "audit:batch_withdrawal",
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
@@ -198,6 +201,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("audit:story", args=[pair.pk]) for pair in scene.project.pairs.order_by("pk")[:2]
     ],
     "audit:disagreements": every("audit:disagreements", "?state=settled", "?kind=review"),
+    "audit:settling_many": every(
+        "audit:settling_many", "?rule=grade&grade=0", "?rule=person", "?query=none&rule=majority"
+    ),
+    "audit:batch": lambda scene: scene.extra["audit:batch"],
     "audit:disagreement": lambda scene: scene.extra["audit:disagreement"],
     "audit:review_disagreement": lambda scene: scene.extra["audit:review_disagreement"],
     "audit:checks": lambda scene: [
@@ -262,7 +269,7 @@ def scene(
     _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
-    return Scene(project, _disagreements(project) | _checks(project))
+    return Scene(project, _disagreements(project) | _checks(project) | _batch(project, lead))
 
 
 def _checks(project: Project) -> dict[str, list[str]]:
@@ -287,6 +294,22 @@ def _checks(project: Project) -> dict[str, list[str]]:
         "audit:check": [reverse("audit:check", args=[third.pk])],
         "audit:settlement": [reverse("audit:settlement", args=[second.pk])],
     }
+
+
+def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
+    """What was settled with one press: what people differ on of one query."""
+    last = page(lead, Wanted(kind=Kind.JUDGMENT)).items[-1]
+    how, wanted = How(Rule.GRADE, grade=0), Wanted(query=last.narrative.pair.query_id)
+    batch = settle_many(
+        wanted=wanted,
+        how=how,
+        cause="edge",
+        reason="Agreed in the meeting.",
+        token=preview(lead, wanted, how).token,
+        by=lead,
+    )
+    url = reverse("audit:batch", args=[project.slug, batch])
+    return {"audit:batch": [url]}
 
 
 def _guidelines(project: Project, lead: Membership) -> None:
