@@ -9,20 +9,33 @@ docs/agreement.md has the formulas, their sources and the published examples the
 from __future__ import annotations
 
 from .alpha import krippendorff_alpha
+from .beside import OfCategory, Pair, bias_index, by_category, by_pair, prevalence_index
 from .coefficient import Coefficient, Excluded, Interval
+from .compare import Difference, compare
 from .kappa import cohen_kappa, scott_pi
+from .plan import Plan, plan
 from .pooled import fleiss_kappa, gwet_ac, percent_agreement
 from .tables import Ratings
 
 __all__ = [
     "Coefficient",
+    "Difference",
     "Excluded",
     "Interval",
+    "OfCategory",
+    "Pair",
+    "Plan",
     "Ratings",
+    "bias_index",
+    "by_category",
+    "by_pair",
     "cohen_kappa",
+    "compare",
     "fleiss_kappa",
     "gwet_ac",
     "krippendorff_alpha",
     "percent_agreement",
+    "plan",
+    "prevalence_index",
     "scott_pi",
 ]

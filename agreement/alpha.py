@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 import krippendorff
@@ -20,7 +22,7 @@ Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
 # The krippendorff package holds several arrays of units x categories x categories. Up to this many
 # numbers in each it takes a millisecond; beyond, the same formula is summed over patterns instead.
-MOST_FOR_PACKAGE = 50_000
+MOST_FOR_PACKAGE = 2_000
 
 
 def krippendorff_alpha(
@@ -130,49 +132,70 @@ def _value_by_package(
 def _statistic(table: Ratings, places: FloatArray, level: Level) -> Statistic:
     """Alpha from sums; nan where only one category was used.
 
-    The sums are those of the coincidences o_ck and of the margins n_c. Where the distances are
-    known beforehand, one sum of weighted coincidences will do.
+    The sums are those of the weighted coincidences o_ck d_ck and of the margins n_c. Ordinal
+    distances depend on the margins, so the coincidences of all c < k are summed for them.
     """
     used = np.flatnonzero(table.used)
-    c, k = np.triu_indices(len(places), 1)
-    distances = None if level == "ordinal" else _distances(places, level)
-    split = len(c) if distances is None else 1
+    if level == "ordinal":
+        return Statistic(
+            lambda: table.shared,
+            lambda rows: _ordinal_terms(rows[:, used]),
+            _ordinal_value,
+            of_counts=True,
+        )
+    distances = _distances(places, level)
 
     def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
-        judges = rows.sum(axis=1)
         of_used = rows[:, used].astype(np.float64)
-        # Both o_ck and o_kc: a sum over c < k is one over all c and k, as d_cc is 0.
-        coincidences = 2 * of_used[:, c] * of_used[:, k] / (judges - 1)[:, np.newaxis]
-        if distances is not None:
-            coincidences = coincidences @ distances[:, np.newaxis]
-        return np.hstack([coincidences, of_used])
+        found = np.empty((len(rows), 1 + len(used)))
+        found[:, 0] = ((of_used @ distances) * of_used).sum(axis=1) / (rows.sum(axis=1) - 1)
+        found[:, 1:] = of_used
+        return found
 
     def value(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        coincidences, margins = sums[:, :split], sums[:, split:]
-        apart = _ranks_apart(margins) if distances is None else distances
-        observed = (
-            coincidences[:, 0] if distances is not None else (coincidences * apart).sum(axis=1)
-        )
-        expected = 2 * (margins[:, c] * margins[:, k] * apart).sum(axis=1)
-        return corrected(observed * (margins.sum(axis=1) - 1), expected)
+        margins = sums[:, 1:]
+        expected = ((margins @ distances) * margins).sum(axis=1)
+        return corrected(sums[:, 0] * (margins.sum(axis=1) - 1), expected)
 
-    return Statistic(lambda: table.shared, terms, value)
+    return Statistic(lambda: table.shared, terms, value, of_counts=True)
 
 
-def _ranks_apart(margins: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The ordinal distance of all c < k, shape (B, K (K - 1) / 2), from margins (B, K)."""
+def _ordinal_terms(rows: npt.NDArray[np.int64]) -> FloatArray:
+    c, k = _below_the_diagonal(rows.shape[1])
+    of_used = rows.astype(np.float64)
+    # Both o_ck and o_kc: a sum over c < k is one over all c and k, as d_cc is 0.
+    coincidences = 2 * of_used[:, c] * of_used[:, k] / (rows.sum(axis=1) - 1)[:, np.newaxis]
+    return np.hstack([of_used, coincidences])
+
+
+def _ordinal_value(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    # K margins and K (K - 1) / 2 coincidences.
+    categories = round((math.sqrt(8 * sums.shape[1] + 1) - 1) / 2)
+    c, k = _below_the_diagonal(categories)
+    margins, coincidences = sums[:, :categories], sums[:, categories:]
     # What lies between c and k, half of both counted, is the distance of their mean ranks.
     ranks = margins.cumsum(axis=1) - margins / 2
-    c, k = np.triu_indices(margins.shape[1], 1)
-    return np.asarray((ranks[:, c] - ranks[:, k]) ** 2)
+    distances = (ranks[:, c] - ranks[:, k]) ** 2
+    observed = (coincidences * distances).sum(axis=1)
+    expected = 2 * (margins[:, c] * margins[:, k] * distances).sum(axis=1)
+    return corrected(observed * (margins.sum(axis=1) - 1), expected)
+
+
+@lru_cache(maxsize=64)
+def _below_the_diagonal(
+    categories: int,
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """All pairs c < k of so many categories."""
+    return np.triu_indices(categories, 1)
 
 
 def _distances(places: FloatArray, level: Level) -> FloatArray:
-    """The distance of all c < k, shape (K (K - 1) / 2,)."""
-    c, k = np.triu_indices(len(places), 1)
+    """The distance of every c and k, shape (K, K)."""
     if level == "nominal":
-        return np.ones(len(c))
-    distances = (places[c] - places[k]) ** 2
+        return np.asarray(1 - np.eye(len(places)))
+    distances = np.subtract.outer(places, places) ** 2
     if level == "ratio":
-        distances /= (places[c] + places[k]) ** 2
+        sums = np.add.outer(places, places) ** 2
+        # 0 and 0 are at no distance, and the only two whose sum is 0.
+        distances = np.divide(distances, sums, out=np.zeros_like(sums), where=sums > 0)
     return np.asarray(distances)

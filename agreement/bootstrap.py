@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .coefficient import Interval
 from .statistic import FloatArray, Statistic
+from .student import quantile
 
 IntervalMethod: TypeAlias = Literal["bootstrap", "bca", "analytic"] | None
 METHODS = ("bootstrap", "bca", "analytic")
@@ -22,6 +26,7 @@ FEWEST_RESAMPLES = 100
 # drawn from their normal limit: counting every pattern anew for every resample would take seconds,
 # and show no difference.
 MOST_PATTERNS = 2_000
+_LEAST_TAIL = 1e-12
 # Numbers held at a time: 32 MB of them, whatever is resampled.
 _NUMBERS_AT_A_TIME = 4_000_000
 # Resamples without a value are left out. Beyond this share of them the percentiles would say more
@@ -37,23 +42,112 @@ class Estimated(NamedTuple):
     error: float | None = None
 
 
-class Drawn(NamedTuple):
-    """What is drawn with replacement: so many kinds of it, each with the terms of its sums.
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn with replacement, units or clusters, and what each adds to a statistic's sums.
 
     Attributes:
-        terms: Shape (P, D).
-        times: Shape (P,): how often each kind occurs.
+        statistic: Whose sums they are.
+        rows: Shape (P, C), the distinct kinds of what is drawn.
+        times: Shape (P,): how often each occurs.
         what: "units", or how many clusters there are, in words.
+        terms_of: From rows (P, C) to terms of the sums, shape (P, D).
     """
 
-    terms: FloatArray
+    statistic: Statistic
+    rows: npt.NDArray[Any]
     times: npt.NDArray[np.int64]
     what: str
+    terms_of: Callable[[npt.NDArray[Any]], FloatArray]
+
+    @classmethod
+    def of(cls, statistic: Statistic) -> Drawn:
+        """The clusters of a statistic's units, or the units themselves where they have none."""
+        patterns = statistic.patterns()
+        if patterns.clusters is None:
+            return cls(statistic, patterns.rows, patterns.times, "units", statistic.terms)
+        known, which = np.unique(patterns.clusters, return_inverse=True)
+        terms = statistic.terms(patterns.rows) * patterns.times[:, np.newaxis]
+        sums = np.zeros((len(known), terms.shape[1]))
+        np.add.at(sums, which, terms)
+        # Rounded, as the last digits of a sum depend on the order of its terms.
+        _, at, times = np.unique(sums.round(9), axis=0, return_index=True, return_counts=True)
+        return cls(statistic, sums[at], times, f"{len(known):,} clusters", np.asarray)
 
     @property
     def size(self) -> int:
         """How many are drawn."""
         return int(self.times.sum())
+
+    @property
+    def too_few(self) -> str:
+        """Why there is no interval of one unit or cluster; "" where there are more."""
+        if self.size > 1:
+            return ""
+        return f"at least two {'units' if self.what == 'units' else 'clusters'}"
+
+    @cached_property
+    def terms(self) -> FloatArray:
+        """Shape (P, D): what each kind adds to the sums."""
+        return self.terms_of(self.rows)
+
+    @cached_property
+    def influence(self) -> FloatArray:
+        """How much one more of each kind moves the coefficient, shape (P,); of mean 0."""
+        gradient = self.statistic.gradient(self.statistic.totals())
+        moved = np.concatenate([terms @ gradient for terms, _ in self._blocks()])
+        return np.asarray(moved - self.times @ moved / self.size)
+
+    @property
+    def variance(self) -> float:
+        """The linearised variance of the coefficient."""
+        squares = float(self.times @ self.influence**2)
+        return squares * self.size / (self.size - self.statistic.lost)
+
+    def resample(self, resamples: int, rng: np.random.Generator) -> FloatArray:
+        """The statistic of every resample, shape (B,), computed a few resamples at a time."""
+        if self.normal:
+            return self._resample_normal(resamples, rng)
+        found = np.empty(resamples)
+        shares = self.times / self.size
+        at_a_time = max(1, _NUMBERS_AT_A_TIME // (2 * len(self.times) + 4 * self.terms.shape[1]))
+        for start in range(0, resamples, at_a_time):
+            count = min(at_a_time, resamples - start)
+            # One draw after the other from one stream: the size of a portion changes nothing.
+            draws = rng.multinomial(self.size, shares, size=count).astype(np.float64)
+            found[start : start + count] = self.statistic.value(draws @ self.terms)
+        return found
+
+    @property
+    def normal(self) -> bool:
+        """Whether there are so many kinds that sums are drawn from their normal limit."""
+        return len(self.times) > MOST_PATTERNS
+
+    def _resample_normal(self, resamples: int, rng: np.random.Generator) -> FloatArray:
+        mean = self.statistic.totals()
+        moments = np.zeros((len(mean), len(mean)))
+        for terms, times in self._blocks():
+            weighted = (terms * np.sqrt(times)[:, np.newaxis]).astype(np.float32)
+            moments += weighted.T @ weighted
+        sizes, axes = np.linalg.eigh(moments - np.outer(mean, mean) / self.size)
+        root = (axes * np.sqrt(sizes.clip(min=0))).T
+        found = np.empty(resamples)
+        at_a_time = max(1, _NUMBERS_AT_A_TIME // (4 * len(mean)))
+        for start in range(0, resamples, at_a_time):
+            count = min(at_a_time, resamples - start)
+            draws = mean + rng.standard_normal((count, len(mean))) @ root
+            found[start : start + count] = self.statistic.value(draws)
+        return found
+
+    def _blocks(self) -> Iterator[tuple[FloatArray, npt.NDArray[np.int64]]]:
+        """Terms and times, some patterns at a time where there are many."""
+        if not self.normal:
+            yield self.terms, self.times
+            return
+        at_a_time = max(1, _NUMBERS_AT_A_TIME // len(self.statistic.totals()))
+        for start in range(0, len(self.times), at_a_time):
+            part = slice(start, start + at_a_time)
+            yield self.terms_of(self.rows[part]), self.times[part]
 
 
 def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int) -> Estimated:
@@ -66,35 +160,59 @@ def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int)
     Args:
         statistic: What the interval is of; it has a value.
         method: "bootstrap" for percentiles, "bca" for percentiles corrected for bias and
-            acceleration, "analytic" for the normal interval of the linearised variance.
+            acceleration, "analytic" for the t interval of the linearised variance.
         resamples: How many resamples, at least ``FEWEST_RESAMPLES``.
         seed: Seed of the generator (numpy's default_rng).
     """
-    drawn = _drawn(statistic)
-    if drawn.size < 2:
-        what = "clusters" if drawn.what != "units" else "units"
+    drawn = Drawn.of(statistic)
+    value = statistic.of_all()
+    if drawn.too_few:
         doing = "the variance" if method == "analytic" else "resampling"
-        return Estimated(None, f"no interval: {doing} needs at least two {what}")
-    sums = statistic.totals()
-    influence = _influence(statistic, drawn, sums)
-    error = _standard_error(influence, drawn, statistic.lost)
+        return Estimated(None, f"no interval: {doing} needs {drawn.too_few}")
+    error = math.sqrt(drawn.variance)
     if method == "analytic":
-        return _analytic(statistic, sums, drawn, error)
-    resampled, how = _resample(statistic, drawn, resamples, np.random.default_rng(seed))
+        return _analytic(value, drawn, error)
+    resampled = drawn.resample(resamples, np.random.default_rng(seed))
+    return percentiles(resampled, value, [drawn], error, method=method, seed=seed)
+
+
+def percentiles(
+    resampled: FloatArray,
+    value: float,
+    sources: list[Drawn],
+    error: float,
+    *,
+    method: str,
+    seed: int,
+) -> Estimated:
+    """The interval between two percentiles of the resamples, and how it was made.
+
+    Args:
+        resampled: Shape (B,), the value of each resample, nan where it had none.
+        value: The value of the data.
+        sources: What was drawn; the second, if any, with a minus.
+        error: The standard error.
+        method: "bootstrap" or "bca".
+        seed: With what the resamples were drawn.
+    """
+    resamples = len(resampled)
     resampled = resampled[~np.isnan(resampled)]
     undefined = resamples - len(resampled)
     if undefined > _MOST_UNDEFINED * resamples:
-        return Estimated(
-            None, f"no interval: {undefined:,} of {resamples:,} resamples had no value"
-        )
-    tail = (1 - CONFIDENCE) / 2
+        lost = f"{undefined:,} of {resamples:,} resamples had no value"
+        return Estimated(None, f"no interval: {lost}", error)
+    tail = _widened_tail(min(drawn.size for drawn in sources))
     tails = (tail, 1 - tail)
     kind = "percentile"
     if method == "bca":
         kind = "BCa"
-        tails = _corrected_tails(tails, resampled, statistic, sums, influence, drawn)
+        tails = _corrected_tails(tails, resampled, value, sources)
     low, high = np.percentile(resampled, [100 * tails[0], 100 * tails[1]])
-    note = f"95 % {kind} bootstrap over {drawn.what}, {resamples:,} resamples, seed {seed}{how}"
+    what = " and ".join(dict.fromkeys(drawn.what for drawn in sources))
+    note = f"95 % {kind} bootstrap over {what}, {resamples:,} resamples, seed {seed}"
+    if any(drawn.normal for drawn in sources):
+        most = max(len(drawn.times) for drawn in sources)
+        note += f"; sums of {most:,} patterns drawn from their normal limit"
     if undefined:
         note += f"; {undefined:,} resamples without a value left out"
     if low == high:
@@ -102,92 +220,51 @@ def interval_of(statistic: Statistic, *, method: str, resamples: int, seed: int)
     return Estimated(Interval(float(low), float(high)), note, error)
 
 
-def _drawn(statistic: Statistic) -> Drawn:
-    patterns = statistic.patterns()
-    terms = statistic.terms(patterns.rows)
-    if patterns.clusters is None:
-        return Drawn(terms, patterns.times, "units")
-    known, which = np.unique(patterns.clusters, return_inverse=True)
-    sums = np.zeros((len(known), terms.shape[1]))
-    np.add.at(sums, which, terms * patterns.times[:, np.newaxis])
-    # Rounded, as the last digits of a sum depend on the order of its terms.
-    _, at, times = np.unique(sums.round(9), axis=0, return_index=True, return_counts=True)
-    return Drawn(sums[at], times, f"{len(known):,} clusters")
-
-
-def _influence(statistic: Statistic, drawn: Drawn, sums: FloatArray) -> FloatArray:
-    """How much one more of each kind moves the coefficient, shape (P,); of mean 0."""
-    moved = drawn.terms @ statistic.gradient(sums)
-    return np.asarray(moved - drawn.times @ moved / drawn.size)
-
-
-def _standard_error(influence: FloatArray, drawn: Drawn, lost: int) -> float:
-    squares = float(drawn.times @ influence**2)
-    return math.sqrt(squares * drawn.size / (drawn.size - lost))
-
-
-def _analytic(statistic: Statistic, sums: FloatArray, drawn: Drawn, error: float) -> Estimated:
-    value = float(statistic.value(sums[np.newaxis])[0])
-    reach = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * error
-    note = f"95 % normal interval from the linearised variance over {drawn.what}"
-    if not error:
+def _analytic(value: float, drawn: Drawn, error: float) -> Estimated:
+    """The t interval on the scale of log(1 - value), which keeps it below 1."""
+    note = f"95 % interval from the linearised variance over {drawn.what}, t on log(1 - value)"
+    if not error or value >= 1:
         note += "; the variance is 0, so the interval cannot show the uncertainty"
-    return Estimated(Interval(value - reach, min(1.0, value + reach)), note, error)
+        return Estimated(Interval(value, value), note, 0.0)
+    reach = quantile((1 + CONFIDENCE) / 2, drawn.size - 1) * error / (1 - value)
+    # Beyond this the limit would be no number any more; no coefficient is so low.
+    factor = math.exp(min(reach, 700.0))
+    return Estimated(Interval(1 - (1 - value) * factor, 1 - (1 - value) / factor), note, error)
+
+
+def _widened_tail(size: int) -> float:
+    """The share of resamples to leave out on either side.
+
+    A resample varies by (n - 1) / n too little, and the normal quantile takes the variance for
+    known; both make the plain percentiles of few units too narrow. These are the expanded ones of
+    Hesterberg (2015), The American Statistician 69, 371-386.
+    """
+    reach = quantile((1 + CONFIDENCE) / 2, size - 1) * math.sqrt(size / (size - 1))
+    # Of very few units nothing is left out; the quantiles below need a share above 0.
+    return max(NormalDist().cdf(-reach), _LEAST_TAIL)
 
 
 def _corrected_tails(
-    tails: tuple[float, float],
-    resampled: FloatArray,
-    statistic: Statistic,
-    sums: FloatArray,
-    influence: FloatArray,
-    drawn: Drawn,
+    tails: tuple[float, float], resampled: FloatArray, value: float, sources: list[Drawn]
 ) -> tuple[float, float]:
-    """The shares of resamples at which a BCa interval begins and ends (Efron 1987)."""
-    value = statistic.value(sums[np.newaxis])[0]
+    """The shares of resamples at which a BCa interval begins and ends.
+
+    Efron (1987), Journal of the American Statistical Association 82, 171-185, with half of the
+    resamples that equal the value counted as below it.
+    """
     below = ((resampled < value).mean() + (resampled <= value).mean()) / 2
-    squares = float(drawn.times @ influence**2)
+    squares = cubes = 0.0
+    for sign, drawn in zip((1, -1), sources, strict=False):
+        squares += float(drawn.times @ drawn.influence**2)
+        cubes += sign * float(drawn.times @ drawn.influence**3)
     if not squares or not 0 < below < 1:
         return tails
     normal = NormalDist()
     bias = normal.inv_cdf(float(below))
-    acceleration = float(drawn.times @ influence**3) / (6 * squares**1.5)
+    acceleration = cubes / (6 * squares**1.5)
 
     def moved(tail: float) -> float:
         z = bias + normal.inv_cdf(tail)
         return normal.cdf(bias + z / max(1 - acceleration * z, 1e-9))
 
     return moved(tails[0]), moved(tails[1])
-
-
-def _resample(
-    statistic: Statistic, drawn: Drawn, resamples: int, rng: np.random.Generator
-) -> tuple[FloatArray, str]:
-    """The statistic of every resample, shape (B,), computed a few resamples at a time."""
-    found = np.empty(resamples)
-    kinds, sums = drawn.terms.shape
-    if kinds > MOST_PATTERNS:
-        root, mean = _root_of_covariance(drawn)
-        at_a_time = max(1, _NUMBERS_AT_A_TIME // (4 * sums))
-        for start in range(0, resamples, at_a_time):
-            count = min(at_a_time, resamples - start)
-            draws = mean + rng.standard_normal((count, sums)) @ root
-            found[start : start + count] = statistic.value(draws)
-        return found, f"; sums of {kinds:,} patterns drawn from their normal limit"
-    shares = drawn.times / drawn.size
-    at_a_time = max(1, _NUMBERS_AT_A_TIME // (2 * kinds + 4 * sums))
-    for start in range(0, resamples, at_a_time):
-        count = min(at_a_time, resamples - start)
-        # One draw after the other from one stream: the size of a portion changes nothing.
-        draws = rng.multinomial(drawn.size, shares, size=count).astype(np.float64)
-        found[start : start + count] = statistic.value(draws @ drawn.terms)
-    return found, ""
-
-
-def _root_of_covariance(drawn: Drawn) -> tuple[FloatArray, FloatArray]:
-    """A matrix A with A'A the covariance of the sums of a resample, and their mean."""
-    mean = drawn.times @ drawn.terms
-    moments = (drawn.terms * drawn.times[:, np.newaxis]).T @ drawn.terms
-    covariance = moments - np.outer(mean, mean) / drawn.size
-    sizes, axes = np.linalg.eigh(covariance)
-    return np.asarray((axes * np.sqrt(sizes.clip(min=0))).T), mean

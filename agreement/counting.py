@@ -6,6 +6,7 @@ possible numbers, or one sort of integers where these would be too many.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -139,9 +140,15 @@ def _codes(rows: Digits, base: int) -> Integers:
         return codes
     # A product of floats goes through the processor's vector units, one of integers does not.
     exact = np.float32 if base**width <= _EXACT_32 else np.float64
-    powers = np.array([base**at for at in reversed(range(width))], dtype=exact)
     digits: npt.NDArray[Any] = rows.astype(exact)
-    return np.asarray(digits @ powers).astype(np.int64)
+    return np.asarray(digits @ _powers(base, width, exact)).astype(np.int64)
+
+
+@lru_cache(maxsize=256)
+def _powers(base: int, width: int, exact: type[np.generic]) -> npt.NDArray[Any]:
+    powers = np.array([base**at for at in reversed(range(width))], dtype=exact)
+    powers.flags.writeable = False
+    return powers
 
 
 def _value_codes(digits: Digits, share: Integers) -> Integers:
@@ -207,8 +214,7 @@ def _decoded(
     codes: Integers, times: Integers, base: int, width: int, clusters: Integers | None
 ) -> Patterns:
     """The patterns behind codes, which are numbers of ``width`` digits to a base."""
-    powers = np.array([base**at for at in reversed(range(width))], dtype=np.int64)
-    rows = codes[:, np.newaxis] // powers % base
+    rows = codes[:, np.newaxis] // _powers(base, width, np.int64) % base
     return _sorted(rows, times, clusters)
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from .bootstrap import FEWEST_RESAMPLES, METHODS, Estimated, IntervalMethod, interval_of
 from .coefficient import Coefficient
 from .statistic import Statistic
 from .tables import Ratings
+
+
+@dataclass(slots=True)
+class Probe:
+    """Given to a coefficient as its interval, it comes back with the statistic behind the value."""
+
+    statistic: Statistic | None = None
 
 
 def estimate(
@@ -16,7 +24,7 @@ def estimate(
     *,
     name: str,
     method: str,
-    interval: IntervalMethod,
+    interval: IntervalMethod | Probe,
     seed: int,
     resamples: int,
     undefined: str = "",
@@ -43,6 +51,8 @@ def estimate(
     Raises:
         ValueError: an unknown kind of interval, or too few resamples.
     """
+    if isinstance(interval, Probe):
+        interval.statistic, interval = statistic, None
     if interval is not None and interval not in METHODS:
         raise ValueError(f"interval is None, {' or '.join(map(repr, METHODS))}, not {interval!r}")
     if resamples < FEWEST_RESAMPLES:

@@ -178,7 +178,7 @@ def gwet_ac(
 
     >>> print(gwet_ac([[1, 1]] * 80 + [[1, 0]] * 10 + [[0, 1]] * 5 + [[0, 0]] * 5,
     ...     categories=[0, 1]))
-    Gwet's AC1 0.806 (100 units, 2 raters)
+    Gwet's AC1 0.808 (100 units, 2 raters)
     """
     table = as_ratings(ratings, categories, clusters)
     matrix = disagreement(weights, table, symmetric=True)
@@ -229,7 +229,7 @@ def _statistic(
         units = sums[:, :1]
         return corrected(quotient(sums[:, 1], sums[:, 0]), by_chance(sums[:, 2:] / units))
 
-    return Statistic(lambda: table.shared, terms, value)
+    return Statistic(lambda: table.shared, terms, value, of_counts=True)
 
 
 def _numbers_of_raters(table: Ratings) -> tuple[int, int]:

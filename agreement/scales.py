@@ -37,6 +37,8 @@ def check_seen(word: str) -> None:
 
 def as_scale(categories: Sequence[Hashable] | npt.NDArray[Any]) -> tuple[Hashable, ...]:
     """The scale as plain Python values; ValueError if it is none."""
+    if isinstance(categories, range) and categories:
+        return tuple(categories)
     if isinstance(categories, Set | Mapping):
         raise ValueError("a scale has an order; give the categories as a list")
     scale = tuple(c.item() if isinstance(c, np.generic) else c for c in categories)
@@ -147,8 +149,8 @@ def _digits_of_whole_numbers(
     digits = np.empty(table.shape, dtype=np.uint8)
     plain = scale == list(range(low, high + 1))
     position = np.zeros(256, dtype=np.uint8)
-    for at, category in enumerate(scale, start=1):
-        position[int(category) - low + 1] = at
+    if not plain:
+        position[np.array(scale, dtype=np.intp) - low + 1] = np.arange(1, len(scale) + 1)
     for start in range(0, len(table), _BLOCK):
         block = table[start : start + _BLOCK]
         encoded = digits[start : start + _BLOCK]

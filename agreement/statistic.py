@@ -35,6 +35,7 @@ class Statistic:
         sums: The sums over all units, shape (D,), where they are known without the patterns.
         lost: Degrees of freedom that the variance is corrected for: 1 for sum / (N - 1), 0 for
             sum / N, as the source of the variance has it.
+        of_counts: Whether rows are those of ``Ratings.counted`` and not of ``Ratings.judged``.
     """
 
     patterns: Callable[[], Patterns]
@@ -42,6 +43,7 @@ class Statistic:
     value: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
     sums: FloatArray | None = None
     lost: int = 1
+    of_counts: bool = False
 
     def totals(self) -> FloatArray:
         """The sums over all units, shape (D,)."""
@@ -68,6 +70,9 @@ def corrected(disagreement: npt.NDArray[Any], by_chance: npt.NDArray[Any]) -> np
 
 def quotient(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """above / below, and nan (without a warning) where below is 0."""
+    defined = below.real > 0
+    if defined.all():
+        return np.asarray(above / below)
     result = np.full(below.shape, np.nan, dtype=np.result_type(above, below, np.float64))
-    np.divide(above, below, out=result, where=below.real > 0)
+    np.divide(above, below, out=result, where=defined)
     return result

@@ -16,7 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .coefficient import Excluded
-from .counting import BLOCK, FEW_CELLS, FEW_CODES, Digits, Patterns, counts_of, tally, value_counts
+from .counting import (
+    BLOCK,
+    FEW_CELLS,
+    FEW_CODES,
+    Digits,
+    Patterns,
+    codes_of,
+    counts_of,
+    tally,
+    value_counts,
+)
 from .scales import (
     Categories,
     Matrix,
@@ -45,6 +55,8 @@ class Ratings:
         times: Shape (N,), how many units each row stands for; None for one each.
         clusters: Shape (N,), which cluster each row belongs to, counted from 0; None for none.
         names: What the raters are called, in the order of the columns; None if unknown.
+        labels: What the unit of each row is called; None if unknown.
+        cluster_names: What each cluster is called, in the order of their numbers.
     """
 
     categories: tuple[Hashable, ...]
@@ -54,6 +66,8 @@ class Ratings:
     times: npt.NDArray[np.int64] | None = None
     clusters: npt.NDArray[np.int64] | None = None
     names: tuple[Hashable, ...] | None = None
+    labels: tuple[Hashable, ...] | None = None
+    cluster_names: tuple[Hashable, ...] = ()
 
     @classmethod
     def from_matrix(
@@ -64,6 +78,7 @@ class Ratings:
         times: npt.ArrayLike | None = None,
         clusters: Clusters | None = None,
         raters: Sequence[Hashable] | None = None,
+        units: Sequence[Hashable] | None = None,
     ) -> Ratings:
         """Ratings from a matrix of units x raters, nan (or None) where a rater did not judge.
 
@@ -74,21 +89,24 @@ class Ratings:
             clusters: Shape (N,), what each unit belongs to, such as its query; needed where
                 intervals are to be made over clusters.
             raters: Shape (R,), what the raters are called.
+            units: Shape (N,), what the units are called, by which two tables are compared.
 
         Raises:
             ValueError: not a matrix, a value that is not on the scale, a scale that is none, or
-                times, clusters or raters that are not one per row or column.
+                times, clusters, raters or units that are not one per row or column.
         """
         table = as_table(values, "ratings", "units x raters")
         scale, ordered = resolved(categories, table)
+        of_rows, cluster_names = _clusters(clusters, len(table))
         ratings = cls(
             scale,
             ordered,
             digits_of(table, scale),
-            None,
-            _times(times, len(table)),
-            _clusters(clusters, len(table)),
-            _names(raters, table.shape[1]),
+            times=_times(times, len(table)),
+            clusters=of_rows,
+            names=_names(raters, table.shape[1], "raters are one name per column"),
+            labels=_names(units, len(table), "units are one name per row"),
+            cluster_names=cluster_names,
         )._of_units()
         return ratings.seen() if isinstance(categories, str) else ratings
 
@@ -166,8 +184,16 @@ class Ratings:
         encoded = digits_of(column, scale)[:, 0]
         digits = np.zeros((len(units), len(raters)), dtype=encoded.dtype)
         digits[at[:, 0], at[:, 1]] = encoded
-        of_units = None if clusters is None else _clusters_of(units, clusters)
-        ratings = cls(scale, ordered, digits, clusters=of_units, names=tuple(raters))
+        of_units, cluster_names = _clusters_of(units, clusters)
+        ratings = cls(
+            scale,
+            ordered,
+            digits,
+            clusters=of_units,
+            names=tuple(raters),
+            labels=tuple(units),
+            cluster_names=cluster_names,
+        )
         return ratings.seen() if isinstance(categories, str) else ratings
 
     @classmethod
@@ -178,6 +204,7 @@ class Ratings:
         categories: Categories,
         times: npt.ArrayLike | None = None,
         clusters: Clusters | None = None,
+        units: Sequence[Hashable] | None = None,
     ) -> Ratings:
         """Ratings from a table of units x categories that holds how many raters chose each.
 
@@ -188,6 +215,7 @@ class Ratings:
             categories: The scale in its order, one per column.
             times: Shape (N,), how many units each row stands for; left out, one each.
             clusters: Shape (N,), what each unit belongs to, such as its query.
+            units: Shape (N,), what the units are called, by which two tables are compared.
 
         Raises:
             ValueError: not a table, a number of columns that is not that of the scale, a count
@@ -201,13 +229,16 @@ class Ratings:
             raise ValueError(
                 f"the table has {counts.shape[1]} columns, the scale has {len(scale)} categories"
             )
+        of_rows, cluster_names = _clusters(clusters, len(counts))
         return cls(
             scale,
             True,
             None,
-            _whole(counts, "a count of raters", "a table of counts holds numbers of raters"),
-            _times(times, len(counts)),
-            _clusters(clusters, len(counts)),
+            table=_whole(counts, "a count of raters", "a table of counts holds numbers of raters"),
+            times=_times(times, len(counts)),
+            clusters=of_rows,
+            labels=_names(units, len(counts), "units are one name per row"),
+            cluster_names=cluster_names,
         )._of_units()
 
     @cached_property
@@ -216,7 +247,7 @@ class Ratings:
 
         Rows (P, R) hold the position on the scale, counted from 0, and -1 for no judgment.
         """
-        patterns = tally(self._known(), len(self.categories) + 1, self.times, self.clusters)
+        patterns = tally(self.known, len(self.categories) + 1, self.times, self.clusters)
         return patterns._replace(rows=patterns.rows - 1)
 
     @cached_property
@@ -234,7 +265,7 @@ class Ratings:
         if self.table is not None:
             base = int(self.table.max(initial=0)) + 1
             return tally(self.table, base, self.times, self.clusters)
-        digits = self._known()
+        digits = self.known
         categories, raters = len(self.categories), digits.shape[1]
         if (categories + 1) ** raters <= FEW_CODES and (
             digits.size > FEW_CELLS or "judged" in self.__dict__
@@ -275,12 +306,30 @@ class Ratings:
         return self._presence[1]
 
     @cached_property
+    def _of_two(self) -> npt.NDArray[np.int64] | None:
+        """Shape (K + 1, K + 1): the table of two raters, first row and column for no judgment."""
+        base = len(self.categories) + 1
+        if self.digits is None or self.digits.shape[1] != 2 or base * base > FEW_CODES:
+            return None
+        codes = codes_of(self.digits, base)
+        cells = np.bincount(codes, weights=self.times, minlength=base * base)
+        return cells.astype(np.int64).reshape(base, base)
+
+    @cached_property
     def _presence(self) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
         """``in_common`` and ``_by_judges``, from one look at who judged what."""
         if self.digits is None:
             judges = self.counted.rows.sum(axis=1)
             by_judges = np.bincount(judges, weights=self.counted.times, minlength=3)
             return None, by_judges.astype(np.int64)
+        if self._of_two is not None:
+            cells = self._of_two
+            first, second = int(cells[1:].sum()), int(cells[:, 1:].sum())
+            both, everything = int(cells[1:, 1:].sum()), int(cells.sum())
+            return (
+                np.array([[first, both], [both, second]]),
+                np.array([everything - first - second + both, first + second - 2 * both, both]),
+            )
         digits: Digits = self.digits
         times = self.times
         if "judged" in self.__dict__:
@@ -331,12 +380,13 @@ class Ratings:
     @cached_property
     def pair_tables(self) -> npt.NDArray[np.int64]:
         """Shape (S, K, K): the table of each of ``pairs``; ValueError if unknown."""
-        self._known()
         return self._pair_tables(self.pairs or ())
 
     def _pair_tables(self, pairs: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
         base = len(self.categories) + 1
-        digits: Digits = self._known()
+        if self._of_two is not None and pairs == ((0, 1),):
+            return self._of_two[np.newaxis, 1:, 1:]
+        digits: Digits = self.known
         times = self.times
         if "judged" in self.__dict__ or base ** digits.shape[1] <= FEW_CODES:
             digits, times = self.judged.rows + 1, self.judged.times
@@ -359,7 +409,7 @@ class Ratings:
         """
         columns = list(raters)
         names = None if self.names is None else tuple(self.names[at] for at in columns)
-        return replace(self, digits=self._known()[:, columns], names=names)
+        return replace(self, digits=self.known[:, columns], names=names)
 
     def by_pair(self) -> Iterator[tuple[int, int, Ratings]]:
         """Every pair of raters with a unit in common, and their ratings."""
@@ -398,9 +448,14 @@ class Ratings:
             table=None if self.table is None else self.table[kept],
             times=self.times[kept],
             clusters=None if self.clusters is None else self.clusters[kept],
+            labels=None
+            if self.labels is None
+            else tuple(self.labels[at] for at in np.flatnonzero(kept)),
         )
 
-    def _known(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+    @property
+    def known(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """``digits``; ValueError for a table of units x categories."""
         if self.digits is None:
             raise ValueError(
                 "a table of units x categories does not say who judged; "
@@ -466,32 +521,31 @@ def _whole(numbers: npt.NDArray[Any], what: str, kind: str) -> npt.NDArray[np.in
     return numbers.astype(np.int64)
 
 
-def _clusters(clusters: Clusters | None, rows: int) -> npt.NDArray[np.int64] | None:
-    """Which cluster each row belongs to, numbered in the order of their first row."""
+def _clusters(
+    clusters: Clusters | None, rows: int
+) -> tuple[npt.NDArray[np.int64] | None, tuple[Hashable, ...]]:
+    """Which cluster each row belongs to, as a number, and what the clusters are called."""
     if clusters is None:
-        return None
+        return None, ()
+    if len(clusters) != rows:
+        raise ValueError(f"clusters are one label per row, {rows}; these are {len(clusters)}")
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iuUS":
-        if clusters.shape != (rows,):
-            raise ValueError(_NOT_ONE_PER_ROW.format(rows, len(clusters)))
-        return np.unique(clusters, return_inverse=True)[1].astype(np.int64)
-    labels = list(clusters)
-    if len(labels) != rows:
-        raise ValueError(_NOT_ONE_PER_ROW.format(rows, len(labels)))
+        known, found = np.unique(clusters, return_inverse=True)
+        return found.astype(np.int64), tuple(known.tolist())
     numbers: dict[Hashable, int] = {}
     found = np.empty(rows, dtype=np.int64)
-    for at, label in enumerate(labels):
+    for at, label in enumerate(clusters):
         if label is None or label != label:
             raise ValueError("a unit without a cluster; clusters are one label per unit")
         found[at] = numbers.setdefault(label, len(numbers))
-    return found
-
-
-_NOT_ONE_PER_ROW = "clusters are one label per row, {}; these are {}"
+    return found, tuple(numbers)
 
 
 def _clusters_of(
-    units: Iterable[Hashable], clusters: Mapping[Any, Hashable]
-) -> npt.NDArray[np.int64] | None:
+    units: Iterable[Hashable], clusters: Mapping[Any, Hashable] | None
+) -> tuple[npt.NDArray[np.int64] | None, tuple[Hashable, ...]]:
+    if clusters is None:
+        return None, ()
     listed = list(units)
     without = [unit for unit in listed if unit not in clusters]
     if without:
@@ -499,9 +553,9 @@ def _clusters_of(
     return _clusters([clusters[unit] for unit in listed], len(listed))
 
 
-def _names(raters: Sequence[Hashable] | None, columns: int) -> tuple[Hashable, ...] | None:
-    if raters is None:
+def _names(names: Sequence[Hashable] | None, count: int, what: str) -> tuple[Hashable, ...] | None:
+    if names is None:
         return None
-    if len(raters) != columns or len(set(raters)) != columns:
-        raise ValueError(f"raters are one name per column, {columns}, and no name twice")
-    return tuple(raters)
+    if len(names) != count or len(set(names)) != count:
+        raise ValueError(f"{what}, {count}, and no name twice")
+    return tuple(names)

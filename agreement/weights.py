@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -28,7 +29,7 @@ def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -
     """
     categories = len(table.categories)
     if weights is None:
-        return 1 - np.eye(categories)
+        return _plain(categories)
     if isinstance(weights, str):
         if weights not in ("linear", "quadratic"):
             raise ValueError(
@@ -55,6 +56,13 @@ def disagreement(weights: Weights, table: Ratings, *, symmetric: bool = False) -
         )
     if (matrix != matrix.T).any() and symmetric:
         raise ValueError("weights must be symmetric where no rater comes first")
+    return matrix
+
+
+@lru_cache(maxsize=64)
+def _plain(categories: int) -> FloatArray:
+    matrix = np.asarray(1 - np.eye(categories))
+    matrix.flags.writeable = False
     return matrix
 
 

@@ -20,6 +20,7 @@ from annotate.actions import rewriting, seats
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from audit import rubrics
+from audit.comparing import comparison_of
 from audit.criteria import SHIPPED, Criterion, Rubric, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
 from audit.models import Rubric as Kept
@@ -287,6 +288,32 @@ def request_agreement(
     While one of the same part is waiting or under way, that one is returned. Refused: who does not
     lead.
     """
+    return _request(project, str(scope), by, now)
+
+
+def request_comparison(
+    *, project: Project, scope: Scope, against: Scope, by: Membership, now: datetime | None = None
+) -> AgreementReport:
+    """Ask for the agreement in two parts of the project to be compared; as `request_agreement`.
+
+    Refused as well: the same part twice, and reviews, of which only agreement is computed.
+    """
+    if scope == against:
+        raise Refused(_("Choose two different parts to compare."))
+    if scope.criterion or against.criterion:
+        raise Refused(_("Judgments are compared, not reviews. Leave the criterion open."))
+    return _request(project, str(scope), by, now, compares=True, against=str(against))
+
+
+def _request(
+    project: Project,
+    scope: str,
+    by: Membership,
+    now: datetime | None,
+    *,
+    compares: bool = False,
+    against: str = "",
+) -> AgreementReport:
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
         raise Refused(_("Only leads of this project can have its agreement computed."))
@@ -295,15 +322,25 @@ def request_agreement(
         # Two requests at once: the second waits here and then finds the first.
         Project.objects.select_for_update().get(pk=project.pk)
         under_way = (
-            AgreementReport.objects.of(str(scope))
-            .filter(project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING])
+            AgreementReport.objects.filter(
+                project=project,
+                state__in=[Job.State.QUEUED, Job.State.RUNNING],
+                scope=scope,
+                compares=compares,
+                against=against,
+            )
             .order_by("-pk")
             .first()
         )
         if under_way is not None:
             return under_way
         report = AgreementReport.objects.create(
-            project=project, scope=str(scope), requested_by=by.user, requested_at=now
+            project=project,
+            scope=scope,
+            compares=compares,
+            against=against,
+            requested_by=by.user,
+            requested_at=now,
         )
         enqueue(report)
     return report
@@ -311,12 +348,12 @@ def request_agreement(
 
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:
     """Fill a report with its project's agreement; the work of its job, which may be done again."""
-    report.figures = agreement_of(
-        report.project,
-        scope=kept(report.scope),
-        seed=report.seed,
-        resamples=report.resamples,
-        progress=progress,
+    how: dict[str, Any] = {"seed": report.seed, "resamples": report.resamples, "progress": progress}
+    scope = kept(report.scope)
+    report.figures = (
+        comparison_of(report.project, scope, kept(report.against), **how)
+        if report.compares
+        else agreement_of(report.project, scope=scope, **how)
     )
     report.sha256 = report.figures["sha256"]
     report.code_version = settings.VERSION
@@ -391,7 +428,7 @@ def _refuse_incomplete(said: Pass) -> None:
         raise Refused(_("Not rated yet: %(said)s.") % {"said": _names(said.unrated)})
     if said.unexplained:
         raise Refused(
-            _("Say in words what is poor about: %(said)s.") % {"said": _names(said.unexplained)}
+            _("Say in words why it fails on: %(said)s.") % {"said": _names(said.unexplained)}
         )
 
 
@@ -410,7 +447,7 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Refused(_("An auditor rated it poor. Give the reason for accepting it all the same."))
+        raise Refused(_("An auditor rejects it. Give the reason for accepting it all the same."))
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:

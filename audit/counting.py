@@ -172,6 +172,34 @@ def judgments_in(
     return found.filter(_standing(period, blind=scope.blind))
 
 
+def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Said, Said]]:
+    """How many units had which answers of people in one scope and which in another; empty where a
+    unit is not in the other. What two scopes are compared by.
+    """
+    parts: list[str] = []
+    parameters: list[Any] = []
+    for number, scope in enumerate((one, other)):
+        units = judgments_in(project, scope).values("narrative_id", "candidate_id")
+        units = _in_week(units.annotate(said=_answers("annotator_id", "relevance")), scope)
+        sql, more = units.order_by().query.sql_with_params()
+        parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, said FROM ({sql}) u")  # noqa: S608 -- ours
+        parameters += more
+    found: Counter[tuple[Said, Said]] = Counter()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT one, other, COUNT(*) FROM ("  # noqa: S608 -- ours
+            "SELECT MAX(CASE WHEN part = 0 THEN said END) AS one, "
+            "MAX(CASE WHEN part = 1 THEN said END) AS other "
+            f"FROM ({' UNION ALL '.join(parts)}) parts GROUP BY narrative_id, candidate_id"
+            ") units GROUP BY one, other",
+            parameters,
+        )
+        while rows := cursor.fetchmany(10_000):
+            for said, heard, times in rows:
+                found[_read(said or ""), _read(heard or "")] += times
+    return found
+
+
 def in_force(project: Project) -> Any:
     """The keys of the narratives in force, of every side."""
     return (
@@ -371,7 +399,7 @@ def _grouped(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
 
 
 def _read(said: str) -> Said:
-    answers = (answer.split(":") for answer in said.split(","))
+    answers = (answer.split(":") for answer in said.split(",") if answer)
     # Files may tell of two answers of one person at once; which counts is the same anywhere.
     of_each = dict(sorted((int(member), int(value)) for member, value in answers))
     return tuple(of_each.items())

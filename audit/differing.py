@@ -8,7 +8,7 @@ rows of their own tables and need no counting of answers.
   rule (`annotate.pure.consensus` says the same of one candidate); verdicts on a condition by the
   same rule. Both under narratives in force only.
 - Reviews differ when one auditor rejects a narrative in force on a criterion and another does not.
-- Checks differ when the first two of a claimed label do.
+- Checks differ when the first two of a claimed label do, or one of them cannot judge it.
 
 The effect is 2 where settling decides on a document that was relevant before, or on a whole
 instruction, 1 where it decides on another document, 0 where no document's relevance hangs on it:
@@ -401,14 +401,21 @@ def _checks(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bo
     rows = rows.annotate(
         second=Subquery(second.values("relevance")[:1]),
         second_at=Subquery(second.values("at")[:1]),
-    ).filter(Q(second__lt=F("relevance")) | Q(second__gt=F("relevance")))
+        second_cannot=Subquery(second.values("cannot_judge")[:1]),
+    ).filter(
+        Q(second__lt=F("relevance"))
+        | Q(second__gt=F("relevance"))
+        | Q(cannot_judge=True, second_at__isnull=False)
+        | Q(second_cannot=True)
+    )
     if not in_any_state:
         # A third person settles.
         rows = rows.filter(~Exists(said.filter(place=Check.SETTLES))).exclude(
             Exists(said.filter(checker=reader.member))
         )
     rows = rows.annotate(
-        distance=Abs(F("relevance") - F("second")),
+        # Who cannot judge is nowhere on the scale: as far as the nearest other answer.
+        distance=Coalesce(Abs(F("relevance") - F("second")), 1),
         effect=Value(0),
         since=Greatest("at", "second_at"),
     )

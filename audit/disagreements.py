@@ -428,7 +428,7 @@ def _add_reviews(items: dict[Thing, Item], names: _Names) -> None:
 def _add_checks(items: dict[Thing, Item], names: _Names) -> None:
     """What the first two said of a claimed label."""
     things = {thing.part: thing for thing in _of(items, Kind.CHECK)}
-    said: dict[int, dict[int, tuple[str, int]]] = {}
+    said: dict[int, dict[int, tuple[str, int | None]]] = {}
     rows = (
         Check.objects.current()
         .filter(item__in=things)
@@ -443,9 +443,10 @@ def _add_checks(items: dict[Thing, Item], names: _Names) -> None:
             thing, {member: name for member, (name, _relevance) in people.items()}
         ).items():
             items[thing].voices.append(Voice(shown, relevance=people[member][1]))
-        grades = [relevance for _name, relevance in people.values()]
-        if grades:
-            items[thing].distance = max(grades) - min(grades)
+        grades = [relevance for _name, relevance in people.values() if relevance is not None]
+        if people:
+            apart = len(grades) == len(people)
+            items[thing].distance = max(grades) - min(grades) if apart else 1
 
 
 def _add_decisions(items: dict[Thing, Item]) -> None:

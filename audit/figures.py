@@ -65,6 +65,7 @@ class Against(NamedTuple):
     crossed: list[Crossed]
 
 
+_ONLY_IF_SPLIT = ("categories", "guidelines", "weeks")
 _PAIR = ("one", "other")
 
 
@@ -74,6 +75,9 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     """
     judgments, reviews = figures["judgments"], figures["reviews"]
     scope = kept(figures.get("scope", ""))
+    # A report of an older version knows nothing of repeats.
+    selves = figures.get("selves", {"all": None, "people": []})
+    together = [selves["all"]] if len(selves["people"]) > 1 else []
     found = [
         Table(
             "judgments",
@@ -94,6 +98,16 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                     replace(scope, people=tuple(one["raters"])),
                 )
                 for one in judgments["pairs"]
+            ],
+        ),
+        Table(
+            "selves",
+            _("Each person with themselves"),
+            _("person"),
+            "documents",
+            [
+                *(_line(_("All people"), one) for one in together),
+                *(_line(one["raters"][0], one) for one in selves["people"]),
             ],
         ),
         Table(
@@ -147,7 +161,22 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             ],
         ),
     ]
-    return [table for table in found if any(line.ratings for line in table.lines)]
+    return [table for table in found if _tells(table)]
+
+
+def _tells(table: Table) -> bool:
+    """Whether a table has anything in it, and more than the whole once more."""
+    if table.key in _ONLY_IF_SPLIT and len(table.lines) < 2:
+        return False
+    return any(line.units for line in table.lines)
+
+
+def lonely(figures: dict[str, Any]) -> list[str]:
+    """Return who answered where nobody else did, so that there is nothing to compare; by name."""
+    everything = (figures["judgments"]["all"], figures["reviews"]["all"])
+    if any(scope["units"] for scope in everything):
+        return []
+    return sorted({name for scope in everything for name in scope["raters"]})
 
 
 def against_machines(figures: dict[str, Any]) -> list[Against]:
@@ -197,6 +226,10 @@ def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Li
         # A report of an older version does not have those that came later.
         if key in figures["coefficients"]
     ]
+    for key, title in (("prevalence", _("Prevalence index")), ("bias", _("Bias index"))):
+        if key in figures:
+            of = _("relevant is %(grade)s or more") % {"grade": figures["relevant_from"]}
+            coefficients.append({**figures[key], "title": f"{title}, {of}"})
     return Line(
         label,
         figures["units"],

@@ -362,7 +362,7 @@ class ComparedForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        """Ask for two different parts."""
+        """Ask for two different parts of the judgments."""
         given = super().clean() or self.cleaned_data
         if not self.errors and given["of"] == given["against"]:
             self.add_error("against", _("Choose two different parts to compare."))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import uuid
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django.db import models
 from django.db.models import Q
@@ -236,6 +237,12 @@ class Sample(models.Model):
         STRATUM = "stratum", "of each stratum"
         INSTRUCTION = "instruction", "of each instruction"
 
+    class Asks(models.TextChoices):
+        """What is claimed, and asked of who checks."""
+
+        GRADE = "grade", "Which grade it is"
+        COUNT = "count", "How many conditions it meets"
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="samples")
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.RANDOM)
@@ -246,6 +253,7 @@ class Sample(models.Model):
     )
     # Whether only what is claimed to be relevant was looked at.
     relevant_only = models.BooleanField(default=False)
+    asks = models.CharField(max_length=10, choices=Asks, default=Asks.GRADE)
     stratify = models.CharField(max_length=10, choices=Stratify, default=Stratify.NONE)
     seed = models.PositiveBigIntegerField(null=True, blank=True)
     per = models.CharField(max_length=12, choices=Per, default=Per.STRATUM)
@@ -347,7 +355,13 @@ class Check(models.Model):
     item = models.ForeignKey(SampleItem, on_delete=models.PROTECT, related_name="checks")
     checker = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="checks")
     place = models.PositiveSmallIntegerField()
-    relevance = models.IntegerField()
+    # The grade; of a sample that asks for conditions, how many are met. Null: one cannot judge it.
+    relevance = models.IntegerField(null=True, blank=True)
+    cannot_judge = models.BooleanField(default=False)
+    # Answers by the key of the condition: {"7": "met"}.
+    verdicts: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
+        default=dict, blank=True
+    )
     words = models.TextField(blank=True)
     at = models.DateTimeField(default=timezone.now)
     # Current while null. Set when the checker said something else, or took it back.
@@ -370,6 +384,12 @@ class Check(models.Model):
                 fields=["item", "place"],
                 condition=Q(superseded_at__isnull=True),
             ),
+            # Whoever cannot judge gives no grade, and everybody else does.
+            models.CheckConstraint(
+                name="check_grade_or_cannot_judge",
+                condition=Q(cannot_judge=True, relevance__isnull=True)
+                | Q(cannot_judge=False, relevance__isnull=False),
+            ),
             models.CheckConstraint(name="check_places_1_to_3", condition=Q(place__range=(1, 3))),
             models.CheckConstraint(
                 name="check_withdrawn_is_superseded",
@@ -383,6 +403,10 @@ class Check(models.Model):
 
     def __str__(self) -> str:
         return f"check {self.pk}"
+
+    def answers(self) -> dict[int, str]:
+        """Answers by the key of the condition."""
+        return {int(condition): answer for condition, answer in self.verdicts.items()}
 
 
 class Reveal(models.Model):
@@ -483,5 +507,8 @@ class AgreementReport(Job):
 
     def get_absolute_url(self) -> str:
         """Where the newest report of the same part of its project is shown."""
+        if self.compares:
+            where = reverse("audit:agreement_comparison", args=[self.project.slug])
+            return f"{where}?{urlencode({'of': self.scope, 'against': self.against})}"
         where = reverse("audit:agreement", args=[self.project.slug])
         return f"{where}?{self.scope}" if self.scope else where

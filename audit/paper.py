@@ -54,7 +54,11 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
         )
         % about
     ]
-    parts += [f"{entry['units']:,} {entry['reason']}." for entry in line.excluded]
+    parts += [
+        _("Left out: %(units)s %(reason)s.")
+        % {"units": f"{entry['units']:,}", "reason": entry["reason"]}
+        for entry in line.excluded
+    ]
     first = line.headline if line.headline["value"] is not None else told[0]
     parts.append(_told(first))
     percent = next((one for one in told if one["name"] == "percent agreement"), None)
@@ -62,6 +66,17 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
         parts.append(_told(percent))
     if first["interval"]:
         parts.append(_("Intervals: %(how)s.") % {"how": first["interval_note"]})
+    if first.get("interval_over_queries"):
+        low, high = map(_number, first["interval_over_queries"])
+        parts.append(
+            _("Over queries instead, %(name)s has the interval %(low)s to %(high)s (%(how)s).")
+            % {
+                "name": _title(first),
+                "low": low,
+                "high": high,
+                "how": first["interval_over_queries_note"],
+            }
+        )
     return " ".join(parts)
 
 
@@ -73,7 +88,7 @@ def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
     on = f"{figure['units']:,} {escaped(unit)}, {figure['raters']} raters"
     if of:
         on += f"; {escaped(of)}"
-    title = escaped(figure["title"])
+    title = escaped(_title(figure))
     if figure["value"] is None:
         return f"{title}: {escaped(figure['note'])} ({on})"
     said = f"{title} $= {figure['value']:.3f}$"
@@ -84,12 +99,22 @@ def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
     return f"{said} ({on}; {escaped(figure['interval_note'])})"
 
 
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
+def _title(figure: dict[str, Any]) -> str:
+    """The name with its variant in brackets: a comma would read as a list in a sentence."""
+    name, comma, variant = figure["title"].partition(", ")
+    return f"{name} ({variant})" if comma else name
+
+
 def _told(figure: dict[str, Any]) -> str:
     said = _("%(name)s was %(value)s") % {
-        "name": figure["title"],
-        "value": f"{figure['value']:.3f}".replace("-", "−"),
+        "name": _title(figure),
+        "value": _number(figure["value"]),
     }
     if figure["interval"]:
-        low, high = (f"{bound:.3f}".replace("-", "−") for bound in figure["interval"])
+        low, high = map(_number, figure["interval"])
         said += _(" (95 %% interval %(low)s to %(high)s)") % {"low": low, "high": high}
     return f"{said}."

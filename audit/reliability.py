@@ -10,9 +10,11 @@ only.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial, reduce
 from itertools import combinations
+from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import Max, Q
@@ -23,6 +25,8 @@ from audit.counting import Counts, Patterns, counts_of, in_force
 from audit.criteria import Criterion, Rubric
 from audit.models import AgreementReport, Review
 from audit.scopes import WHOLE, Scope, about, kept, periods_of
+from audit.selves import AGAIN, FIRST, NOBODY, TIMES, Selves, counted, repeats_in, selves
+from audit.selves import through as last_repeat
 from jobs.runner import Progress
 
 if TYPE_CHECKING:
@@ -38,12 +42,15 @@ COEFFICIENTS: dict[str, str] = {
     "alpha_nominal": "Krippendorff's alpha, nominal",
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
+    "scott": "Scott's pi",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2, quadratic weights",
 }
 # The one that stands first: it takes any number of people, missing answers and the scale.
 HEADLINE = "alpha_ordinal"
 
 # What a report is split by beside the whole; `agreement_of` takes any of them.
-SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine")
+SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine", "self")
 
 
 class Since(NamedTuple):
@@ -74,11 +81,15 @@ def agreement_of(
 
     Keys: project, scope (the address's query string, "" for the whole), sha256 (of everything that
     was counted: the same answers have the same sum), computed_at, scale, levels, seed, resamples,
-    through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric.
+    through (the newest rows that were seen), left_out, judgments, machines, reviews, rubric,
+    selves.
 
     A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
-    each of these with value (or None and the reason in note), interval and interval_note; that of a
-    pair has `table`, how often the first gave one grade of the scale and the second another.
+    each of these with value (or None and the reason in note), interval and interval_note; where
+    there are several queries, those of `judgments.all` have interval_over_queries and
+    interval_over_queries_note as well. That of a pair has `table`, how often the first gave one
+    grade of the scale and the second another, `prevalence` and `bias` (coefficients) of being
+    relevant, from the grade `relevant_from` on.
 
     - judgments: `all` is a scope; `pairs`, `queries`, `categories`, `guidelines` and `weeks` are
       lists of scopes. One of `queries` has `query` (its id), of `categories` `category` ("" where
@@ -91,6 +102,8 @@ def agreement_of(
     - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
       has its `name`. `rubric` is the name of the rubric that all of these reviews are under,
       `levels` each of its levels with the number it counts as.
+    - selves: each person with themselves (`audit.selves`): `all` is a scope, or None where nobody
+      said anything twice, `people` a list of scopes, each with one rater and its `table`.
 
     `by` names the splits (SPLITS) to measure; the lists of the others are empty.
     """
@@ -100,7 +113,7 @@ def agreement_of(
         "project": project.slug,
         "scope": str(scope),
         "computed_at": (now or timezone.now()).isoformat(),
-        "through": _through(project),
+        "through": through(project),
     }
     counts = counts_of(project, scope)
     people = {under: counts.people(patterns) for under, patterns in counts.judgments.items()}
@@ -115,9 +128,14 @@ def agreement_of(
     weeks = counts.weeks if "week" in by else {}
     machines = _machines(counts) if "machine" in by else []
     criteria = _criteria(counts, scope) if "criterion" in by else ()
-    measure = _Measure(counts.scale, names, seed, resamples, progress)
-    levels = _Measure(sorted(counts.levels.values()), names, seed, resamples, progress)
-    splits = (pairs, queries, categories, guidelines, weeks, criteria)
+    measure = Measure(
+        counts.scale, names, seed, resamples, progress, relevant_from=project.relevant_from
+    )
+    levels = Measure(sorted(counts.levels.values()), names, seed, resamples, progress)
+    twice = selves(project, scope) if "self" in by else NOBODY
+    times = Measure(sorted({*counts.scale, *twice.values}), TIMES, seed, resamples, progress)
+    alone = twice.people if len(twice.people) < 2 else {"": None, **twice.people}
+    splits = (pairs, queries, categories, guidelines, weeks, criteria, alone)
     progress.start(
         2 + sum(map(len, splits)) + sum(len(found) for _machine, found in machines),
         "Measuring agreement",
@@ -125,15 +143,15 @@ def agreement_of(
     periods = periods_of(project)
     return {
         **frame,
-        "sha256": counts.sha256,
+        "sha256": twice.sum_with(counts.sha256),
         "scale": counts.scale,
         "rubric": counts.rubric.name,
         "levels": counts.levels,
         "seed": seed,
         "resamples": resamples,
-        "left_out": _left_out(project, scope, counts.rubric),
+        "left_out": _left_out(project, scope, counts.rubric, twice.left_out),
         "judgments": {
-            "all": measure(everything),
+            "all": measure(everything, clusters=_by(people, "query")),
             "pairs": [measure(patterns, raters=pair) for pair, patterns in pairs],
             "queries": [{"query": query, **measure(found)} for query, found in queries.items()],
             "categories": [
@@ -167,39 +185,69 @@ def agreement_of(
                 for criterion in criteria
             },
         },
+        "selves": _of_selves(twice, times),
     }
+
+
+def _of_selves(twice: Selves, measure: Measure) -> dict[str, Any]:
+    """Each person with themselves, and everybody so together."""
+    people = [
+        {**measure(counted(answers), raters=(FIRST, AGAIN)), "raters": [name]}
+        for name, answers in twice.people.items()
+    ]
+    together = None
+    if len(people) > 1:
+        everybody = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
+        together = {**everybody, "raters": list(twice.people)}
+    return {"all": together or (people[0] if people else None), "people": people}
 
 
 def since(report: AgreementReport) -> Since:
     """Return what has come after a computed report: its figures do not know of it."""
     figures = report.figures or {}
-    through, moment = figures["through"], datetime.fromisoformat(figures["computed_at"])
-    scope = kept(report.scope)
-    of_scope = about(scope, "narrative__")
-    judgments = Judgment.objects.filter(of_scope, annotator__project=report.project_id)
-    reviews = Review.objects.filter(of_scope, auditor__project=report.project_id)
-    if scope.people:
-        judgments = judgments.filter(annotator__name__in=scope.people)
-        reviews = reviews.filter(auditor__name__in=scope.people)
-    if scope.criterion:
+    seen, moment = figures["through"], datetime.fromisoformat(figures["computed_at"])
+    scopes = [kept(report.scope), *([kept(report.against)] if report.compares else [])]
+    judgments = Judgment.objects.filter(
+        reduce(or_, (_of_people(scope, "annotator") for scope in scopes)),
+        annotator__project=report.project_id,
+    )
+    reviews = Review.objects.filter(
+        reduce(or_, (_of_people(scope, "auditor") for scope in scopes)),
+        auditor__project=report.project_id,
+    )
+    if report.compares:
+        reviews = reviews.none()
+    if scopes[0].criterion:
         judgments = judgments.none()
-    come = judgments.filter(pk__gt=through["judgment"])
+    come = judgments.filter(pk__gt=seen["judgment"])
     # What was judged again has come; what was taken back has gone.
     gone = judgments.filter(
-        pk__lte=through["judgment"], superseded_at__gt=moment, replaced_by__isnull=True
+        pk__lte=seen["judgment"], superseded_at__gt=moment, replaced_by__isnull=True
     )
     narratives = Narrative.objects.filter(
-        about(scope, ""), pair__project=report.project_id, pk__gt=through["narrative"]
+        reduce(or_, (about(scope, "") for scope in scopes)),
+        pair__project=report.project_id,
+        pk__gt=seen["narrative"],
     )
+    # An older report knows of no repeats, and a comparison is not of them.
+    again = repeats_in(report.project_id, scopes[0]).filter(pk__gt=seen.get("repeat", 0))
+    if report.compares:
+        again = again.none()
     return Since(
-        come.count(),
+        come.count() + again.count(),
         gone.count(),
         reviews.filter(submitted_at__gt=moment).count(),
         narratives.count(),
     )
 
 
-class _Measure:
+def _of_people(scope: Scope, who: str) -> Q:
+    """What a scope is of, for rows with a narrative and a member in the column `who`."""
+    of_scope = about(scope, "narrative__")
+    return of_scope & Q(**{f"{who}__name__in": scope.people}) if scope.people else of_scope
+
+
+class Measure:
     """Computes one scope after the other on one scale, and counts them."""
 
     def __init__(
@@ -209,6 +257,8 @@ class _Measure:
         seed: int,
         resamples: int,
         progress: Progress,
+        *,
+        relevant_from: int | None = None,
     ) -> None:
         self._scale = scale
         self._names = names
@@ -218,55 +268,118 @@ class _Measure:
             "resamples": resamples,
         }
         self._progress = progress
+        self._relevant_from = relevant_from
 
-    def __call__(self, patterns: Patterns, raters: Sequence[int] = ()) -> dict[str, Any]:
-        """Measure patterns; `raters` is their order where it is not that of their names."""
-        from agreement import (
-            cohen_kappa,
-            fleiss_kappa,
-            krippendorff_alpha,
-            percent_agreement,
-        )
-
+    def __call__(
+        self,
+        patterns: Patterns,
+        raters: Sequence[int] = (),
+        clusters: Mapping[str, Patterns] | None = None,
+    ) -> dict[str, Any]:
+        """Measure patterns; `raters` is their order where it is not that of their names, and
+        `clusters` the same patterns by what their units belong to, for intervals over these too.
+        """
         who = list(raters) or sorted(
             {member for said in patterns for member, _value in said}, key=self._names.__getitem__
         )
-        ratings = _ratings(patterns, who, self._scale)
+        ratings = ratings_of(patterns, who, self._scale)
         found = {
-            "percent": percent_agreement(ratings, **self._how),
-            "cohen": cohen_kappa(ratings, **self._how),
-            "cohen_linear": cohen_kappa(ratings, weights="linear", **self._how),
-            "cohen_quadratic": cohen_kappa(ratings, weights="quadratic", **self._how),
-            "fleiss": fleiss_kappa(ratings, **self._how),
-            "alpha_nominal": krippendorff_alpha(ratings, level="nominal", **self._how),
-            "alpha_ordinal": krippendorff_alpha(ratings, level="ordinal", **self._how),
-            "alpha_interval": krippendorff_alpha(ratings, level="interval", **self._how),
+            key: ready_for_json(of(ratings, **self._how)) for key, of in coefficients().items()
         }
+        if clusters is not None and len(clusters) > 1:
+            clustered = ratings_of(patterns, who, self._scale, clusters)
+            for key, of in coefficients().items():
+                over = of(clustered, **self._how)
+                found[key] |= {
+                    "interval_over_queries": ready_for_json(over)["interval"],
+                    "interval_over_queries_note": over.interval_note,
+                }
         self._progress.advance()
-        table = {"table": _table(patterns, raters, self._scale)} if len(raters) == 2 else {}
         return {
             "raters": [self._names[member] for member in who],
             "units": ratings.units,
             "ratings": sum(len(said) * times for said, times in patterns.items()),
             "excluded": [entry._asdict() for entry in ratings.excluded],
-            "coefficients": {key: _ready_for_json(one) for key, one in found.items()},
-            **table,
+            "coefficients": found,
+            **(self._of_two(patterns, who) if len(raters) == 2 else {}),
         }
 
+    def _of_two(self, patterns: Patterns, raters: Sequence[int]) -> dict[str, Any]:
+        """What only two raters have: how their values meet, and how unequally they call documents
+        relevant.
+        """
+        from agreement import bias_index, prevalence_index
 
-def _ratings(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> Ratings:
-    """Patterns as the package takes them: one row each, nan where someone did not answer."""
+        found: dict[str, Any] = {"table": _table(patterns, raters, self._scale)}
+        if self._relevant_from is not None:
+            relevant: Patterns = Counter()
+            for said, times in patterns.items():
+                answers = tuple(
+                    (member, int(value >= self._relevant_from)) for member, value in said
+                )
+                relevant[answers] += times
+            ratings = ratings_of(relevant, raters, [0, 1])
+            found["relevant_from"] = self._relevant_from
+            found["prevalence"] = ready_for_json(prevalence_index(ratings, **self._how))
+            found["bias"] = ready_for_json(bias_index(ratings, **self._how))
+        return found
+
+
+def coefficients() -> dict[str, Callable[..., Coefficient]]:
+    """What computes each of COEFFICIENTS."""
+    # Only who computes waits for numpy.
+    from agreement import (
+        cohen_kappa,
+        fleiss_kappa,
+        gwet_ac,
+        krippendorff_alpha,
+        percent_agreement,
+        scott_pi,
+    )
+
+    return {
+        "percent": percent_agreement,
+        "cohen": cohen_kappa,
+        "cohen_linear": partial(cohen_kappa, weights="linear"),
+        "cohen_quadratic": partial(cohen_kappa, weights="quadratic"),
+        "fleiss": fleiss_kappa,
+        "alpha_nominal": partial(krippendorff_alpha, level="nominal"),
+        "alpha_ordinal": partial(krippendorff_alpha, level="ordinal"),
+        "alpha_interval": partial(krippendorff_alpha, level="interval"),
+        "scott": scott_pi,
+        "gwet_ac1": gwet_ac,
+        "gwet_ac2": partial(gwet_ac, weights="quadratic"),
+    }
+
+
+def ratings_of(
+    patterns: Patterns,
+    raters: Sequence[int],
+    scale: Sequence[int],
+    clusters: Mapping[str, Patterns] | None = None,
+) -> Ratings:
+    """Patterns as the package takes them, one row each: nan where someone did not answer. With
+    `clusters` one row for each pattern of each of them.
+    """
     import numpy as np
 
     from agreement import Ratings
 
+    groups = {"": patterns} if clusters is None else clusters
+    said = [one for group in groups.values() for one in group]
+    times = [number for group in groups.values() for number in group.values()]
+    belongs = [name for name, group in groups.items() for _one in group]
     place = {member: at for at, member in enumerate(raters)}
-    rows = np.full((len(patterns), len(raters)), np.nan)
-    for row, said in zip(rows, patterns, strict=True):
-        for member, value in said:
+    rows = np.full((len(said), len(raters)), np.nan)
+    for row, answers in zip(rows, said, strict=True):
+        for member, value in answers:
             row[place[member]] = value
-    times = np.fromiter(patterns.values(), dtype=np.int64, count=len(patterns))
-    return Ratings.from_matrix(np.repeat(rows, times, axis=0), categories=list(scale) or "seen")
+    return Ratings.from_patterns(
+        rows,
+        np.array(times, dtype=np.int64),
+        categories=list(scale) or "seen",
+        clusters=None if clusters is None else belongs,
+    )
 
 
 def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> list[list[int]]:
@@ -280,7 +393,8 @@ def _table(patterns: Patterns, raters: Sequence[int], scale: Sequence[int]) -> l
     return table
 
 
-def _ready_for_json(coefficient: Coefficient) -> dict[str, Any]:
+def ready_for_json(coefficient: Coefficient) -> dict[str, Any]:
+    """A coefficient as figures keep it."""
     interval = coefficient.interval
     return {
         "name": coefficient.name,
@@ -357,12 +471,14 @@ def _criteria(counts: Counts, scope: Scope) -> list[Criterion]:
     return [one for one in counts.rubric.criteria if scope.criterion in ("", one.key)]
 
 
-def _through(project: Project) -> dict[str, int]:
+def through(project: Project) -> dict[str, int]:
+    """The newest rows of a project: what is newer has come since."""
     judgments = Judgment.objects.filter(annotator__project=project)
     narratives = Narrative.objects.filter(pair__project=project)
     return {
         "judgment": judgments.aggregate(last=Max("pk"))["last"] or 0,
         "narrative": narratives.aggregate(last=Max("pk"))["last"] or 0,
+        "repeat": last_repeat(project),
     }
 
 
@@ -370,24 +486,34 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-ONE = {"judgments": "judgment", "documents": "document", "reviews": "review"}
+ONE = {
+    "judgments": "judgment",
+    "documents": "document",
+    "reviews": "review",
+    "repeats": "repeat",
+}
 MANY = {name: name for name in ONE}
 
 
-def _left_out(project: Project, scope: Scope, rubric: Rubric) -> list[dict[str, Any]]:
-    """What people said that does not enter the figures, and why."""
-    of_scope = about(scope, "narrative__")
-    said = Judgment.objects.current().of_people().filter(of_scope, annotator__project=project)
+def _left_out(
+    project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """What people said that does not enter the figures, and why; `besides`: counted already."""
+    said = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(_of_people(scope, "annotator"), annotator__project=project)
+    )
     flags = (
         Flag.objects.current()
-        .filter(of_scope, annotator__project=project, narrative__in=in_force(project))
+        .filter(
+            _of_people(scope, "annotator"),
+            annotator__project=project,
+            narrative__in=in_force(project),
+        )
         .exclude(kind=Flag.Kind.LATER)
     )
-    reviews = Review.objects.filter(of_scope, auditor__project=project)
-    if scope.people:
-        said = said.filter(annotator__name__in=scope.people)
-        flags = flags.filter(annotator__name__in=scope.people)
-        reviews = reviews.filter(auditor__name__in=scope.people)
+    reviews = Review.objects.filter(_of_people(scope, "auditor"), auditor__project=project)
     if scope.criterion:
         said, flags = said.none(), flags.none()
     removed = Q(narrative__pair__removed_at__isnull=False)
@@ -402,6 +528,7 @@ def _left_out(project: Project, scope: Scope, rubric: Rubric) -> list[dict[str, 
         .filter(auditor__is_machine=False)
         .exclude(rubric=rubric.name)
         .count(),
+        **besides,
     }
     return [
         {"reason": reason.format_map(ONE if count == 1 else MANY), "count": count}

@@ -21,7 +21,7 @@ from annotate.errors import Refused
 from annotate.models import Guideline, InstructionPair, Membership, Narrative, Project, Query
 from audit import rubrics
 from audit.criteria import Rubric
-from audit.models import Review
+from audit.models import AgreementReport, Review
 
 # What an address may say of a scope; everything may be left out.
 FIELDS = (
@@ -188,7 +188,7 @@ def _refuse_times(project: Project, guideline: str, week: str) -> None:
     if guideline:
         newest = Guideline.objects.latest_of(project)
         last = newest.version if newest else 0
-        if not guideline.isascii() or not guideline.isdecimal() or int(guideline) > last:
+        if not last or guideline not in map(str, range(last + 1)):
             raise Refused(
                 _("There is no version %(version)s of the guidelines. The newest is %(last)s.")
                 % {"version": guideline, "last": last}
@@ -209,6 +209,24 @@ def categories_of(project: Project) -> list[str]:
     """The categories that instructions of a project have, in their order."""
     found = InstructionPair.objects.filter(project=project).exclude(category="")
     return sorted(found.values_list("category", flat=True).distinct())
+
+
+def parts_of(project: Project) -> list[Scope]:
+    """The parts of a project that one would set against each other, and those of earlier reports;
+    the whole first.
+    """
+    versions = list(periods_of(project))
+    found = [
+        WHOLE,
+        *(Scope(category=key) for key in categories_of(project)),
+        *(Scope(guideline=version) for version in versions if len(versions) > 1),
+        *(Scope(side=side) for side in Narrative.Side.values),
+        Scope(blind=True),
+    ]
+    reports = AgreementReport.objects.filter(project=project, compares=False).order_by()
+    earlier = [kept(written) for written in reports.values_list("scope", flat=True).distinct()]
+    others = sorted((one for one in earlier if not one.criterion), key=str)
+    return list(dict.fromkeys([*found, *others]))
 
 
 def rubric_of(project: Project) -> Rubric:

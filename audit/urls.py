@@ -26,7 +26,6 @@ urlpatterns = [
         "projects/<slug:slug>/reviews/rejected.jsonl", reviews.rejected_file, name="rejected_file"
     ),
     path("pairs/<int:pk>/review/", reviews.review, name="review"),
-    path("pairs/<int:pk>/review/ratings/<slug:criterion>/", reviews.rating, name="rating"),
     path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
     path("narratives/<int:narrative>/decision/", reviews.decision, name="decision"),
     path(
@@ -114,7 +113,12 @@ urlpatterns = [
         name="agreement_machines",
     ),
     path(
-        "projects/<slug:slug>/agreement/units/<slug:of>.csv",
+        "projects/<slug:slug>/agreement/comparison/",
+        agreement.agreement_comparison,
+        name="agreement_comparison",
+    ),
+    path(
+        "projects/<slug:slug>/agreement/units.csv",
         agreement.agreement_units,
         name="agreement_units",
     ),

@@ -48,6 +48,10 @@ GROUPS = {
         "rubrics": "rubrics",
         "reviews": "reviews",
         "decisions": "decisions on instructions",
+        "repeats": "answers to documents that came again",
+        "samples": "samples of labels",
+        "checks": "checked labels",
+        "checks_open": "labels not checked yet, left out",
         "drafts": "reviews not submitted, left out",
     },
     "Judgments": {

@@ -132,6 +132,18 @@ def jsonl_rules() -> list[Rule]:
             "agreed to be met, and is null while one is not agreed on.",
         ),
         Rule(
+            about="Checks",
+            says="checks.jsonl has the labels that two people agree on or a third has settled, "
+            "with what was claimed and what each said; samples.jsonl how each sample was drawn, "
+            "from how many labels of each stratum. Labels whose check is not over are counted and "
+            "left out.",
+        ),
+        Rule(
+            about="Repeats",
+            says="repeats.jsonl has what people said of documents that came to them again, "
+            "unmarked, beside what they had said first. It counts in no relevance.",
+        ),
+        Rule(
             about="Machines",
             says="machine marks the judgments of machines; they never count among people.",
         ),

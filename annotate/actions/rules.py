@@ -37,6 +37,7 @@ FIELDS = (
     "hide_names",
     "judge_order",
     "order_seed",
+    "repeat_percent",
     "evidence_rule",
     "condition_rule",
     "overlap_rewrite",

@@ -72,6 +72,7 @@ class RulesForm(forms.ModelForm[Project]):
             "hide_names": _lazy("Hide names where a disagreement is settled"),
             "judge_order": _lazy("Order of the documents"),
             "order_seed": _lazy("Number that the shuffle begins with"),
+            "repeat_percent": _lazy("Documents that come to each person again, in percent"),
             "evidence_rule": _lazy("What judges must mark where relevance changes"),
             "condition_rule": _lazy("Does relevance follow from a narrative's conditions?"),
             "overlap_rewrite": _lazy("People who rewrite each narrative"),
@@ -93,6 +94,13 @@ class RulesForm(forms.ModelForm[Project]):
             "order_seed": (
                 _lazy(
                     "The same number gives everybody the same order again, so a paper can name it."
+                )
+            ),
+            "repeat_percent": (
+                _lazy(
+                    "They come later and unmarked, so that each person's agreement with themselves "
+                    "can be reported. What is said the second time changes no grade. Tell people "
+                    "in the guidelines that some documents may come again."
                 )
             ),
             "evidence_rule": (

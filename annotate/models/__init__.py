@@ -23,6 +23,7 @@ from annotate.models.project import (
     Project,
     User,
 )
+from annotate.models.repeat import Repeat
 
 __all__ = [
     "Adjudication",
@@ -47,6 +48,7 @@ __all__ = [
     "Preferences",
     "Project",
     "Query",
+    "Repeat",
     "Run",
     "RunLine",
     "User",

@@ -150,6 +150,10 @@ class Judgment(models.Model):
     def __str__(self) -> str:
         return f"judgment {self.pk}"
 
+    def answers(self) -> dict[int, str]:
+        """Answers by the key of the condition; verdicts fetched ahead are not asked for anew."""
+        return {verdict.condition_id: verdict.answer for verdict in self.verdicts.all()}
+
 
 class Verdict(models.Model):
     """What a judgment says of one condition of its narrative."""

@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotate.pure.repeats import MOST_PERCENT
+
 
 class User(AbstractUser):
     """A person who can sign in."""
@@ -91,6 +93,10 @@ class Project(models.Model):
     judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
     # Of the shuffle, so that a paper can say how it was made.
     order_seed = models.PositiveIntegerField(default=0)
+    # So many of a person's documents come again later, unmarked, drawn with the same seed.
+    repeat_percent = models.PositiveSmallIntegerField(
+        default=0, validators=[MaxValueValidator(MOST_PERCENT)]
+    )
     evidence_rule = models.CharField(max_length=10, choices=EvidenceRule, default=EvidenceRule.NONE)
     condition_rule = models.CharField(
         max_length=10, choices=ConditionRule, default=ConditionRule.BY_HAND
@@ -117,6 +123,10 @@ class Project(models.Model):
                 condition=Q(overlap_rewrite__range=(1, 50))
                 & Q(overlap_judge__range=(1, 50))
                 & Q(overlap_review__range=(1, 50)),
+            ),
+            models.CheckConstraint(
+                name="project_repeats_at_most_half",
+                condition=Q(repeat_percent__lte=MOST_PERCENT),
             ),
             # Archived is a fact with who and when: both or neither.
             models.CheckConstraint(

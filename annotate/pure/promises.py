@@ -52,13 +52,15 @@ class Rule(StrEnum):
 class Counts:
     """The documents of a pair by what became of them.
 
-    `unknown_before` are those judged not relevant of which nothing is known from before: they
-    violate the instruction, and nobody can say that they dropped out.
+    `stayed` are those that were not relevant and are not; `unknown_before` those judged not
+    relevant of which nothing is known from before: they violate the instruction, and nobody can
+    say that they dropped out.
     """
 
     kept: int = 0
     dropped: int = 0
     grew: int = 0
+    stayed: int = 0
     unknown_before: int = 0
     disputed: int = 0
     unjudged: int = 0
@@ -86,10 +88,8 @@ class Counts:
     def add(self, before: int | None, now: int, relevant_from: int) -> Change:
         """Count a document whose relevance is known, and say what became of it."""
         became = change(before, now, relevant_from)
-        if became is Change.STAYED:
-            self.unknown_before += before is None
-        else:
-            setattr(self, became.value, getattr(self, became.value) + 1)
+        name = "unknown_before" if before is None and became is Change.STAYED else became.value
+        setattr(self, name, getattr(self, name) + 1)
         return became
 
     def promise(self, rule: Rule) -> Promise:

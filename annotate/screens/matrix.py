@@ -7,7 +7,7 @@ key opens. No document's text is read here, and no grade that the reader may not
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -147,9 +147,7 @@ def people_of(project: Project) -> list[Membership]:
     return list(found.order_by("name"))
 
 
-def matrix(
-    reader: Membership, people: Sequence[Membership], asked: Asked, *, size: int = SIZE
-) -> Matrix:
+def matrix(reader: Membership, people: Sequence[Membership], asked: Asked) -> Matrix:
     """Return a page of the matrix as the reader, a lead, may see it: eight queries.
 
     `people` have the columns. Where more than half decide, some rows only seem disputed; then what
@@ -159,13 +157,13 @@ def matrix(
     if asked.person is not None:
         people = [one for one in people if one.pk == asked.person]
     blind = blind_pairs(reader)
-    found = _rows(reader, asked, people, blind, size + 1)
+    found = _rows(reader, asked, people, blind, SIZE + 1)
     if asked.before is not None:
-        rows, more = found[:size][::-1], len(found) > size
+        rows, more = found[:SIZE][::-1], len(found) > SIZE
         before = _key(rows[0]) if more else None
         after = _key(rows[-1]) if rows else None
     else:
-        rows, more = found[:size], len(found) > size
+        rows, more = found[:SIZE], len(found) > SIZE
         before = _key(rows[0]) if rows and asked.after is not None else None
         after = _key(rows[-1]) if more else None
     return Matrix(people, rows, before, after)
@@ -250,7 +248,7 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
         rows = rows.filter(Exists(everybody.filter(relevance=grade)))
     if asked.state is None:
         return rows
-    rows = {
+    narrowed: dict[Wanted, Callable[[], QuerySet[Any, Any]]] = {
         Wanted.JUDGED: lambda: rows.filter(Exists(said)),
         Wanted.FLAGGED: lambda: rows.filter(Exists(flags)),
         Wanted.STALE: lambda: rows.filter(Exists(_stale(who))),
@@ -264,10 +262,11 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
             Exists(everybody.filter(_others_differ())),
         ),
         Wanted.SETTLED: lambda: rows.filter(Exists(Adjudication.objects.current().filter(**here))),
-    }[asked.state]()
+    }
+    found: QuerySet[Any, Any] = narrowed[asked.state]()
     if asked.person is not None and asked.state in {Wanted.DISPUTED, Wanted.SETTLED}:
-        rows = rows.filter(Exists(said))
-    return rows
+        found = found.filter(Exists(said))
+    return found
 
 
 def _seats(person: int | None) -> QuerySet[Assignment]:
@@ -328,9 +327,9 @@ def _open(
         return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
 
     flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
-    return rows.annotate(spoken=number(said) + number(flags.exclude(kind=Flag.Kind.LATER))).filter(
-        spoken__lt=project.overlap_judge
-    )
+    final = flags.exclude(kind=Flag.Kind.LATER)
+    counted: QuerySet[Any, Any] = rows.annotate(spoken=number(said) + number(final))
+    return counted.filter(spoken__lt=project.overlap_judge)
 
 
 def _key(row: Row) -> Key:
@@ -434,7 +433,7 @@ def _older(
         .exclude(narrative__in={narrative for narrative, _, _ in keys})
         .order_by("narrative__version")
         .values_list(
-            "narrative__pair_id",
+            "narrative__pair__pk",
             "narrative__side",
             "candidate_id",
             "annotator_id",

@@ -23,8 +23,10 @@ from annotate.models import (
     LookAgain,
     Membership,
     Narrative,
+    Repeat,
     RunLine,
 )
+from annotate.pure.repeats import unmasked
 from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
 
 
@@ -43,6 +45,8 @@ class Again:
 class Sheet:
     """One document on the judge page, with its place and what the reader said of it."""
 
+    # What the page knows it by: see `annotate.actions.pool.numbered`.
+    number: int
     candidate: Candidate
     # Its place in the reader's order, from 1.
     position: int
@@ -53,7 +57,7 @@ class Sheet:
     ranks: list[tuple[int, str]]
     # The grades that need a marked passage.
     wanted: list[int]
-    given: Judgment | None
+    given: Judgment | Repeat | None
     flag: Flag | None
     again: list[Again]
     # As the page's script reads it: JSON.
@@ -84,47 +88,66 @@ def sheets(
     wanted: Iterable[int],
     grades: Sequence[Grade],
 ) -> list[Sheet]:
-    """Return the sheets of the candidates `wanted`, in that order; one that is not in `order`, the
-    reader's pool, is left out.
+    """Return the sheets of the documents `wanted`, in that order; one that is not in `order`, the
+    reader's pool, is left out. Both hold the numbers that the page knows documents by.
 
     Four queries read texts, judgments, flags and what is asked for again, however many there are;
-    two more the verdicts and the ranks where there are any to be shown.
+    two more the verdicts and the ranks where there are any to be shown, and one what was said of
+    repeats.
     """
-    places = {candidate: place for place, candidate in enumerate(order, start=1)}
-    wanted = [candidate for candidate in dict.fromkeys(wanted) if candidate in places]
-    found = Candidate.objects.select_related("document__body").in_bulk(wanted)
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
+    places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
+    spots = {number: unmasked(number, member.pk) for number in wanted}
+    spots = {number: spot for number, spot in spots.items() if spot in places}
+    keys = {spot.candidate for spot in spots.values()}
+    found = Candidate.objects.select_related("document__body").in_bulk(keys)
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
     judgments = {
         judgment.candidate_id: judgment
         for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    again = wishes(narrative, member, wanted, flags)
+    repeats = (
+        {repeat.candidate_id: repeat for repeat in Repeat.objects.current().filter(**mine)}
+        if any(spot.again for spot in spots.values())
+        else {}
+    )
+    again = wishes(narrative, member, list(keys), flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
     # Made once: an address costs as much as a document's row.
     url = reverse("annotate:judge", args=[pair.pk, 0])
     made = []
-    for pk in wanted:
-        candidate = found[pk]
-        given, flag = judgments.get(pk), flags.get(pk)
+    for number, spot in spots.items():
+        candidate = found[spot.candidate]
+        given: Judgment | Repeat | None = judgments.get(spot.candidate)
+        flag = flags.get(spot.candidate)
+        if spot.again:
+            given, flag = _of_repeat(repeats.get(spot.candidate))
         made.append(
             Sheet(
+                number=number,
                 candidate=candidate,
-                position=places[pk],
-                url=f"{url.removesuffix('0/')}{pk}/",
+                position=places[spot],
+                url=f"{url.removesuffix('0/')}{number}/",
                 shown=prepared(candidate.document, _text(candidate.document), words),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
                 wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),
                 given=given,
                 flag=flag,
-                again=again.get(pk, []),
+                again=[] if spot.again else again.get(spot.candidate, []),
                 said=json.dumps(said(given, flag), ensure_ascii=False, separators=(",", ":")),
             )
         )
     return made
+
+
+def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
+    """What was said of a document that had come again, as a first time has it."""
+    if repeat is None:
+        return None, None
+    return (repeat if repeat.relevance is not None else None), repeat.as_flag()
 
 
 def wishes(
@@ -164,7 +187,7 @@ def wishes(
     return found
 
 
-def said(given: Judgment | None, flag: Flag | None) -> dict[str, Any]:
+def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
     """What a judge said of a document, as the page's script reads it; empty: nothing."""
     if given is not None:
         return {
@@ -174,9 +197,7 @@ def said(given: Judgment | None, flag: Flag | None) -> dict[str, Any]:
             "note": given.note,
             "evidence": given.evidence,
             "clauses": given.clauses,
-            "verdicts": {
-                str(verdict.condition_id): verdict.answer for verdict in given.verdicts.all()
-            },
+            "verdicts": {str(condition): answer for condition, answer in given.answers().items()},
         }
     if flag is not None:
         return {"kind": "flag", "uuid": str(flag.uuid), "flag": flag.kind, "words": flag.words}
@@ -188,14 +209,14 @@ def sitting_of(
     member: Membership,
     pair: InstructionPair,
     narrative: Narrative,
-    candidate: int | None,
+    number: int | None,
     at: Sitting,
     grades: Sequence[Grade],
     keys: dict[int, str],
 ) -> dict[str, Any]:
     """What the page's script has to know of a judge before a narrative, to be written as JSON.
 
-    `keys`: a key for the value of each grade.
+    `number`: that of the document on the page. `keys`: a key for the value of each grade.
     """
     project = pair.project
     return {
@@ -203,7 +224,7 @@ def sitting_of(
         "member": member.pk,
         "pair": pair.pk,
         "narrative": narrative.pk,
-        "candidate": candidate,
+        "candidate": number,
         "order": at.order,
         "said": {
             **{pk: ["flag", kind, str(at.uuids[pk])] for pk, kind in at.flagged.items()},

@@ -124,19 +124,17 @@ def promises(reader: Membership) -> Promises:
     """
     project = reader.project
     blind = blind_pairs(reader)
-    ready = (
-        pairs_with_pool(project)
-        .filter(altered_id__isnull=False)
-        .select_related("query")
-        .defer("query__description")
-        .order_by("pk")
+    in_force = (
+        Narrative.objects.current()
+        .filter(side=Narrative.Side.ALTERED, pair__in=pairs_with_pool(project).values("pk"))
+        .select_related("pair__query", "pair__project")
+        .defer("text", "pair__query__description")
+        .order_by("pair")
     )
-    every = {pair.altered_id: PairStanding(pair, pair.altered_id) for pair in ready}
+    every = {one.pk: PairStanding(one.pair, one.pk) for one in in_force}
     found = {key: one for key, one in every.items() if one.pair.pk not in blind}
     judged: Counter[int] = Counter()
-    narratives = Narrative.objects.filter(
-        pk__in=pairs_with_pool(project).exclude(pk__in=blind).values("altered_id")
-    )
+    narratives = in_force.exclude(pair__in=blind)
     relevant_from = project.relevant_from
     for standing in standings(narratives, reader):
         one = found[standing.narrative]

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from annotate import access, keymap
 from annotate.actions.judging import grades_that_need_evidence
-from annotate.actions.pool import Sitting, sitting
+from annotate.actions.pool import Sitting, sitting, without_repeats
 from annotate.errors import Refused
 from annotate.models import (
     Candidate,
@@ -27,6 +27,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
+from annotate.pure.repeats import unmasked
 from annotate.requests import PageRequest
 from annotate.screens.sheets import Again, sitting_of, wishes
 from annotate.views.judging import asked, narrative_for
@@ -43,7 +44,8 @@ class Row:
 
     # In the reader's own order, from 1.
     place: int
-    candidate: int
+    # What the reader's pages know it by.
+    number: int
     document: Document
     judgment: Judgment | None
     flag: Flag | None
@@ -71,7 +73,7 @@ class Window:
     """
 
     show: str
-    # Places in the whole order, from 1, with the candidates that stand there.
+    # Places in the whole order, from 1, with the numbers of the documents that stand there.
     places: list[tuple[int, int]]
     # Which of the rows that the filter keeps come first and last here, from 1; how many it keeps.
     first: int
@@ -91,7 +93,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
-    at = sitting(narrative=narrative, by=member)
+    at = without_repeats(sitting(narrative=narrative, by=member), member)
     shown = window(at, request.GET)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
@@ -120,7 +122,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
             member=member,
             pair=pair,
             narrative=narrative,
-            candidate=None,
+            number=None,
             at=at,
             grades=grades,
             keys=grade_keys,
@@ -199,7 +201,8 @@ def _rows(
     grades: list[Grade],
 ) -> list[Row]:
     """What the rows of a window show: five queries, and none of them reads a text."""
-    wanted = [candidate for _, candidate in shown.places]
+    keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
+    wanted = list(keys.values())
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
     candidates = Candidate.objects.select_related("document").in_bulk(wanted)
     judgments = {
@@ -212,7 +215,7 @@ def _rows(
     return [
         Row(
             place=place,
-            candidate=pk,
+            number=number,
             document=candidates[pk].document,
             judgment=(given := judgments.get(pk)),
             flag=flags.get(pk),
@@ -221,7 +224,8 @@ def _rows(
             more=given is not None
             and bool(given.note or given.evidence or given.clauses or given.verdicts.all()),
         )
-        for place, pk in shown.places
+        for place, number in shown.places
+        for pk in (keys[number],)
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import F
@@ -25,11 +26,11 @@ from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
 from audit import access, actions, paper
-from audit.figures import Table, against_machines, tables
-from audit.forms import ScopeForm
+from audit.figures import Table, against_machines, lonely, tables
+from audit.forms import ComparedForm, ScopeForm
 from audit.models import AgreementReport
-from audit.reliability import HEADLINE, Since, since
-from audit.scopes import Scope, kept, words
+from audit.reliability import COEFFICIENTS, HEADLINE, Since, since
+from audit.scopes import Scope, kept, parts_of, words
 from audit.units import Of, units
 from jobs.queue import cancel
 
@@ -52,11 +53,67 @@ def agreement_machines(request: PageRequest, slug: str) -> HttpResponse:
     return _of_scope(request, slug, "agreement_machines")
 
 
+@require_http_methods(["GET", "POST"])
+def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
+    """Set the agreement in two parts of the project against each other; a POST computes it."""
+    member = annotate_access.lead(request.user, slug)
+    offered = [
+        (str(part), _shown(words(part) or _("the whole project")))
+        for part in parts_of(member.project)
+    ]
+    asked = request.GET if {"of", "against"} & set(request.GET) else None
+    form = ComparedForm(offered, asked)
+    here = reverse("audit:agreement_comparison", args=[slug])
+    context: dict[str, Any] = {
+        "project": member.project,
+        "member": member,
+        "section": "agreement",
+        "place": "comparison",
+        "form": form,
+        "report": None,
+    }
+    if not form.is_valid():
+        status = 422 if request.method == "POST" else 200
+        return render(request, "audit/agreement_comparison.html", context, status=status)
+    of, against = form.cleaned_data["of"], form.cleaned_data["against"]
+    here = f"{here}?{urlencode({'of': of, 'against': against})}"
+    if request.method == "POST":
+        try:
+            actions.request_comparison(
+                project=member.project, scope=kept(of), against=kept(against), by=member
+            )
+        except Refused as refused:
+            messages.error(request, str(refused))
+        return redirect(here)
+    reports = AgreementReport.objects.filter(
+        project=member.project, compares=True, scope=of, against=against
+    )
+    report = reports.order_by("-pk").defer("figures").first()
+    context |= {
+        "report": report,
+        "here": here,
+        "poll_url": here,
+        "seconds_left": _seconds_left(report),
+    }
+    if request.htmx:
+        if report is None or report.is_over:
+            return HttpResponseClientRefresh()
+        return render(request, "audit/agreement.html#job", context)
+    if must_answer_first(member):
+        context["blind"] = access.BLIND
+    else:
+        context |= _compared(reports.computed().first())
+    return render(request, "audit/agreement_comparison.html", context)
+
+
 @require_GET
 def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show one report as it was computed, whatever came after it."""
     member = access.told(request.user, slug)
     report = access.computed_report(request.user, slug, pk)
+    if report.compares:
+        # The newest of the same two parts: the page has room for one.
+        return redirect(report)
     scope = kept(report.scope)
     context = _frame(member, scope, "agreement") | {
         "form": ScopeForm(member.project, scope.asked),
@@ -81,6 +138,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         .annotate(
             everyone=F("figures__judgments__all__coefficients__" + HEADLINE),
             reviewed=F("figures__reviews__all__coefficients__" + HEADLINE),
+            difference=F("figures__differences__" + HEADLINE),
         )[: PAGE_SIZE + 1]
     )
     blind = must_answer_first(member)
@@ -88,8 +146,9 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         {
             "report": report,
             "scope": words(kept(report.scope)),
+            "against": words(kept(report.against)) or _("the whole project"),
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
-            "headline": None if blind else report.everyone or report.reviewed,
+            "headline": None if blind else report.everyone or report.reviewed or report.difference,
         }
         for report in found[:PAGE_SIZE]
     ]
@@ -136,11 +195,12 @@ def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @require_GET
-def agreement_units(request: PageRequest, slug: str, of: str) -> HttpResponseBase:
-    """Send the unit table of a part of the project as it is now; with `people=numbered` in the
-    address, without names.
+def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
+    """Send the unit table of a part of the project as it is now: that which `of` in the address
+    names, and with `people=numbered` without names.
     """
     member = access.told(request.user, slug)
+    of = request.GET.get("of", Of.JUDGMENTS)
     if of not in list(Of):
         raise Http404(_("There is no such table."))
     form = ScopeForm(member.project, request.GET)
@@ -216,15 +276,13 @@ def _computed(report: AgreementReport | None) -> dict[str, Any]:
         "figures": figures,
         "stale_words": _stale_words(since(report)),
         "tables": found,
+        "lonely": lonely(figures),
         "against": against_machines(figures),
         "paper": [part for table in found if (part := _for_the_paper(table, of))],
         "unit_tables": [
-            (key, _address("audit:agreement_units", slug, scope, key), title)
-            for key, title in _unit_tables(figures)
+            (key, _unit_table(slug, scope, key), title) for key, title in _unit_tables(figures)
         ],
-        "unit_table": _address("audit:agreement_units", slug, scope, Of.MACHINES)
-        if figures["machines"]
-        else "",
+        "unit_table": _unit_table(slug, scope, Of.MACHINES) if figures["machines"] else "",
     }
 
 
@@ -242,13 +300,49 @@ def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
 
 def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if figures["judgments"]["all"]["ratings"]:
-        yield Of.JUDGMENTS, _("Judgments")
+        yield Of.JUDGMENTS, _("Judgments, CSV")
     if figures["reviews"]["all"]["ratings"]:
-        yield Of.REVIEWS, _("Reviews")
+        yield Of.REVIEWS, _("Reviews, CSV")
 
 
-def _address(name: str, slug: str, scope: Scope, *more: str) -> str:
-    where = reverse(name, args=[slug, *more])
+def _compared(report: AgreementReport | None) -> dict[str, Any]:
+    """What the page of a comparison draws."""
+    if report is None or report.figures is None:
+        return {}
+    figures = report.figures
+    first, second = figures["first"], figures["second"]
+    return {
+        "computed": report,
+        "figures": figures,
+        "stale_words": _stale_words(since(report)),
+        "rows": [
+            {
+                "title": COEFFICIENTS[key],
+                "first": first["coefficients"][key],
+                "second": second["coefficients"][key],
+                "difference": difference,
+            }
+            for key, difference in figures["differences"].items()
+        ],
+        "names": [
+            _shown(words(kept(part)) or _("the whole project"))
+            for part in (report.scope, report.against)
+        ],
+        "headline_difference": figures["differences"][HEADLINE],
+    }
+
+
+def _shown(said: str) -> str:
+    return said[:1].upper() + said[1:]
+
+
+def _unit_table(slug: str, scope: Scope, of: str) -> str:
+    asked = urlencode({"of": of, **scope.asked})
+    return f"{reverse('audit:agreement_units', args=[slug])}?{asked}"
+
+
+def _address(name: str, slug: str, scope: Scope) -> str:
+    where = reverse(name, args=[slug])
     return f"{where}?{scope}" if scope else where
 
 

@@ -21,7 +21,6 @@ from audit.differences import TOP, Spot, differences
 from audit.figures import Table, tables
 from audit.models import AgreementReport
 from audit.reliability import COEFFICIENTS, HEADLINE, since
-from jobs.models import Job
 
 # Of one kind of scope: as many are drawn; the rest stands on the page of agreement.
 DRAWN = 12
@@ -51,8 +50,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     """Show how much people agree, and where what they differ on concentrates."""
     member = access.lead(request.user, slug)
     found = differences(member)
-    reports = AgreementReport.objects.filter(project=member.project, state=Job.State.DONE)
-    report = reports.order_by("-pk").first()
+    report = AgreementReport.objects.of("").computed().filter(project=member.project).first()
     figures = report.figures if report is not None else None
     return render(
         request,
@@ -69,7 +67,9 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "report": report,
             "come_since": report is not None and figures is not None and any(since(report)),
             "headline_words": COEFFICIENTS[HEADLINE],
-            "charts": [_chart(table) for table in tables(figures)] if figures else [],
+            "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
+            if figures
+            else [],
             "seated": member.assignments.open().exclude(task=Assignment.Task.REWRITE).exists(),
         },
     )
@@ -220,8 +220,8 @@ def _chart(table: Table) -> dict[str, Any]:
     """The lines of a table that are drawn: in time as they come, else those that agree least."""
     lines = list(table.lines)
     if table.key in {"pairs", "queries", "categories"}:
-        known = [line for line in lines if line.headline["value"] is not None]
-        lines = sorted(known, key=lambda line: line.headline["value"])
+        # Those that have no value come last.
+        lines.sort(key=lambda line: (line.headline["value"] is None, line.headline["value"] or 0))
     elif table.key in {"weeks", "guidelines"}:
         lines = lines[-DRAWN:]
     return {

@@ -7,10 +7,9 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.forms import Form
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
@@ -36,7 +35,7 @@ from audit.reviews import (
     verdict_of,
     words_for,
 )
-from audit.screens import levels_of
+from audit.screens import at_hand, levels_of, previous_decision
 
 
 @require_GET
@@ -100,13 +99,16 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
     return redirect("audit:review", taken.pair_id)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def review(request: PageRequest, pk: int) -> HttpResponse:
     """Rate one instruction; with `submit` the review is handed in."""
     try:
         reviewing = access.reviewing(request.user, pk)
     except Refused as refused:
         return _leave(request, str(refused))
+    if request.method == "HEAD":
+        # The page asks whether the server can be reached before it hands a review in.
+        return HttpResponse()
     if request.method != "POST":
         return _show(request, reviewing)
     rubric = _rubric(reviewing)
@@ -131,42 +133,6 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
         return _show(request, reviewing, forms, str(refused))
     messages.success(request, _("Submitted."))
     return redirect("audit:review", pk)
-
-
-@require_POST
-def rating(request: PageRequest, pk: int, criterion: str) -> HttpResponse:
-    """Keep one answer of a draft; sent by the page at every key."""
-    try:
-        reviewing = access.reviewing(request.user, pk)
-    except Refused as refused:
-        return _leave(request, str(refused))
-    rubric = _rubric(reviewing)
-    found = next((one for one in rubric.criteria if one.key == criterion), None)
-    if found is None:
-        raise Http404("There is no such criterion.")
-    form = RatingForm(rubric, found, request.POST)
-    error = ""
-    try:
-        narrative = _version(reviewing, ReviewForm(request.POST))
-        if not form.is_valid():
-            raise Refused(" ".join(_sentences(form)))
-        level, words = form.answer()
-        actions.save_rating(
-            narrative=narrative, criterion=criterion, level=level, words=words, by=reviewing.member
-        )
-    except Refused as refused:
-        error = str(refused)
-    if not request.htmx:
-        if error:
-            messages.error(request, error)
-        return redirect("audit:review", pk)
-    said = pass_of(reviewing.narrative, reviewing.member)
-    return render(
-        request,
-        "audit/review.html#saved",
-        {"saved_at": None if error else timezone.now(), "refused": error, **_counts(rubric, said)},
-        status=422 if error else 200,
-    )
 
 
 @require_GET
@@ -277,6 +243,11 @@ def _show(
         "previous_words": words_for(previous) if previous else [],
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
+        "category": pair.project.categories.filter(key=pair.category).first(),
+        "candidates": at_hand(pair, narrative),
+        "pool": pair.query.candidates.count(),
+        "grades": list(pair.project.grades.order_by("value")),
+        "sent_back": previous_decision(previous) if previous else None,
         "rows": _review_rows(rubric, said, forms, explain=bool(error)),
         "levels": levels_of(rubric),
         "error": error,
@@ -284,6 +255,12 @@ def _show(
         "contrasts": contrasts(others),
         "others": others,
         "rubric": rubric,
+        "journaled": {
+            "user": member.user_id,
+            "pair": pair.pk,
+            "narrative": narrative.pk,
+            "label": pair.pair_id,
+        },
         **_counts(rubric, said),
     }
     return render(request, "audit/review.html", context, status=422 if error else 200)
@@ -303,9 +280,9 @@ def _review_rows(
         errors = _sentences(form)
         if explain and not errors:
             if not level:
-                errors = ["Choose a level."]
+                errors = [_("Choose a level.")]
             elif (chosen := rubric.level(level)) and chosen.rejects and not words.strip():
-                errors = ["Say in words what is poor about it."]
+                errors = [_("Say in words why it is %(level)s.") % {"level": chosen.name.lower()}]
         rows.append({"criterion": form.criterion, "level": level, "words": words, "errors": errors})
     return rows
 
@@ -378,6 +355,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
                 "contrasts": contrasts(chapter.passes),
+                "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
                 "verdict": None if chapter.hidden else verdict,
             }
         )
@@ -390,6 +368,8 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
         "query": pair.query,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "told": told,
+        "wanted": member.project.overlap_review,
+        "category": pair.project.categories.filter(key=pair.category).first(),
         "verdicts": Verdict,
         "form": form,
         "can_decide": bool(

@@ -38,10 +38,11 @@ from annotate.requests import PageRequest
 from annotate.screens.shown import show
 from audit import access, actions
 from audit.checks import actions as check_actions
+from audit.checks.queue import to_settle
 from audit.disagreements import Kind, Thing, following, is_open, key_of, reveal_of
 from audit.forms import AdjudicationForm, DecisionForm, ThirdCheckForm, VerdictForm, WantedForm
 from audit.letters import person, places
-from audit.models import Check, Decision, Reveal, SampleItem
+from audit.models import Check, Decision, Reveal, Sample, SampleItem
 from audit.revealing import reveal_names
 from audit.reviews import contrasts, passes_of, verdict_of
 from audit.views.disagreements import asked_in, key_in, list_url, url_of, with_asked
@@ -70,7 +71,8 @@ class Voice:
 class Answer:
     """One answer with everybody who gave it; `adopt` is the key of the row that is adopted."""
 
-    value: int | str
+    # None: they cannot judge it.
+    value: int | str | None
     label: str | Promise
     adopt: int
     key: str = ""
@@ -397,9 +399,12 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
             messages.success(
                 request,
                 _("%(doc_id)s is settled as %(relevance)s.")
-                % {"doc_id": item.candidate.document.doc_id, "relevance": made.relevance},
+                % {"doc_id": item.candidate.document.doc_id, "relevance": _shown(made)},
             )
             return _onward(request, member, thing)
+    if item.sample.asks == Sample.Asks.COUNT and to_settle(member, item.sample).filter(pk=item.pk):
+        # Where each condition is answered.
+        return redirect("audit:settlement", item.pk)
     frame = _frame(request, member, differing.narrative, thing)
     said = list(
         Check.objects.current().filter(item=item).select_related("checker").order_by("place")
@@ -414,7 +419,7 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
     voices = [
         (
             one.relevance,
-            labels.get(one.relevance, ""),
+            "" if one.relevance is None else labels.get(one.relevance, ""),
             one.pk,
             Voice(names[one.checker_id], one.checker_id == member.pk, one.at, one, words=one.words),
         )
@@ -432,7 +437,7 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
             "sample": item.sample,
             "item": item,
             "conditions": list(item.narrative.conditions.order_by("number")),
-            "shows_claim": item.sample.shows_claim or third is not None or len(answers) == 1,
+            "shows_claim": item.sample.shows_claim or third is not None or not frame["differs"],
             "grades": grades,
             "grade_keys": grade_keys,
             "answers": answers,
@@ -467,10 +472,23 @@ def _of_label(item: SampleItem) -> Thing:
 
 def _settle_checks(member: Membership, item: SampleItem, form: ThirdCheckForm) -> Check:
     given = form.cleaned_data
-    relevance = given["relevance"]
-    if given["adopt"] is not None:
-        relevance = access.check(item, given["adopt"]).relevance
-    return check_actions.settle(item=item, relevance=relevance, words=given["reason"], by=member)
+    if given["adopt"] is None:
+        return check_actions.settle(
+            item=item, relevance=given["relevance"], words=given["reason"], by=member
+        )
+    adopted = access.check(item, given["adopt"])
+    if not adopted.cannot_judge:
+        return check_actions.settle(
+            item=item, relevance=adopted.relevance, words=given["reason"], by=member
+        )
+    # It needs words, and who adopts an answer adopts its words.
+    words = given["reason"] or adopted.words
+    return check_actions.settle(item=item, cannot_judge=True, words=words, by=member)
+
+
+def _shown(check: Check) -> int | str:
+    """What someone said of a label, in a sentence."""
+    return _("not to be judged") if check.relevance is None else check.relevance
 
 
 # --- revealing ------------------------------------------------------------------------------------
@@ -722,7 +740,7 @@ def _last(member: Membership) -> dict[str, Any] | None:
     )
     if checked is not None:
         what = f"{checked.item.candidate.document.doc_id} · {checked.item.narrative.pair.pair_id}"
-        found.append((checked.at, _of_label(checked.item), what, checked.relevance))
+        found.append((checked.at, _of_label(checked.item), what, _shown(checked)))
     if not found:
         return None
     at, thing, what, outcome = max(found, key=lambda one: one[0])

@@ -56,17 +56,17 @@ def test_every_resample_has_the_value_of_the_units_drawn(name, monkeypatch):
     # The resamples are counts of patterns; here they are written out as units again.
     table = ratings(40)
     drawn: list[tuple[np.ndarray, np.ndarray]] = []
-    original = bootstrap._resample
+    original = bootstrap.Drawn.resample
 
-    def watched(statistic, units, resamples, rng):
+    def watched(units, resamples, rng):
         draws = np.random.default_rng(3).multinomial(
             units.size, units.times / units.size, size=resamples
         )
-        values, how = original(statistic, units, resamples, rng)
+        values = original(units, resamples, rng)
         drawn.append((draws, values))
-        return values, how
+        return values
 
-    monkeypatch.setattr(bootstrap, "_resample", watched)
+    monkeypatch.setattr(bootstrap.Drawn, "resample", watched)
     with_interval(name, table, seed=3, resamples=100)
     (draws, values), *_ = drawn
 

@@ -85,7 +85,7 @@ def test_asking_there_leads_back_there(led, client):
 
 def test_the_unit_table_with_machines_is_one_of_its_own(led, client):
     computed(led)
-    url = reverse("audit:agreement_units", args=[led.project.slug, "machines"])
+    url = reverse("audit:agreement_units", args=[led.project.slug]) + "?of=machines"
 
     assert url in text(client.get(led.machines))
     assert url not in text(client.get(led.people))
@@ -120,7 +120,7 @@ def test_who_has_yet_to_judge_sees_nothing_of_it(led, client):
     assert "You have judging or reviewing left in this project" in page
     assert "gauge" not in page
     for url in (
-        reverse("audit:agreement_units", args=[slug, "machines"]),
+        reverse("audit:agreement_units", args=[slug]),
         reverse("audit:agreement_past", args=[slug, report.pk]),
         reverse("audit:agreement_report", args=[slug, report.pk]),
     ):

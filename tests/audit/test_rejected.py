@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,7 +12,7 @@ from django.test import Client
 
 from annotate.actions import seats
 from annotate.errors import Stale
-from annotate.models import Assignment, InstructionPair, Membership
+from annotate.models import Assignment, InstructionPair
 from audit.actions import decide, save_ratings, submit_review, take_review, withdraw_decision
 from audit.models import Review
 from tests import factories
@@ -21,7 +22,7 @@ from tests.audit.conftest import levels
 WORDS = "It says nothing that the query does not."
 
 
-def signed_in(member: Membership) -> Client:
+def signed_in(member):
     client = Client()
     client.force_login(member.user)
     return client
@@ -55,7 +56,7 @@ def send_back(scene, narrative):
     return decide(narrative=narrative, outcome="revise", reason="Say more.", by=scene.carla)
 
 
-def printed(*args: str) -> list[dict]:
+def printed(*args: str) -> list[dict[str, Any]]:
     out = StringIO()
     call_command("rejected", "tides", *args, stdout=out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
@@ -150,7 +151,7 @@ def test_the_page_of_reviews_gives_the_same_file(generated):
     assert "Nothing is sent back" in before
     assert "1 instruction of a language model" in page
     assert response["Content-Disposition"] == 'attachment; filename="rejected-tides.jsonl"'
-    body = b"".join(response.streaming_content).decode()
+    body = response.getvalue().decode()
     assert [json.loads(line) for line in body.splitlines()] == printed()
 
 
@@ -164,7 +165,7 @@ def test_a_lead_who_has_yet_to_review_gets_no_words_of_others(generated):
 
     response = signed_in(other).get("/projects/tides/reviews/rejected.jsonl")
 
-    assert b"".join(response.streaming_content) == b""
+    assert response.getvalue() == b""
 
 
 def test_many_rejected_instructions_take_as_many_queries_as_one(scene, django_assert_num_queries):
@@ -193,6 +194,8 @@ def test_the_generators_answer_is_a_new_version_that_is_reviewed_afresh(generate
     assert printed() == []
     newest = factories.altered(generated.made)
     assert newest.version == 2
+    generated.made.refresh_from_db()
+    assert (generated.made.origin, generated.made.model) == ("llm", "some-model")
     taken = take_review(by=generated.dan)
     assert taken is not None
     assert taken.pair == generated.made

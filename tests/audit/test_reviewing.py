@@ -190,7 +190,7 @@ def test_submitting_needs_words_for_what_is_poor(seated):
     fill(seated)
     save_rating(narrative=seated.narrative, criterion=KEY, level="poor", words=" ", by=seated.dan)
 
-    with pytest.raises(Refused, match="Say in words what is poor about: semantic expansion"):
+    with pytest.raises(Refused, match="Say in words why it fails on: semantic expansion"):
         submit_review(narrative=seated.narrative, by=seated.dan)
 
     assert Review.objects.get().submitted_at is None

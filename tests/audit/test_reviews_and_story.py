@@ -134,7 +134,7 @@ def test_a_lead_decides_in_the_story(told, client):
     ("sent", "sentence"),
     [
         ({"outcome": "revise", "reason": ""}, "Give a reason"),
-        ({"outcome": "accepted", "reason": ""}, "An auditor rated it poor"),
+        ({"outcome": "accepted", "reason": ""}, "An auditor rejects it"),
         ({"outcome": "maybe", "reason": "So."}, "maybe is not one of the available choices"),
         ({"reason": "So."}, "This field is required"),
     ],
@@ -274,5 +274,5 @@ def test_the_story_costs_the_same_however_long(told, client, django_assert_num_q
         factories.narrative(told.pair, text=f"Version of {number}.", version=2 + number)
     client.force_login(told.dan.user)
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         client.get(told.story)

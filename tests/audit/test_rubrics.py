@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotate.actions import rules, seats
 from annotate.errors import Refused
-from annotate.models import Assignment, Membership
+from annotate.models import Assignment
 from audit import actions, rubrics
 from audit.criteria import FOLLOWTABLE, MULTICONIR
 from audit.models import Rating, Review, Rubric
@@ -42,7 +42,7 @@ def ours(**changes: Any) -> str:
     return json.dumps({**OURS, **changes})
 
 
-def signed_in(member: Membership) -> Client:
+def signed_in(member):
     client = Client()
     client.force_login(member.user)
     return client
@@ -186,6 +186,7 @@ def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(seated):
         actions.submit_review(narrative=seated.narrative, by=seated.dan)
 
     said = pass_of(seated.narrative, seated.dan)
+    assert said is not None
     assert [level.value for level in said.levels] == ["bad", "fine"]
     assert said.review.submitted_at is None
 
@@ -286,7 +287,7 @@ def test_the_page_looks_at_a_rubric_before_it_is_saved(page):
 
     saved = client.post(address, {"text": ours(), "save": "yes"}, follow=True)
     assert "“ours-1” is in force" in saved.content.decode()
-    assert Rubric.objects.in_force(Rubric.objects.get().project_id).name == "ours-1"
+    assert rubrics.in_force(Rubric.objects.get().project_id).name == "ours-1"
 
 
 def test_the_page_says_where_a_rubric_is_wrong_and_keeps_the_text(page):

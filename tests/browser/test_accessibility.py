@@ -55,8 +55,9 @@ NO_PAGE = {
     *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
     "audit:batch_withdrawal",
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
-    *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
+    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
@@ -166,6 +167,27 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
+    "annotate:progress": lambda scene: [
+        scene.one("annotate:progress"),
+        reverse("annotate:progress", args=["empty"]),
+    ],
+    "annotate:matrix": lambda scene: [
+        *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
+        reverse("annotate:matrix", args=["empty"]),
+    ],
+    "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
+    "annotate:person": lambda scene: [
+        scene.one("annotate:person", pk=scene.project.memberships.get(name=name).pk)
+        for name in ("ada", "carla")
+    ],
+    "audit:differences": lambda scene: [
+        scene.one("audit:differences"),
+        reverse("audit:differences", args=["empty"]),
+    ],
+    "audit:collection": lambda scene: [
+        scene.one("audit:collection"),
+        reverse("audit:collection", args=["empty"]),
+    ],
     "annotate:guidelines": every("annotate:guidelines", "?edit=1", "?version=2&changes=1"),
     "annotate:guideline_looks": lambda scene: [
         scene.one("annotate:guideline_looks", version=version) + query
@@ -219,7 +241,13 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:sample": lambda scene: scene.extra["audit:sample"],
     "audit:check": lambda scene: scene.extra["audit:check"],
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
-    "audit:agreement": every("audit:agreement"),
+    "audit:agreement": every("audit:agreement", "?blind=1", "?query=no-such-query"),
+    "audit:agreement_machines": every("audit:agreement_machines"),
+    "audit:agreement_comparison": every("audit:agreement_comparison", "?of=&against=blind%3D1"),
+    "audit:agreement_past": lambda scene: [
+        scene.one("audit:agreement_past", pk=scene.project.agreement_reports.latest("pk").pk)
+    ],
+    "audit:agreement_reports": every("audit:agreement_reports"),
     "exporters:exports": every("exporters:exports"),
     "exporters:export": lambda scene: [
         scene.one("exporters:export", pk=export.pk)

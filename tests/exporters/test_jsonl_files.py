@@ -237,6 +237,10 @@ def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
         "rubrics": 0,
         "reviews": 1,
         "decisions": 1,
+        "repeats": 0,
+        "samples": 0,
+        "checks": 0,
+        "checks_open": 0,
         "drafts": 1,
     }
     assert files.manifest["notes"] == ["1 review is not submitted yet and left out."]

@@ -12,13 +12,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.errors import Refused
 from annotate.models import Project
-from audit.figures import Line, Table, against_machines, tables
+from audit.figures import Line, Table, against_machines, lonely, tables
 from audit.models import RESAMPLES, SEED
 from audit.reliability import COEFFICIENTS, SPLITS, agreement_of
 from audit.scopes import Scope, scope_of, words
 
 # What is printed unless one asks for something else.
-_USUAL = ("pair", "query", "criterion")
+_USUAL = ("pair", "query", "criterion", "self")
 
 
 class Command(BaseCommand):
@@ -71,6 +71,8 @@ def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str
     lines = [f"Agreement of {figures['project']}{of}, {figures['computed_at']}"]
     if not found and machines:
         lines.append("No machine has judged anything here.")
+    elif not found and (alone := lonely(figures)):
+        lines.append(f"No two people answered the same here; there is: {', '.join(alone)}.")
     elif not found and scope:
         lines.append("Nobody has answered anything in this part. Ask for a larger one.")
     elif not found:
@@ -100,7 +102,8 @@ _WIDTH = max(map(len, COEFFICIENTS.values()))
 
 def _counts(line: Line, table: Table) -> str:
     by = "person" if len(line.raters) == 1 else table.by
-    counts = f"{line.units:,} {table.unit} shared, {len(line.raters)} {by}"
+    unit = table.one_unit if line.units == 1 else table.unit
+    counts = f"{line.units:,} {unit} shared, {len(line.raters)} {by}"
     return "; ".join(
         [counts, *(f"{entry['units']:,} {entry['reason']}" for entry in line.excluded)]
     )

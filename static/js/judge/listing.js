@@ -19,7 +19,8 @@ const clock = watched(new Clock());
 const heard = new Set(); // the UUIDs of what was said since the page was drawn
 const unsure = new Set(); // what is taken back without that what it had replaced is known here
 
-const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative;
+// What comes again on the judge page (given there by another number) is no row here.
+const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && sitting.position(entry.candidate) > 0;
 const part = () => root.querySelector("[data-part]");
 const rows = () => [...part().querySelectorAll("[data-row]")];
 const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);

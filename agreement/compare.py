@@ -1,0 +1,279 @@
+"""Two agreements and how far they differ, with the interval of the difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .bootstrap import (
+    CONFIDENCE,
+    METHODS,
+    Drawn,
+    Estimated,
+    IntervalMethod,
+    percentiles,
+)
+from .coefficient import Coefficient, Interval
+from .counting import counts_of, tally
+from .estimate import Probe
+from .scales import Categories, Matrix
+from .statistic import FloatArray, Statistic
+from .student import quantile
+from .tables import Ratings, as_ratings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How much higher the first of two agreements is than the second.
+
+    Attributes:
+        name: What was compared.
+        value: First minus second; None where either is undefined.
+        note: The reason why there is no value, beginning with "undefined:"; or "".
+        interval: The 95 % interval; None where none was asked for or none can be given.
+        interval_note: How it was made, or why there is none; "" where none was asked for.
+        first: The one agreement, with its own interval.
+        second: The other.
+        paired: How many units stand in both; 0 where the two were taken for independent.
+        standard_error: From the linearised variance, where an interval was asked for.
+        seed: Seed of the bootstrap; None without one.
+        resamples: Number of resamples drawn; None without any.
+    """
+
+    name: str
+    value: float | None
+    note: str
+    interval: Interval | None
+    interval_note: str
+    first: Coefficient
+    second: Coefficient
+    paired: int
+    standard_error: float | None = None
+    seed: int | None = None
+    resamples: int | None = None
+
+
+def compare(
+    first: Ratings | Matrix,
+    second: Ratings | Matrix,
+    *,
+    coefficient: Callable[..., Coefficient],
+    categories: Categories | None = None,
+    units: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
+    interval: IntervalMethod = "bootstrap",
+    seed: int = 0,
+    resamples: int = 10_000,
+    **options: Any,
+) -> Difference:
+    """The difference of two agreements: before and after, or of two kinds of units.
+
+    Paired where units are shared, so that what makes a unit hard in both does not count as
+    difference: units are shared where ``Ratings.labels`` (or ``units``) name the same. Where both
+    have clusters, the clusters are drawn, each with all it has in either. Otherwise the two are
+    drawn apart, each at its own size.
+
+    Args:
+        first: Matrix of units x raters, nan for missing; or ``Ratings``.
+        second: Likewise; the raters need not be the same.
+        coefficient: Any of this package, such as ``cohen_kappa``.
+        categories: The scale of matrices, for both.
+        units: What the units of each are called, one name per row, where ratings have no labels.
+        interval: "bootstrap" (over units, or clusters), "bca", "analytic" or None; of the
+            difference and of both agreements.
+        seed: Seed of the bootstrap.
+        resamples: Number of resamples.
+        **options: What else the coefficient takes, such as weights or level.
+
+    Raises:
+        ValueError: as the coefficient does; units that are not one name per row; ratings that stand
+            for several units a row and are to be paired.
+
+    >>> from agreement import percent_agreement
+    >>> before = [[0, 0], [0, 1], [1, 0], [1, 1]] * 25
+    >>> after = [[0, 0], [0, 1], [1, 1], [1, 1]] * 25
+    >>> compare(after, before, coefficient=percent_agreement, categories=[0, 1],
+    ...     units=(range(100), range(100))).value
+    0.25
+    """
+    one, other = as_ratings(first, categories), as_ratings(second, categories)
+    how = {"interval": interval, "seed": seed, "resamples": resamples}
+    found = coefficient(one, **options, **how), coefficient(other, **options, **how)
+    statistics = _statistic(coefficient, one, options), _statistic(coefficient, other, options)
+    labels = units or (one.labels, other.labels)
+    _check_labels((one, other), units)
+    paired = _paired((one, other), labels)
+    shared_clusters = set(one.cluster_names) & set(other.cluster_names)
+    joint = bool(paired or shared_clusters)
+    values = found[0].value, found[1].value
+    value: float | None = None
+    estimated = Estimated(None, "")
+    if values[0] is None or values[1] is None:
+        which = "first" if values[0] is None else "second"
+        note = f"undefined: the {which} agreement is undefined"
+    else:
+        value, note = values[0] - values[1], ""
+        if interval is not None:
+            sources = (
+                [Drawn.of(_joined((one, other), statistics, labels))]
+                if joint
+                else [Drawn.of(statistic) for statistic in statistics]
+            )
+            estimated = _estimated(sources, value, interval, seed, resamples)
+    drawn = value is not None and interval in METHODS[:2]
+    return Difference(
+        name=f"difference of {found[0].name}",
+        value=value,
+        note=note,
+        interval=estimated.interval,
+        interval_note=estimated.note,
+        first=found[0],
+        second=found[1],
+        paired=paired,
+        standard_error=estimated.error,
+        seed=seed if drawn else None,
+        resamples=resamples if drawn else None,
+    )
+
+
+def _statistic(
+    coefficient: Callable[..., Coefficient], table: Ratings, options: dict[str, Any]
+) -> Statistic:
+    probe = Probe()
+    coefficient(table, **options, interval=probe)
+    if probe.statistic is None:
+        raise ValueError("only coefficients of this package can be compared")
+    return probe.statistic
+
+
+def _check_labels(
+    tables: tuple[Ratings, Ratings],
+    units: tuple[Sequence[Hashable], Sequence[Hashable]] | None,
+) -> None:
+    if units is None:
+        return
+    for table, names in zip(tables, units, strict=True):
+        rows = _rows(table)[0].shape[0]
+        if len(names) != rows or len(set(names)) != rows:
+            raise ValueError(f"units are one name per row, {rows}, and no name twice")
+
+
+def _paired(tables: tuple[Ratings, Ratings], labels: Sequence[Sequence[Hashable] | None]) -> int:
+    """How many units stand in both."""
+    if labels[0] is None or labels[1] is None:
+        return 0
+    shared = len(set(labels[0]) & set(labels[1]))
+    if shared and any(table.times is not None for table in tables):
+        raise ValueError("units that are paired are one per row; these rows stand for several")
+    return shared
+
+
+def _rows(table: Ratings) -> tuple[npt.NDArray[Any], int]:
+    """What is known of each row, digits or counts, and what every number in it is below."""
+    if table.digits is not None:
+        return table.digits, len(table.categories) + 1
+    if table.table is None:
+        raise ValueError("ratings without rows")
+    return table.table, int(table.table.max(initial=0)) + 1
+
+
+def _joined(
+    tables: tuple[Ratings, Ratings],
+    statistics: tuple[Statistic, Statistic],
+    labels: Sequence[Sequence[Hashable] | None],
+) -> Statistic:
+    """The difference as one statistic of units that may stand in either table or in both."""
+    rows = [_rows(table) for table in tables]
+    widths = [table.shape[1] for table, _ in rows]
+    numbers = [np.arange(len(rows[0][0])), np.arange(len(rows[1][0])) + len(rows[0][0])]
+    if labels[0] is not None and labels[1] is not None:
+        known = {label: at for at, label in enumerate(labels[0])}
+        fresh = len(known)
+        for row, label in enumerate(labels[1]):
+            numbers[1][row] = known.get(label, fresh)
+            fresh += label not in known
+    count = int(max((part.max(initial=-1) for part in numbers), default=-1)) + 1
+    wide = np.zeros((count, sum(widths)), dtype=np.int64)
+    wide[numbers[0], : widths[0]] = rows[0][0]
+    wide[numbers[1], widths[0] :] = rows[1][0]
+    times = np.ones(count, dtype=np.int64)
+    for table, at in zip(tables, numbers, strict=True):
+        if table.times is not None:
+            times[at] = table.times
+    patterns = tally(wide, max(base for _, base in rows), times, _clusters(tables, numbers, count))
+    told = _told(patterns.rows[:, : widths[0]], tables[0]) | _told(
+        patterns.rows[:, widths[0] :], tables[1]
+    )
+    patterns = patterns.where(told)
+    split = len(statistics[0].totals())
+
+    def terms(joined: npt.NDArray[np.int64]) -> FloatArray:
+        return np.hstack(
+            [
+                _terms(joined[:, : widths[0]], tables[0], statistics[0]),
+                _terms(joined[:, widths[0] :], tables[1], statistics[1]),
+            ]
+        )
+
+    def value(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.asarray(
+            statistics[0].value(sums[:, :split]) - statistics[1].value(sums[:, split:])
+        )
+
+    return Statistic(lambda: patterns, terms, value, lost=statistics[0].lost)
+
+
+def _clusters(
+    tables: tuple[Ratings, Ratings], numbers: list[npt.NDArray[np.int64]], count: int
+) -> npt.NDArray[np.int64] | None:
+    """The cluster of every unit of both, where both have clusters; named alike, they are one."""
+    if any(table.clusters is None for table in tables):
+        return None
+    known: dict[Hashable, int] = {}
+    found = np.empty(count, dtype=np.int64)
+    for table, at in zip(tables, numbers, strict=True):
+        codes = [known.setdefault(name, len(known)) for name in table.cluster_names]
+        found[at] = np.array(codes, dtype=np.int64)[table.clusters]
+    return found
+
+
+def _told(rows: npt.NDArray[np.int64], table: Ratings) -> npt.NDArray[np.bool_]:
+    """Shape (P,): whether at least two raters of the table judged such a unit."""
+    judges = (rows > 0).sum(axis=1) if table.digits is not None else rows.sum(axis=1)
+    return np.asarray(judges >= 2)
+
+
+def _terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> FloatArray:
+    """The terms of one table's statistic, 0 for units that it does not know."""
+    told = _told(rows, table)
+    known = rows[told]
+    if table.digits is not None:
+        known = counts_of(known, len(table.categories)) if statistic.of_counts else known - 1
+    found = np.zeros((len(rows), len(statistic.totals())))
+    found[told] = statistic.terms(known)
+    return found
+
+
+def _estimated(
+    sources: list[Drawn], value: float, interval: str, seed: int, resamples: int
+) -> Estimated:
+    for drawn in sources:
+        if drawn.too_few:
+            return Estimated(None, f"no interval: each agreement needs {drawn.too_few}")
+    error = math.sqrt(sum(drawn.variance for drawn in sources))
+    if interval == "analytic":
+        size = min(drawn.size for drawn in sources)
+        reach = quantile((1 + CONFIDENCE) / 2, size - 1) * error
+        what = " and ".join(dict.fromkeys(drawn.what for drawn in sources))
+        note = f"95 % t interval from the linearised variance over {what}"
+        return Estimated(Interval(value - reach, value + reach), note, error)
+    streams = np.random.default_rng(seed).spawn(len(sources))
+    resampled = [
+        drawn.resample(resamples, stream) for drawn, stream in zip(sources, streams, strict=True)
+    ]
+    differences = resampled[0] - resampled[1] if len(resampled) > 1 else resampled[0]
+    return percentiles(differences, value, sources, error, method=interval, seed=seed)

@@ -1,0 +1,201 @@
+"""How often the 95 % intervals of `agreement` hold the true value, by simulation.
+
+    python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200 500] [--resamples 2000]
+
+Simulates raters who know the truth of a unit with some probability and otherwise draw from the
+prevalence of the categories: the true value of a coefficient is known then. Prints JSON: for every
+setting, size and kind of interval, in how many percent of the data sets the interval holds the true
+value, in how many it lies wholly above or below it, its mean width, and how many data sets had no
+interval (those are left out of the percentages). With 2,000 data sets a percentage is off by
+1 point at most, 95 times in 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement import (
+    Coefficient,
+    Interval,
+    Ratings,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+)
+from agreement.bootstrap import Drawn, interval_of, percentiles
+from agreement.estimate import Probe
+from agreement.plan import simulated
+
+SEED = 1955
+METHODS = ("bootstrap", "bca", "analytic")
+# Clusters are of so many units, and know the truth with these probabilities, each as often.
+CLUSTER = 10
+KNOWING_OF_CLUSTERS = (0.5, 0.7, 0.9, 1.0)
+
+
+class Setting(NamedTuple):
+    """Who judges what, and how far they agree beyond chance."""
+
+    coefficient: Callable[..., Coefficient]
+    raters: int
+    prevalence: tuple[float, ...]
+    beyond_chance: float
+    missing: float = 0.0
+    clusters: bool = False
+
+
+SETTINGS = {
+    "Cohen's kappa 0.6, two balanced categories": Setting(cohen_kappa, 2, (0.5, 0.5), 0.6),
+    "Cohen's kappa 0.6, prevalence 10 %": Setting(cohen_kappa, 2, (0.9, 0.1), 0.6),
+    "Cohen's kappa 0.8, three categories": Setting(cohen_kappa, 2, (0.5, 0.3, 0.2), 0.8),
+    "quadratic kappa 0.6, five categories": Setting(
+        partial(cohen_kappa, weights="quadratic"), 2, (0.2,) * 5, 0.6
+    ),
+    "Fleiss' kappa 0.4, five raters, 10 % missing": Setting(
+        fleiss_kappa, 5, (0.5, 0.3, 0.2), 0.4, 0.1
+    ),
+    "Gwet's AC1, three raters, prevalence 10 %": Setting(gwet_ac, 3, (0.9, 0.1), 0.6),
+    "ordinal alpha 0.6, three raters, 10 % missing": Setting(
+        partial(krippendorff_alpha, level="ordinal"), 3, (0.2,) * 5, 0.6, 0.1
+    ),
+    "percent agreement 0.8, two raters": Setting(percent_agreement, 2, (0.5, 0.5), 0.6),
+    "Cohen's kappa over clusters of 10 units": Setting(
+        cohen_kappa, 2, (0.5, 0.5), 0.0, clusters=True
+    ),
+}
+
+
+def main() -> None:
+    """Simulate every setting at every size, and print what was found."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", type=int, default=2_000)
+    parser.add_argument("--units", type=int, nargs="+", default=[20, 50, 100, 200, 500])
+    parser.add_argument("--resamples", type=int, default=2_000)
+    options = parser.parse_args()
+    load = os.getloadavg()
+    rows = [
+        {"setting": name, "drawn": units}
+        | _coverage(setting, units, options.sets, options.resamples)
+        for name, setting in SETTINGS.items()
+        for units in options.units
+    ]
+    print(
+        json.dumps(
+            {
+                "load_before": [round(one, 2) for one in load],
+                "sets": options.sets,
+                "resamples": options.resamples,
+                "seed": SEED,
+                "rows": rows,
+            },
+            indent=2,
+        )
+    )
+
+
+def _coverage(setting: Setting, drawn: int, sets: int, resamples: int) -> dict[str, Any]:
+    rng = np.random.default_rng(SEED)
+    truth = _truth(setting)
+    held = dict.fromkeys(METHODS, 0)
+    above = dict.fromkeys(METHODS, 0)
+    widths = dict.fromkeys(METHODS, 0.0)
+    without = dict.fromkeys(METHODS, 0)
+    for seed in range(sets):
+        found = _intervals(setting, _ratings(setting, drawn, rng), resamples, seed)
+        for method in METHODS:
+            interval = found.get(method)
+            if interval is None:
+                without[method] += 1
+                continue
+            held[method] += interval.low <= truth <= interval.high
+            above[method] += interval.low > truth
+            widths[method] += interval.high - interval.low
+    return {
+        "truth": round(truth, 4),
+        **{
+            method: {
+                "holds": _percent(held[method], sets - without[method]),
+                "above": _percent(above[method], sets - without[method]),
+                "below": _percent(
+                    sets - without[method] - held[method] - above[method], sets - without[method]
+                ),
+                "width": round(widths[method] / max(1, sets - without[method]), 4),
+                "without": without[method],
+            }
+            for method in METHODS
+        },
+    }
+
+
+def _percent(count: int, of: int) -> float:
+    return round(100 * count / max(1, of), 2)
+
+
+def _truth(setting: Setting) -> float:
+    """The value with all units there are, known because shares of all patterns are."""
+    shares = np.array(setting.prevalence)
+    beyond = (
+        float(np.mean(np.square(KNOWING_OF_CLUSTERS)))
+        if setting.clusters
+        else setting.beyond_chance
+    )
+    if setting.coefficient not in (percent_agreement, gwet_ac):
+        return beyond
+    by_chance = float((shares**2).sum())
+    agreeing = beyond + (1 - beyond) * by_chance
+    if setting.coefficient is percent_agreement:
+        return agreeing
+    spread = float((shares * (1 - shares)).sum()) / (len(shares) - 1)
+    return (agreeing - spread) / (1 - spread)
+
+
+def _ratings(setting: Setting, drawn: int, rng: np.random.Generator) -> Ratings:
+    shares = np.array(setting.prevalence)
+    scale = range(len(shares))
+    if not setting.clusters:
+        knowing = np.sqrt(setting.beyond_chance)
+        table = simulated(drawn, shares, knowing, setting.raters, setting.missing, rng)
+        return Ratings.from_matrix(table, categories=scale)
+    tables = [
+        simulated(CLUSTER, shares, knowing, setting.raters, setting.missing, rng)
+        for knowing in rng.choice(KNOWING_OF_CLUSTERS, drawn)
+    ]
+    return Ratings.from_matrix(
+        np.vstack(tables), categories=scale, clusters=np.repeat(np.arange(drawn), CLUSTER)
+    )
+
+
+def _intervals(
+    setting: Setting, ratings: Ratings, resamples: int, seed: int
+) -> dict[str, Interval | None]:
+    """The interval by each method, of the same resamples."""
+    probe = Probe()
+    value = setting.coefficient(ratings, interval=probe).value
+    if value is None or probe.statistic is None:
+        return {}
+    drawn = Drawn.of(probe.statistic)
+    error = float(np.sqrt(drawn.variance))
+    resampled = drawn.resample(resamples, np.random.default_rng(seed))
+    found: dict[str, Interval | None] = {
+        method: percentiles(resampled, value, [drawn], error, method=method, seed=seed).interval
+        for method in METHODS[:2]
+    }
+    found["analytic"] = interval_of(
+        probe.statistic, method="analytic", resamples=resamples, seed=seed
+    ).interval
+    return found
+
+
+if __name__ == "__main__":
+    main()
