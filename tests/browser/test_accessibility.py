@@ -213,7 +213,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:judging": of_pairs("annotate:judging", Task.JUDGE),
     "annotate:listing": of_pairs("annotate:listing", Task.JUDGE),
-    "annotate:judge": judge_pages,
+    "annotate:judge": lambda scene: judge_pages(scene) + scene.extra["annotate:judge"],
     "annotate:document": document_pages,
     "audit:reviews": every("audit:reviews", "?state=to-decide", "?state=sent-back"),
     "audit:review": lambda scene: [
@@ -294,10 +294,11 @@ def scene(
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
-    _guidelines(project, lead)
+    asked = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
-    return Scene(project, _disagreements(project) | _checks(project) | _batch(project, lead))
+    found = _disagreements(project) | _checks(project) | _batch(project, lead)
+    return Scene(project, found | asked)
 
 
 def _checks(project: Project) -> dict[str, list[str]]:
@@ -340,9 +341,9 @@ def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
     return {"audit:batch": [url]}
 
 
-def _guidelines(project: Project, lead: Membership) -> None:
-    """A second version of the guidelines, to which a case led, one that waits, and a judgment of
-    ada's that is asked for again.
+def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
+    """A second version of the guidelines, to which a case led, and the page of a judgment of ada's
+    that is asked for again.
     """
     first = Guideline.objects.get(project=project)
     cases = list(cases_waiting(project).values_list("narrative", "candidate"))
@@ -350,9 +351,11 @@ def _guidelines(project: Project, lead: Membership) -> None:
         text=f"{first.text}\n\nGrowth on a rotor counts.", by=lead, based_on=1, cases=cases
     )
     ada = project.memberships.get(name="ada")
-    pair = ada.assignments.filter(task=Task.JUDGE).earliest("pk").pair
-    said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair)
-    looking_again.ask(judgment=said.earliest("pk"), words="Read the end of it.", by=lead)
+    # Where she began everything is done, and a page says so.
+    pair = ada.assignments.filter(task=Task.JUDGE).latest("pk").pair
+    said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
+    looking_again.ask(judgment=said, words="Read the end of it.", by=lead)
+    return {"annotate:judge": [reverse("annotate:judge", args=[pair.pk, said.candidate_id])]}
 
 
 def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:
