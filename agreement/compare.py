@@ -205,8 +205,8 @@ def _joined(
         if table.times is not None:
             times[at] = table.times
     patterns = tally(wide, max(base for _, base in rows), times, _clusters(tables, numbers, count))
-    told = _told(patterns.rows[:, : widths[0]], tables[0]) | _told(
-        patterns.rows[:, widths[0] :], tables[1]
+    told = _told(patterns.rows[:, : widths[0]], tables[0], statistics[0].fewest) | _told(
+        patterns.rows[:, widths[0] :], tables[1], statistics[1].fewest
     )
     patterns = patterns.where(told)
     split = len(statistics[0].totals())
@@ -241,15 +241,15 @@ def _clusters(
     return found
 
 
-def _told(rows: npt.NDArray[np.int64], table: Ratings) -> npt.NDArray[np.bool_]:
-    """Shape (P,): whether at least two raters of the table judged such a unit."""
+def _told(rows: npt.NDArray[np.int64], table: Ratings, fewest: int) -> npt.NDArray[np.bool_]:
+    """Shape (P,): whether enough raters of the table judged such a unit."""
     judges = (rows > 0).sum(axis=1) if table.digits is not None else rows.sum(axis=1)
-    return np.asarray(judges >= 2)
+    return np.asarray(judges >= fewest)
 
 
 def _terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> FloatArray:
     """The terms of one table's statistic, 0 for units that it does not know."""
-    told = _told(rows, table)
+    told = _told(rows, table, statistic.fewest)
     known = rows[told]
     if table.digits is not None:
         known = counts_of(known, len(table.categories)) if statistic.of_counts else known - 1

@@ -22,7 +22,7 @@ from .coefficient import Coefficient
 from .estimate import estimate
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic, corrected, quotient
-from .tables import Clusters, Ratings, as_ratings
+from .tables import ONE_RATER, Clusters, Ratings, as_ratings
 from .weights import Weights, disagreement, in_words
 
 Array = npt.NDArray[Any]
@@ -78,6 +78,7 @@ def fleiss_kappa(
     *,
     categories: Categories | None = None,
     weights: Weights = None,
+    single_ratings: bool = False,
     clusters: Clusters | None = None,
     interval: IntervalMethod = None,
     seed: int = 0,
@@ -93,14 +94,16 @@ def fleiss_kappa(
     Fleiss (1971), Psychological Bulletin 76, 378-382, defines it for the same number of raters on
     every unit. Where the numbers differ, the same formula gives the generalisation of Gwet (2014),
     Handbook of Inter-Rater Reliability, 4th edition, chapter 2, and the result is named so; but a
-    unit with a single rater enters neither p_a nor p_k, where Gwet keeps it in p_k. With weights it
-    is Gwet's weighted form, 1 - d / sum_jk v_jk p_j p_k with the mean disagreement d.
+    unit with a single rating enters neither p_a nor p_k, unless ``single_ratings`` keeps it in p_k
+    as Gwet does. With weights it is Gwet's weighted form, 1 - d / sum_jk v_jk p_j p_k with the mean
+    disagreement d.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen"; both give the same value without weights.
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
+        single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: What each unit belongs to, for an interval over clusters.
         interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
@@ -117,7 +120,7 @@ def fleiss_kappa(
     """
     table = as_ratings(ratings, categories, clusters)
     matrix = disagreement(weights, table, symmetric=True)
-    statistic = _statistic(table, matrix, pooled_chance(matrix))
+    statistic = _statistic(table, matrix, _pooled_chance(matrix), single_ratings=single_ratings)
     fewest, most = _numbers_of_raters(table)
     equal = fewest == most
     return estimate(
@@ -127,11 +130,16 @@ def fleiss_kappa(
         + ("" if equal else ", generalised"),
         method=f"{'' if weights is None else in_words(weights) + ', '}"
         f"{'equal' if equal else 'unequal'} numbers of raters per unit",
-        note=(
-            ""
-            if equal
-            else f"{fewest} to {most} raters per unit: Fleiss' kappa is defined for "
-            "equal numbers, this is its generalisation to unequal ones"
+        note="; ".join(
+            part
+            for part in (
+                ""
+                if equal
+                else f"{fewest} to {most} raters per unit: Fleiss' kappa is defined for "
+                "equal numbers, this is its generalisation to unequal ones",
+                _single_in_words(table) if single_ratings else "",
+            )
+            if part
         ),
         undefined="the weights are 0 for all categories that were used",
         interval=interval,
@@ -145,6 +153,7 @@ def gwet_ac(
     *,
     categories: Categories | None = None,
     weights: Weights = None,
+    single_ratings: bool = False,
     clusters: Clusters | None = None,
     interval: IntervalMethod = None,
     seed: int = 0,
@@ -159,15 +168,16 @@ def gwet_ac(
 
     AC1, without weights, is that of Gwet (2008), British Journal of Mathematical and Statistical
     Psychology 61, 29-48; AC2 and the form for missing ratings that of Gwet (2014), Handbook of
-    Inter-Rater Reliability, 4th edition, chapters 2 and 4, except that a unit with a single rater
-    does not enter p_k here. The number of categories of the scale enters the value, so a category
-    that nobody used makes a difference.
+    Inter-Rater Reliability, 4th edition, chapters 2 and 4, except that a unit with a single rating
+    enters p_k only if ``single_ratings`` says so. The number of categories of the scale enters the
+    value, so a category that nobody used makes a difference.
 
     Args:
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen"; the two differ.
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
+        single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: What each unit belongs to, for an interval over clusters.
         interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
@@ -193,9 +203,10 @@ def gwet_ac(
 
     return estimate(
         table,
-        _statistic(table, matrix, by_chance),
+        _statistic(table, matrix, by_chance, single_ratings=single_ratings),
         name="Gwet's AC1" if weights is None else "Gwet's AC2",
         method=in_words(weights),
+        note=_single_in_words(table) if single_ratings else "",
         undefined="the weights are 0 for all categories that were used",
         interval=interval,
         seed=seed,
@@ -203,7 +214,7 @@ def gwet_ac(
     )
 
 
-def pooled_chance(matrix: FloatArray) -> Callable[[Array], Array]:
+def _pooled_chance(matrix: FloatArray) -> Callable[[Array], Array]:
     """The disagreement of two who draw from the same shares (B, K), as shape (B,)."""
 
     def by_chance(shares: Array) -> Array:
@@ -213,23 +224,39 @@ def pooled_chance(matrix: FloatArray) -> Callable[[Array], Array]:
 
 
 def _statistic(
-    table: Ratings, matrix: FloatArray, by_chance: Callable[[Array], Array]
+    table: Ratings,
+    matrix: FloatArray,
+    by_chance: Callable[[Array], Array],
+    *,
+    single_ratings: bool = False,
 ) -> Statistic:
-    """1 - mean disagreement within units / what chance gives for the mean shares (B, K)."""
+    """1 - mean disagreement within units / what chance gives for the mean shares (B, K).
+
+    The sums: disagreements, units with two ratings or more, units that enter the shares, shares.
+    """
+    fewest = 1 if single_ratings else 2
 
     def terms(rows: npt.NDArray[np.int64]) -> FloatArray:
         judges = rows.sum(axis=1)
-        found = np.empty((len(rows), 2 + rows.shape[1]))
-        found[:, 0] = 1
-        found[:, 1] = ((rows @ matrix) * rows).sum(axis=1) / (judges * (judges - 1))
-        found[:, 2:] = rows / judges[:, np.newaxis]
+        found = np.empty((len(rows), 3 + rows.shape[1]))
+        # A single rating disagrees with nothing, and its pairs are none.
+        pairs = np.maximum(judges * (judges - 1), 1)
+        found[:, 0] = ((rows @ matrix) * rows).sum(axis=1) / pairs
+        found[:, 1] = judges > 1
+        found[:, 2] = 1
+        found[:, 3:] = rows / judges[:, np.newaxis]
         return found
 
     def value(sums: Array) -> Array:
-        units = sums[:, :1]
-        return corrected(quotient(sums[:, 1], sums[:, 0]), by_chance(sums[:, 2:] / units))
+        disagreement = quotient(sums[:, 0], sums[:, 1])
+        return corrected(disagreement, by_chance(sums[:, 3:] / sums[:, 2:3]))
 
-    return Statistic(lambda: table.shared, terms, value, of_counts=True)
+    return Statistic(lambda: table.told(fewest), terms, value, of_counts=True, fewest=fewest)
+
+
+def _single_in_words(table: Ratings) -> str:
+    single = sum(entry.units for entry in table.excluded if entry.reason == ONE_RATER)
+    return f"{single:,} units with a single rating count in the shares of the categories only"
 
 
 def _numbers_of_raters(table: Ratings) -> tuple[int, int]:

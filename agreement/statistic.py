@@ -36,6 +36,7 @@ class Statistic:
         lost: Degrees of freedom that the variance is corrected for: 1 for sum / (N - 1), 0 for
             sum / N, as the source of the variance has it.
         of_counts: Whether rows are those of ``Ratings.counted`` and not of ``Ratings.judged``.
+        fewest: How many ratings a unit needs to enter any of the sums.
     """
 
     patterns: Callable[[], Patterns]
@@ -44,6 +45,7 @@ class Statistic:
     sums: FloatArray | None = None
     lost: int = 1
     of_counts: bool = False
+    fewest: int = 2
 
     def totals(self) -> FloatArray:
         """The sums over all units, shape (D,)."""

@@ -37,6 +37,8 @@ from .scales import (
     resolved,
 )
 
+# Why a unit with one rating is left out, as ``Ratings.excluded`` says it.
+ONE_RATER = "judged by one rater only"
 # What each unit belongs to, such as its query: one label per row.
 Clusters: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
 
@@ -280,6 +282,12 @@ class Ratings:
         """The patterns of ``counted`` that at least two raters judged: those that tell anything."""
         return self.counted.where(self.counted.rows.sum(axis=1) >= 2)
 
+    def told(self, fewest: int) -> Patterns:
+        """The patterns of ``counted`` with at least so many ratings; ``shared`` for two."""
+        if fewest == 2:
+            return self.shared
+        return self.counted.where(self.counted.rows.sum(axis=1) >= fewest)
+
     @cached_property
     def units(self) -> int:
         """How many units at least two raters judged."""
@@ -290,7 +298,7 @@ class Ratings:
         """The units that fewer than two raters judged, by reason."""
         by_nobody, by_one, *_ = self._by_judges.tolist()
         found = (
-            Excluded("judged by one rater only", by_one),
+            Excluded(ONE_RATER, by_one),
             Excluded("judged by nobody", by_nobody),
         )
         return tuple(entry for entry in found if entry.units)

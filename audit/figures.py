@@ -161,12 +161,14 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             ],
         ),
     ]
-    return [table for table in found if _tells(table)]
+    return [table for table in found if _tells(table, scope)]
 
 
-def _tells(table: Table) -> bool:
+def _tells(table: Table, scope: Scope) -> bool:
     """Whether a table has anything in it, and more than the whole once more."""
-    if table.key in _ONLY_IF_SPLIT and len(table.lines) < 2:
+    if len(table.lines) < 2 and (
+        table.key in _ONLY_IF_SPLIT or (table.key == "queries" and scope.query)
+    ):
         return False
     return any(line.units for line in table.lines)
 

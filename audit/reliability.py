@@ -292,7 +292,7 @@ class Measure:
                 over = of(clustered, **self._how)
                 found[key] |= {
                     "interval_over_queries": ready_for_json(over)["interval"],
-                    "interval_over_queries_note": over.interval_note,
+                    "interval_over_queries_note": over.interval_note.replace("clusters", "queries"),
                 }
         self._progress.advance()
         return {

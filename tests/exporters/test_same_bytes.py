@@ -16,7 +16,7 @@ from tests.exporters.conftest import Tides
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
     "trec": "b6f813a31ad11ee1de2ab83697e5b252073539aeaff80ed602ceefb7f0267430",
-    "jsonl": "6ff0c1aa3ea963c267101ab61722c77bbadd3da8851a79a0d7c048ab6721d4ee",
+    "jsonl": "abbfce6f4e3612a030592bc3f72d38e49cffbd7ff81ecb3da073caf1eb92797f",
 }
 
 
