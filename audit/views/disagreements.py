@@ -74,6 +74,14 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "waiting_url": with_asked(here, {**asked, "state": "waiting"}),
             "settled_url": with_asked(here, {**asked, "state": "settled"}),
             "all_url": with_asked(here, {"state": asked.get("state", "")}),
+            "settle_many_url": with_asked(
+                reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
+            )
+            if not wanted.settled
+            and not wanted.waiting
+            and Kind.JUDGMENT in wanted.kinds
+            and listed.counts[Kind.JUDGMENT]
+            else "",
             "first_url": with_asked(here, asked) if after else "",
             "next_url": with_asked(here, {**asked, "after": str(listed.after)})
             if listed.after

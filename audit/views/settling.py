@@ -748,6 +748,10 @@ def _last(member: Membership) -> dict[str, Any] | None:
     if not found:
         return None
     at, thing, what, outcome = max(found, key=lambda one: one[0])
+    if judged is not None and judged.batch and thing.kind is Kind.JUDGMENT:
+        # One undo takes back all that was settled with one press.
+        url = reverse("audit:batch_withdrawal", args=[member.project.slug, judged.batch])
+        return {"at": at, "url": url, "what": _("many documents together"), "outcome": ""}
     return {"at": at, "url": _withdrawal(thing), "what": what, "outcome": outcome}
 
 
