@@ -34,6 +34,11 @@ urlpatterns = [
         name="decision_withdrawal",
     ),
     path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
+    path(
+        "projects/<slug:slug>/disagreements/count/",
+        disagreements.disagreement_count,
+        name="disagreement_count",
+    ),
     path("projects/<slug:slug>/disagreements/reveals/", disagreements.reveals, name="reveals"),
     path("projects/<slug:slug>/disagreements/settling/", bulk.settling_many, name="settling_many"),
     path("projects/<slug:slug>/settled/<uuid:batch>/", bulk.batch, name="batch"),

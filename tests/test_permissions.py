@@ -108,6 +108,7 @@ RIGHTS = {
     "audit:look_again": Right.LEAD,
     "audit:look_again_withdrawal": Right.LEAD,
     "audit:reveals": Right.LEAD,
+    "audit:disagreement_count": Right.LEAD,
     "audit:verdict_disagreement": Right.LEAD,
     "audit:check_disagreement": Right.LEAD,
     "audit:verdict_withdrawal": Right.LEAD,

@@ -94,6 +94,22 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
+def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
+    """Say how many there are of those asked for: the page of one does not wait for it."""
+    member = annotate_access.lead(request.user, slug)
+    wanted = WantedForm(member, asked_in(request.GET)).wanted()
+    total = sum(counts(member, wanted).values())
+    about = {"count": f"{total:,}"}
+    if wanted.settled:
+        words = _("%(count)s settled") % about
+    elif wanted.waiting:
+        words = _("%(count)s waiting for an annotator") % about
+    else:
+        words = _("%(count)s open") % about
+    return HttpResponse(words, content_type="text/plain; charset=utf-8")
+
+
+@require_GET
 def reveals(request: PageRequest, slug: str) -> HttpResponse:
     """List who looked up who said what, newest first."""
     member = annotate_access.lead(request.user, slug)

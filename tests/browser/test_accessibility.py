@@ -25,6 +25,7 @@ from annotate.actions.guidelines import cases_waiting, write_guideline
 from annotate.models import (
     Assignment,
     Candidate,
+    Condition,
     Guideline,
     InstructionPair,
     Judgment,
@@ -32,11 +33,13 @@ from annotate.models import (
     Narrative,
     Project,
     User,
+    Verdict,
 )
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
 from audit.disagreements import Kind, Wanted, page
 from audit.models import Sample
+from audit.revealing import reveal_names
 from audit.settling_many import How, Rule, preview, settle_many
 from config.example import ensure_example
 from exporters import actions as exporting
@@ -59,6 +62,9 @@ NO_PAGE = {
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
+    *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
+    *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
+    "audit:disagreement_count",
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
 }
@@ -229,6 +235,12 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:batch": lambda scene: scene.extra["audit:batch"],
     "audit:disagreement": lambda scene: scene.extra["audit:disagreement"],
     "audit:review_disagreement": lambda scene: scene.extra["audit:review_disagreement"],
+    "audit:verdict_disagreement": lambda scene: scene.extra["audit:verdict_disagreement"],
+    "audit:check_disagreement": lambda scene: scene.extra["audit:check_disagreement"],
+    "audit:reveals": lambda scene: [
+        scene.one("audit:reveals"),
+        reverse("audit:reveals", args=["empty"]),
+    ],
     "audit:checks": lambda scene: [
         scene.one("audit:checks"),
         reverse("audit:checks", args=["empty"]),
@@ -297,7 +309,9 @@ def scene(
     asked = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
-    found = _disagreements(project) | _checks(project) | _batch(project, lead)
+    checks = _checks(project)
+    _differing_verdicts(project)
+    found = _disagreements(project) | checks | _batch(project, lead)
     return Scene(project, found | asked)
 
 
@@ -373,11 +387,26 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
     finish_jobs()
 
 
+def _differing_verdicts(project: Project) -> None:
+    """Two people who differ on a condition, and one look at who judged something."""
+    judgment = Judgment.objects.current().of_people().filter(narrative__pair__project=project)
+    first = judgment.order_by("pk").first()
+    assert first is not None
+    condition = Condition.objects.create(narrative=first.narrative, number=90, text="At sea.")
+    other = factories.judgment(
+        first.narrative, first.candidate, factories.member(project, "zoe"), first.relevance
+    )
+    for said, answer in ((first, "met"), (other, "not_met")):
+        Verdict.objects.create(judgment=said, condition=condition, answer=answer)
+    reveal_names(narrative=first.narrative, by=project.memberships.get(name="carla"))
+
+
 def _disagreements(project: Project) -> dict[str, list[str]]:
     """The pages of what people differ on: the first that is open of each kind, and one settled."""
     client = _signed_in("carla")
-    found: dict[str, list[str]] = {"audit:disagreement": [], "audit:review_disagreement": []}
-    for asked in ("?kind=judgment", "?kind=review", "?state=settled"):
+    kinds = ("disagreement", "verdict_disagreement", "review_disagreement", "check_disagreement")
+    found: dict[str, list[str]] = {f"audit:{kind}": [] for kind in kinds}
+    for asked in (*(f"?kind={kind.value}" for kind in Kind), "?state=settled"):
         address = reverse("audit:disagreements", args=[project.slug]) + asked
         for row in client.get(address).context["rows"][:1]:
             path = row["url"].partition("?")[0]
