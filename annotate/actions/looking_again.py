@@ -23,6 +23,7 @@ from annotate.actions.pool import (
     narratives_in_force,
     others_unsettled,
     pool,
+    repeats_left,
 )
 from annotate.bulk import moment, run
 from annotate.errors import Refused, Stale, refuse_strange
@@ -34,6 +35,7 @@ from annotate.models import (
     Judgment,
     LookAgain,
     Membership,
+    Narrative,
     Project,
 )
 
@@ -309,15 +311,29 @@ def _hold_seats(project: Project) -> None:
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
+def _without_repeats_left(concerned: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Leave out (keys of a narrative and a judge) where documents have yet to come again."""
+    of = list(concerned)
+    narratives = (
+        Narrative.objects.select_related("pair__project")
+        .defer("text")
+        .in_bulk({narrative for narrative, _member in of})
+    )
+    people = Membership.objects.select_related("project").in_bulk({member for _, member in of})
+    return [one for one in of if not repeats_left(narratives[one[0]], people[one[1]])]
+
+
 def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
     """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
     one statement for each judge.
     """
     in_force = set(narratives_in_force(project).values_list("pk", flat=True))
+    concerned = [one for one in concerned if one[0] in in_force]
+    if project.repeat_percent:
+        concerned = _without_repeats_left(concerned)
     read: dict[int, list[int]] = {}
     for narrative, member in concerned:
-        if narrative in in_force:
-            read.setdefault(member, []).append(narrative)
+        read.setdefault(member, []).append(narrative)
     # No document is left out: none has the key 0.
     left = others_unsettled(project) % {
         "query": "p.query_id",
