@@ -306,22 +306,6 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
     """  # noqa: S608 (constants)
 
 
-def repeats_left(narrative: Narrative, by: Membership) -> bool:
-    """Whether `by` has repeats left under a narrative: two queries, none where the project has no
-    repeats. What `Sitting` says of them, for who wants to know no more.
-    """
-    percent = by.project.repeat_percent
-    if not percent:
-        return False
-    words = repeat_words(narrative.pair, narrative.side, narrative.version, by)
-    documents = pool(narrative.pair)
-    settled = Repeat.objects.current().filter(
-        narrative=narrative, annotator=by, candidate__in=documents
-    )
-    wanted = repeats.number(documents.count(), percent, repeats.chance(words))
-    return settled.exclude(flag=Flag.Kind.LATER).count() < wanted
-
-
 def pool_and_repeats(project: Project, *, again: bool = False) -> str:
     """SQL of two columns: how many documents a judge's pool has, and how many repeats they have
     settled; `again`: other than that of the candidate. Zeros where the project has no repeats.
