@@ -142,7 +142,9 @@ def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
     )
     narrative = factories.altered(pair)
     conditions = [
-        Condition.objects.create(narrative=narrative, number=number, text=text)
+        Condition.objects.update_or_create(
+            narrative=narrative, number=number, defaults={"text": text}
+        )[0]
         for number, text in enumerate(("At sea.", "In use."), 1)
     ]
     SampleItem.objects.filter(pk=made.keys["audit:check.pk"]).update(claimed=1)
@@ -460,7 +462,19 @@ def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any
         ),
     ]
     level = {"level": "acceptable", "narrative": narrative}
-    reviewed = [("form", url("audit:rating"), level), ("form", url("audit:review"), level)]
+    rated = {
+        "uuid": str(UUID(int=80)),
+        "kind": "rating",
+        "pair": stage.narrative.pair_id,
+        "narrative": narrative,
+        "made_at": "2026-03-02T09:30:00Z",
+        "criterion": "semantic_expansion",
+        "level": "acceptable",
+    }
+    reviewed: list[tuple[str, str, dict[str, Any]]] = [
+        ("json", url("annotate:api_journal"), {"entries": [rated]}),
+        ("form", url("audit:review"), level),
+    ]
     checked = [("form", url("audit:check"), {"relevance": 1, "uuid": UUID(int=79)})]
     return {
         "ada": judged,

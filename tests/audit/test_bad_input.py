@@ -78,11 +78,25 @@ def test_one_key_of_a_review_on_a_superseded_version(seated, client):
         pair=seated.pair, text="Only fences count.", based_on=1, by=seated.carla
     )
     client.force_login(seated.dan.user)
-    url = f"/pairs/{seated.pair.pk}/review/ratings/semantic_expansion/"
+    entry = {
+        "uuid": "7e6c1d1e-2b3a-4c5d-8e9f-0a1b2c3d4e5f",
+        "user": seated.dan.user_id,
+        "kind": "rating",
+        "pair": seated.pair.pk,
+        "narrative": seated.narrative.pk,
+        "made_at": "2026-03-02T09:30:00Z",
+        "criterion": "semantic_expansion",
+        "level": "excellent",
+    }
 
-    page = answered(client, url, {"narrative": seated.narrative.pk, "level": "excellent"})
+    response = client.post(
+        "/api/v1/journal/", {"entries": [entry]}, content_type="application/json"
+    )
 
-    assert "The narrative changed while you were reading." in page
+    [answer] = response.json()["answers"]
+    assert answer["state"] == "refused"
+    assert "The narrative changed while you were reading." in answer["sentence"]
+    assert not Rating.objects.exists()
 
 
 @pytest.mark.parametrize("outcome", ["accepted", "revise", "removed"])
@@ -136,7 +150,7 @@ def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(seated, cli
     handed_in = client.post(url, form(seated, answers) | {"submit": "yes"}, follow=True)
     later = client.get(url).content.decode()
 
-    assert "Say in words what is poor about: query dependency." in handed_in.content.decode()
+    assert "Say in words why it fails on: query dependency." in handed_in.content.decode()
     assert Review.objects.get().submitted_at is None
     assert Rating.objects.get(criterion="query_dependency").level == "poor"
     assert Rating.objects.count() == 6

@@ -60,7 +60,7 @@ def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):
     low, high = ada["alpha_ordinal"]["interval"]
     assert low <= ada["alpha_ordinal"]["value"] <= high
     assert found["people"][0]["table"] == [[3, 1, 0], [0, 3, 1], [0, 1, 1]]
-    assert found["all"]["raters"] == ["ada", "ben"]
+    assert found["all"]["raters"] == ["first", "again"]
     assert found["all"]["coefficients"]["percent"]["value"] == pytest.approx(9 / 12)
 
 
