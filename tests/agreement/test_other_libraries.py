@@ -142,6 +142,8 @@ def test_pooled_coefficients_are_those_of_irrcac_with_missing_ratings(ours, meth
     named = None if weights == "identity" else weights
     result = ours(table, categories=range(4), weights=named, single_ratings=True)
     assume(result.value is not None)
+    # Of a single unit it divides by 0.
+    assume(len(table) > 1)
 
     theirs = irrcac(table, method, weights)["coefficient_value"]
 

@@ -19,7 +19,7 @@ class Refuse:
 sys.meta_path.insert(0, Refuse())
 from agreement import cohen_kappa, plan
 
-print(cohen_kappa([[0, 0], [1, 1], [0, 1], [1, 1]], categories=[0, 1], interval="bootstrap"))
+print(cohen_kappa([[0, 0], [1, 1], [0, 1], [1, 1]] * 9, categories=[0, 1], interval="bootstrap"))
 print(sorted({name.partition(".")[0] for name in sys.modules} & {"annotate", "audit", "config"}))
 """
 
