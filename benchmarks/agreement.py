@@ -56,6 +56,7 @@ from agreement import (
     percent_agreement,
     scott_pi,
 )
+from agreement.alpha import Level
 from agreement.planning import simulated
 
 KNOWING = 0.7
@@ -168,7 +169,7 @@ def _row(
     timed = {library: seconds for library, seconds in libraries.items() if seconds is not None}
     fastest = min(timed, key=timed.__getitem__) if timed else None
     with_interval, interval = _interval(ours, table)
-    loop = measured.libraries[fastest] if fastest else (lambda part, _: ours(part).value)
+    loop = measured.libraries[fastest] if fastest else _ours(ours)
     count = LOOP.get(units, 3)
     return {
         "value": values["agreement"],
@@ -185,6 +186,14 @@ def _row(
         "loop_resamples": count,
         "memory_mb": _memory(ours, table),
     }
+
+
+def _ours(ours: Callable[..., Coefficient]) -> Library:
+    def value(table: Table, _: int) -> float:
+        found = ours(table).value
+        return float("nan") if found is None else found
+
+    return value
 
 
 def _in_turns(
@@ -298,7 +307,7 @@ def _statsmodels_fleiss(table: Table, categories: int) -> float:
     return float(inter_rater.fleiss_kappa(counts))
 
 
-def _krippendorff(level: str) -> Library:
+def _krippendorff(level: Level) -> Library:
     def alpha(table: Table, categories: int) -> float:
         return float(
             krippendorff.alpha(

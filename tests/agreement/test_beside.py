@@ -19,6 +19,7 @@ from agreement import (
     prevalence_index,
 )
 
+from .found import value_of
 from .published import DIAGNOSES, FEINSTEIN_BALANCED, FEINSTEIN_UNBALANCED
 
 NAN = float("nan")
@@ -92,7 +93,7 @@ def test_specific_agreement_of_all_categories_makes_up_percent_agreement():
     found = by_category(table, categories=range(1, 6))
 
     shares = [(table == one.category).mean() for one in found]
-    total = sum(s * one.specific.value for s, one in zip(shares, found, strict=True))
+    total = sum(s * value_of(one.specific) for s, one in zip(shares, found, strict=True))
     assert total == pytest.approx(percent_agreement(table, categories=range(1, 6)).value)
 
 
@@ -115,7 +116,7 @@ def test_prevalence_and_bias_explain_kappa(table, prevalence, bias):
     )
 
     assert found == pytest.approx((prevalence, bias))
-    twice = 2 * percent_agreement(table, categories=[1, 2]).value - 1
+    twice = 2 * value_of(percent_agreement(table, categories=[1, 2])) - 1
     squares = prevalence**2 - bias**2
     assert cohen_kappa(table, categories=[1, 2]).value == pytest.approx(
         (twice - squares) / (1 - squares)

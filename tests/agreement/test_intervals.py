@@ -23,6 +23,8 @@ from agreement import (
 )
 from agreement.student import quantile
 
+from .found import error_of, interval_of, value_of
+
 SCALE = [0, 1, 2]
 COEFFICIENTS: list[Callable[..., Coefficient]] = [
     percent_agreement,
@@ -76,9 +78,10 @@ def test_the_analytic_interval_is_one_of_t_on_the_logarithm_of_disagreement():
         [[0, 0]] * 45 + [[0, 1]] * 10 + [[1, 1]] * 45, categories=[0, 1], interval="analytic"
     )
 
-    reach = stats.t.ppf(0.975, 99) * result.standard_error / (1 - result.value)
+    apart = 1 - value_of(result)
+    reach = stats.t.ppf(0.975, 99) * error_of(result) / apart
     assert result.interval == pytest.approx(
-        (1 - (1 - result.value) * math.exp(reach), 1 - (1 - result.value) * math.exp(-reach))
+        (1 - apart * math.exp(reach), 1 - apart * math.exp(-reach))
     )
     assert result.interval_note == (
         "95 % interval from the linearised variance over units, t on log(1 - value)"
@@ -115,13 +118,15 @@ def test_units_that_repeat_each_other_are_worth_one(method):
     table = table[(~np.isnan(table)).sum(axis=1) >= 2]
     how = {"interval": method, "resamples": 4_000}
 
-    once = fleiss_kappa(table, categories=SCALE, **how).interval
-    repeated = fleiss_kappa(
-        np.repeat(table, 10, axis=0),
-        categories=SCALE,
-        clusters=np.repeat(np.arange(len(table)), 10),
-        **how,
-    ).interval
+    once = interval_of(fleiss_kappa(table, categories=SCALE, **how))
+    repeated = interval_of(
+        fleiss_kappa(
+            np.repeat(table, 10, axis=0),
+            categories=SCALE,
+            clusters=np.repeat(np.arange(len(table)), 10),
+            **how,
+        )
+    )
 
     assert repeated.low == pytest.approx(once.low, abs=0.02)
     assert repeated.high == pytest.approx(once.high, abs=0.02)
@@ -179,8 +184,9 @@ def test_pairs_of_five_raters_on_five_categories_are_resampled_at_once():
     result = cohen_kappa(table, categories=range(5), interval="bootstrap", resamples=10_000)
 
     assert time.process_time() - began < 3
-    assert result.interval.low < result.value < result.interval.high
-    assert result.interval.high - result.interval.low < 0.01
+    low, high = interval_of(result)
+    assert low < value_of(result) < high
+    assert high - low < 0.01
 
 
 def test_the_cost_of_resampling_does_not_grow_with_the_units(monkeypatch):
@@ -217,7 +223,7 @@ def test_no_such_quantile(share, degrees):
 
 
 def test_units_with_one_rating_may_enter_the_shares():
-    table = [[0, 0], [0, 1], [1, 1], [1, np.nan], [1, np.nan]]
+    table: list[list[float]] = [[0, 0], [0, 1], [1, 1], [1, np.nan], [1, np.nan]]
 
     without = gwet_ac(table, categories=[0, 1])
     with_them = gwet_ac(table, categories=[0, 1], single_ratings=True, interval="bootstrap")
@@ -233,7 +239,9 @@ def test_units_with_one_rating_may_enter_the_shares():
 
 
 def test_ratings_say_how_many_units_each_pair_shares():
-    shared = Ratings.from_matrix([[0, 0, np.nan], [1, 1, 1]], categories=SCALE).in_common
+    table: list[list[float]] = [[0, 0, np.nan], [1, 1, 1]]
+
+    shared = Ratings.from_matrix(table, categories=SCALE).in_common
 
     assert shared is not None
     assert shared.tolist() == [[2, 2, 1], [2, 2, 1], [1, 1, 1]]

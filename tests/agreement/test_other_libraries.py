@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from irrCAC.raw import CAC
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from agreement import (
