@@ -22,14 +22,18 @@ from annotate.actions.judging import (
     MAX_NOTE,
     On,
     Said,
+    on_number,
     say_flag,
     say_grade,
     withdraw,
 )
 from annotate.entries import (
     Entry,
+    Further,
     SaidFlag,
     SaidGrade,
+    SaidUndo,
+    Taken,
     Unreadable,
     entries_of,
     read,
@@ -155,7 +159,7 @@ class Answer(NamedTuple):
 
 @login_not_required
 def journal(request: HttpRequest) -> JsonResponse:
-    """Take what the judge page wrote down in the browser: grades, flags, and what is taken back.
+    """Take what a page wrote down in the browser: grades, flags, ratings, and what is taken back.
 
     Entries are saved in the order in which they come, each on its own, and each once however often
     it comes. What was said under a narrative that has a newer version by now is kept under the
@@ -198,16 +202,23 @@ def _answer(
         if said.pair not in known:
             known[said.pair] = access.pair(person, said.pair)
         member, pair = known[said.pair]
-        row, told = _say(said, member, pair)
+        at, told = _taken(said, member, pair)
     except Refused as refused:
         return Answer(uuid, "refused", None, str(refused))
     except Http404 as missing:
         return Answer(uuid, "refused", None, str(missing))
-    return Answer(uuid, "saved", row.at, told)
+    return Answer(uuid, "saved", at, told)
 
 
-def _say(said: Entry, by: Membership, pair: InstructionPair) -> Said:
-    on = On(pair, said.narrative, said.candidate)
+def _taken(said: Entry, by: Membership, pair: InstructionPair) -> Taken:
+    if isinstance(said, Further):
+        return said.say(by=by, pair=pair)
+    row, told = _say(said, by, pair)
+    return Taken(row.at, told)
+
+
+def _say(said: SaidGrade | SaidFlag | SaidUndo, by: Membership, pair: InstructionPair) -> Said:
+    on = on_number(pair, said.narrative, said.candidate, by)
     if isinstance(said, SaidGrade):
         return say_grade(
             on=on,

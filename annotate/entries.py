@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
+from annotate.models import InstructionPair, Membership
 from annotate.pure.evidence import Span
 
 MAX_ENTRIES = 100
@@ -31,14 +32,36 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Of what something is said, and when, by the browser's clock."""
+class Origin:
+    """Of which narrative something is said, and when, by the browser's clock."""
 
     uuid: UUID
     pair: int
     narrative: int
-    candidate: int
     made_at: datetime
+
+
+@dataclass(frozen=True)
+class Place(Origin):
+    """And of which document."""
+
+    candidate: int
+
+
+class Taken(NamedTuple):
+    """What became of an entry: when it was saved, and a sentence if there is one to tell."""
+
+    at: datetime
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Further(Origin):
+    """What a room above this one takes; it knows itself what to do."""
+
+    def say(self, *, by: Membership, pair: InstructionPair) -> Taken:
+        """Save it, or raise Refused or Http404. Once more changes nothing."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -71,7 +94,7 @@ class SaidUndo(Place):
     undoes: UUID
 
 
-Entry = SaidGrade | SaidFlag | SaidUndo
+Entry = SaidGrade | SaidFlag | SaidUndo | Further
 
 
 class Unreadable(Exception):
@@ -110,20 +133,37 @@ def read(entry: Any) -> Entry:
     """
     if not isinstance(entry, dict):
         raise Refused(_("An entry is an object with fields."))
-    kind = _field(entry, "kind", str, "a word")
-    if kind not in _KINDS:
-        raise Refused(_("The field “kind” is one of %(kinds)s.") % {"kinds": ", ".join(_KINDS)})
+    kind = text_of(entry, "kind")
+    if kind not in _KINDS and kind not in _further:
+        known = ", ".join([*_KINDS, *_further])
+        raise Refused(_("The field “kind” is one of %(kinds)s.") % {"kinds": known})
     _key(entry, "user")
-    return _KINDS[kind](
-        entry,
-        {
-            "uuid": _uuid(entry, "uuid"),
-            "pair": _key(entry, "pair"),
-            "narrative": _key(entry, "narrative"),
-            "candidate": _key(entry, "candidate"),
-            "made_at": _moment(entry, "made_at"),
-        },
-    )
+    origin = {
+        "uuid": _uuid(entry, "uuid"),
+        "pair": _key(entry, "pair"),
+        "narrative": _key(entry, "narrative"),
+        "made_at": _moment(entry, "made_at"),
+    }
+    if kind in _further:
+        return _further[kind](entry, origin)
+    return _KINDS[kind](entry, {**origin, "candidate": _key(entry, "candidate")})
+
+
+Reader = Callable[[Mapping[str, Any], dict[str, Any]], Further]
+_further: dict[str, Reader] = {}
+
+
+def register(kind: str, reader: Reader) -> None:
+    """Take entries of this kind from now on; called once, when a room starts.
+
+    `reader` gets an entry and the fields of its Origin, and raises Refused where a field is wrong.
+    """
+    _further[kind] = reader
+
+
+def text_of(entry: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """Return a field that is a word or a text, or the default; Refused where it is neither."""
+    return _field(entry, name, str, "a text", default)
 
 
 def _grade(entry: Mapping[str, Any], place: dict[str, Any]) -> Entry:

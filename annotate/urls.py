@@ -6,7 +6,10 @@ from django.urls import path
 
 from annotate import api
 from annotate.views import (
+    categories,
+    dashboard,
     documents,
+    guidelines,
     home,
     judging,
     listing,
@@ -28,10 +31,26 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
-    path("projects/<slug:slug>/guidelines/", projects.guidelines, name="guidelines"),
+    path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
+    path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
+    path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),
+    path("projects/<slug:slug>/people/<int:pk>/", dashboard.person, name="person"),
+    path("projects/<slug:slug>/guidelines/", guidelines.guidelines, name="guidelines"),
+    path(
+        "projects/<slug:slug>/guidelines/<int:version>/looks/",
+        guidelines.looks,
+        name="guideline_looks",
+    ),
+    path(
+        "projects/<slug:slug>/guidelines/<int:version>/looks/withdrawal/",
+        guidelines.looks_withdrawal,
+        name="guideline_looks_withdrawal",
+    ),
     path("projects/<slug:slug>/members/", projects.members, name="members"),
     path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
+    path("projects/<slug:slug>/categories/", categories.categories, name="categories"),
+    path("projects/<slug:slug>/categories/taking/", categories.taxonomy, name="taxonomy"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),

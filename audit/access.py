@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotate import access
 from annotate.access import Person
@@ -16,14 +17,23 @@ from annotate.models import (
     Adjudication,
     Assignment,
     Candidate,
+    Condition,
+    ConditionAdjudication,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
+    Verdict,
 )
 from audit.disagreements import judge_first
-from audit.models import AgreementReport, Decision
+from audit.models import AgreementReport, Check, Decision, SampleItem
 from audit.reviews import must_answer_first
+
+BLIND = gettext_lazy(
+    "You have judging or reviewing left in this project, and agreement would tell you what others "
+    "said. Finish it, or leave the seat, then look here again."
+)
 
 
 class Reviewing(NamedTuple):
@@ -68,6 +78,41 @@ def judgments_differing(user: Person, pk: int, candidate: int) -> Differing:
     return Differing(member, narrative, found)
 
 
+def verdicts_differing(user: Person, pk: int, candidate: int) -> tuple[Differing, Condition]:
+    """Return condition `pk` and a candidate for a lead who may see what was said of it.
+
+    A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
+    """
+    found = Condition.objects.filter(pk=min(pk, access.LARGEST_KEY)).first()
+    if found is None:
+        raise Http404("There is no such condition among yours.")
+    differing = judgments_differing(user, found.narrative_id, candidate)
+    found.narrative = differing.narrative
+    return differing, found
+
+
+def checks_differing(user: Person, pk: int) -> tuple[Differing, SampleItem]:
+    """Return label `pk` for a lead, who may see what two checkers said once both have spoken.
+
+    A stranger gets Http404, as does a lead where not both have spoken; an annotator
+    PermissionDenied.
+    """
+    found = (
+        SampleItem.objects.select_related(
+            "sample", "narrative__pair__project", "narrative__pair__query", "candidate__document"
+        )
+        .filter(pk=min(pk, access.LARGEST_KEY))
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such label among yours.")
+    member = access.lead(user, found.narrative.pair.project.slug)
+    said = Check.objects.current().filter(item=found, place__in=(1, 2))
+    if said.count() < 2:
+        raise Http404("What people say of this label shows here once two have checked it.")
+    return Differing(member, found.narrative, found.candidate), found
+
+
 def reviews_differing(user: Person, pk: int) -> tuple[Membership, Narrative]:
     """Return narrative version `pk` for a lead who may see what auditors said of it.
 
@@ -89,6 +134,62 @@ def judgment(differing: Differing, pk: int) -> Judgment:
     )
     if found is None:
         raise Http404("There is no such answer here.")
+    return found
+
+
+def verdict(differing: Differing, condition: Condition, pk: int) -> Verdict:
+    """Return one person's answer to a condition, current or not, or raise Http404."""
+    found = (
+        Verdict.objects.select_related("condition__narrative", "judgment__candidate")
+        .filter(
+            pk=pk,
+            condition=condition,
+            judgment__candidate=differing.candidate,
+            judgment__annotator__is_machine=False,
+        )
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such answer here.")
+    return found
+
+
+def check(item: SampleItem, pk: int) -> Check:
+    """Return what one of the first two said of a label, or raise Http404."""
+    found = Check.objects.current().filter(pk=pk, item=item, place__in=(1, 2)).first()
+    if found is None:
+        raise Http404("There is no such answer here.")
+    return found
+
+
+def condition_adjudication(condition: Condition, candidate: Candidate) -> ConditionAdjudication:
+    """Return the settling decision on a condition that stands, or raise Http404."""
+    found = (
+        ConditionAdjudication.objects.current()
+        .select_related("condition__narrative", "by")
+        .filter(condition=condition, candidate=candidate)
+        .first()
+    )
+    if found is None:
+        raise Http404("Nothing is settled here.")
+    return found
+
+
+def wish(differing: Differing, key: str) -> LookAgain:
+    """Return what was asked again of an answer to what differs, by its key as a form sends it, or
+    raise Http404.
+    """
+    found = (
+        LookAgain.objects.select_related("judgment__annotator", "judgment__narrative")
+        .filter(
+            pk=int(key) if key.isascii() and key.isdecimal() and len(key) < 19 else 0,
+            judgment__narrative=differing.narrative,
+            judgment__candidate=differing.candidate,
+        )
+        .first()
+    )
+    if found is None:
+        raise Http404("Nothing of the kind was asked here.")
     return found
 
 
@@ -129,6 +230,26 @@ def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementRepor
     if found is None:
         raise Http404("There is no such report in this project.")
     return member, found
+
+
+def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
+    """Return a report of a project with its figures; as `report`, and PermissionDenied for a lead
+    who is still blind.
+    """
+    member, found = report(user, slug, pk)
+    if seats.must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return found
+
+
+def told(user: Person, slug: str) -> Membership:
+    """Return a lead of a project who may read what each person said, or raise Http404 or
+    PermissionDenied: also for a lead who is still blind.
+    """
+    member = access.lead(user, slug)
+    if seats.must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member
 
 
 def _led(user: Person, pk: int) -> tuple[Membership, Narrative]:

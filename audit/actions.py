@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -18,10 +19,15 @@ from django.utils.translation import gettext_lazy
 from annotate.actions import rewriting, seats
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
-from audit.criteria import CRITERION_KEYS, RUBRIC_VERSION, Criterion, Level, Verdict
+from audit import rubrics
+from audit.comparing import comparison_of
+from audit.criteria import SHIPPED, Criterion, Rubric, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
+from audit.models import Rubric as Kept
 from audit.reliability import agreement_of
 from audit.reviews import Pass, pass_of, passes_of, verdict_of
+from audit.scopes import WHOLE, Scope, kept
+from formats.records import RubricRecord
 from jobs.models import Job
 from jobs.queue import enqueue
 from jobs.runner import Progress
@@ -91,16 +97,16 @@ def save_ratings(
     too many words, a review that is submitted.
     """
     now = now or timezone.now()
-    for criterion, (level, words) in answers.items():
-        _refuse_unknown(criterion, level, words)
     with transaction.atomic():
         seat = _seat(narrative, by)
         review = _begin(narrative, by, now)
+        rubric = rubrics.named(by.project_id, review.rubric)
+        for criterion, (level, words) in answers.items():
+            _refuse_unknown(rubric, criterion, level, words)
         if review.submitted_at is not None:
             raise Refused(_("You have submitted this review, so it stays as it is."))
         for criterion, (level, words) in answers.items():
-            said = {"level": level, "words": words}
-            said = {name: value for name, value in said.items() if value is not None}
+            said = _said(rubric, level, words)
             if any(said.values()):
                 Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
             elif said:
@@ -129,6 +135,75 @@ def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None 
             review.save(update_fields=["submitted_at"])
         seats.touch(seat, done=True, now=now)
     return review
+
+
+def save_rubric(
+    *,
+    project: Project,
+    content: RubricRecord,
+    by: Membership | None,
+    now: datetime | None = None,
+) -> Kept:
+    """Insert a rubric into a project and put it in force, and return its row. Nobody: a command.
+
+    The same again only puts it in force. Refused: who does not lead, an archived project, and a
+    name under which something else is known, here or to Rejudge.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _rubrics_of(project, by)
+        known = Kept.objects.filter(project=project, name=content.name).first()
+        shipped = SHIPPED.get(content.name)
+        said = shipped if shipped is not None else known.content if known is not None else None
+        if said is not None and tuple(said) != tuple(content):
+            free = rubrics.next_name(project.pk, content.name)
+            raise Refused(
+                _(
+                    "There is a rubric “%(name)s” already, and it says otherwise. Reviews go on "
+                    "naming it, so give yours another name, for example “%(free)s”."
+                )
+                % {"name": content.name, "free": free}
+            )
+        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
+        return _put_in_force(kept, by, now)
+
+
+def choose_rubric(
+    *, project: Project, name: str, by: Membership | None, now: datetime | None = None
+) -> Kept:
+    """Put one of the project's rubrics in force, or one that comes with Rejudge. Nobody: a command.
+
+    Refused: who does not lead, an archived project, a name that neither has.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _rubrics_of(project, by)
+        try:
+            content = rubrics.named(project.pk, name)
+        except rubrics.UnknownRubric:
+            raise Refused(
+                _("There is no rubric “%(name)s” in this project. There are: %(known)s.")
+                % {"name": name, "known": ", ".join(rubrics.names(project.pk))}
+            ) from None
+        known = Kept.objects.filter(project=project, name=name).first()
+        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
+        return _put_in_force(kept, by, now)
+
+
+def _rubrics_of(project: Project, by: Membership | None) -> None:
+    """Lock the project, so that of two leads one comes last."""
+    project = Project.objects.select_for_update().get(pk=project.pk)
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project say what instructions are rated on."))
+    seats.refuse_if_archived(project)
+
+
+def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
+    in_force = Kept.objects.in_force(kept.project_id)
+    if in_force is None or in_force.pk != kept.pk:
+        kept.chosen_at, kept.chosen_by = now, by
+        kept.save()
+    return kept
 
 
 def decide(
@@ -205,12 +280,40 @@ def withdraw_decision(
 
 
 def request_agreement(
-    *, project: Project, by: Membership, now: datetime | None = None
+    *, project: Project, by: Membership, scope: Scope = WHOLE, now: datetime | None = None
 ) -> AgreementReport:
-    """Ask for the project's agreement to be computed; return the report that will hold it.
+    """Ask for the agreement in a part of the project to be computed; return the report that will
+    hold it.
 
-    While one is waiting or under way, that one is returned. Refused: who does not lead.
+    While one of the same part is waiting or under way, that one is returned. Refused: who does not
+    lead.
     """
+    return _request(project, str(scope), by, now)
+
+
+def request_comparison(
+    *, project: Project, scope: Scope, against: Scope, by: Membership, now: datetime | None = None
+) -> AgreementReport:
+    """Ask for the agreement in two parts of the project to be compared; as `request_agreement`.
+
+    Refused as well: the same part twice, and reviews, of which only agreement is computed.
+    """
+    if scope == against:
+        raise Refused(_("Choose two different parts to compare."))
+    if scope.criterion or against.criterion:
+        raise Refused(_("Judgments are compared, not reviews. Leave the criterion open."))
+    return _request(project, str(scope), by, now, compares=True, against=str(against))
+
+
+def _request(
+    project: Project,
+    scope: str,
+    by: Membership,
+    now: datetime | None,
+    *,
+    compares: bool = False,
+    against: str = "",
+) -> AgreementReport:
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
         raise Refused(_("Only leads of this project can have its agreement computed."))
@@ -220,7 +323,11 @@ def request_agreement(
         Project.objects.select_for_update().get(pk=project.pk)
         under_way = (
             AgreementReport.objects.filter(
-                project=project, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+                project=project,
+                state__in=[Job.State.QUEUED, Job.State.RUNNING],
+                scope=scope,
+                compares=compares,
+                against=against,
             )
             .order_by("-pk")
             .first()
@@ -228,7 +335,12 @@ def request_agreement(
         if under_way is not None:
             return under_way
         report = AgreementReport.objects.create(
-            project=project, requested_by=by.user, requested_at=now
+            project=project,
+            scope=scope,
+            compares=compares,
+            against=against,
+            requested_by=by.user,
+            requested_at=now,
         )
         enqueue(report)
     return report
@@ -236,26 +348,44 @@ def request_agreement(
 
 def compute_agreement(report: AgreementReport, progress: Progress) -> None:
     """Fill a report with its project's agreement; the work of its job, which may be done again."""
-    report.figures = agreement_of(
-        report.project, seed=report.seed, resamples=report.resamples, progress=progress
+    how: dict[str, Any] = {"seed": report.seed, "resamples": report.resamples, "progress": progress}
+    scope = kept(report.scope)
+    report.figures = (
+        comparison_of(report.project, scope, kept(report.against), **how)
+        if report.compares
+        else agreement_of(report.project, scope=scope, **how)
     )
+    report.sha256 = report.figures["sha256"]
     report.code_version = settings.VERSION
-    report.save(update_fields=["figures", "code_version"])
+    report.save(update_fields=["figures", "sha256", "code_version"])
 
 
-def _refuse_unknown(criterion: str, level: str | None, words: str | None) -> None:
-    if criterion not in CRITERION_KEYS:
+def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:
+    if criterion not in rubric.keys:
         raise Refused(_("“%(criterion)s” is not one of the criteria.") % {"criterion": criterion})
-    if level is not None and level not in list(Level):
+    if level is not None and rubric.level(level) is None:
         raise Refused(
-            _("“%(level)s” is not a level. Choose excellent, acceptable or poor.")
-            % {"level": level}
+            _("“%(level)s” is not a level. Choose one of: %(levels)s.")
+            % {"level": level, "levels": ", ".join(one.name.lower() for one in rubric.levels)}
         )
     if words is not None and len(words) > MAX_WORDS:
         raise Refused(
             _("You wrote %(words)s characters; at most %(max_words)s are kept.")
             % {"words": f"{len(words):,}", "max_words": f"{MAX_WORDS:,}"}
         )
+
+
+def _said(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
+    """Return the columns of a rating that an answer sets; what is None stays as it was."""
+    said: dict[str, Any] = {} if words is None else {"words": words}
+    chosen = None if level is None else rubric.level(level)
+    if chosen is not None:
+        said |= {
+            "level": chosen.value,
+            "place": rubric.place(chosen),
+            "rejects": chosen.rejects,
+        }
+    return said
 
 
 def _seat(narrative: Narrative, by: Membership) -> Assignment:
@@ -279,8 +409,9 @@ def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
         raise Refused(_("This instruction was removed, so there is nothing to review."))
     if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
         raise Refused(_("This instruction was sent back. Review it when it comes again."))
+    rubric = rubrics.under(narrative, by.project_id)
     return Review.objects.create(
-        narrative=narrative, auditor=by, rubric=RUBRIC_VERSION, started_at=now
+        narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
     )
 
 
@@ -297,7 +428,7 @@ def _refuse_incomplete(said: Pass) -> None:
         raise Refused(_("Not rated yet: %(said)s.") % {"said": _names(said.unrated)})
     if said.unexplained:
         raise Refused(
-            _("Say in words what is poor about: %(said)s.") % {"said": _names(said.unexplained)}
+            _("Say in words why it fails on: %(said)s.") % {"said": _names(said.unexplained)}
         )
 
 
@@ -316,7 +447,7 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Refused(_("An auditor rated it poor. Give the reason for accepting it all the same."))
+        raise Refused(_("An auditor rejects it. Give the reason for accepting it all the same."))
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:

@@ -1,117 +1,108 @@
-"""What people answered differently: one list over judgments and reviews, in pages that a key opens.
+"""The queue of disagreements: one list over judgments, verdicts, reviews and checks, in pages that
+a key opens.
 
-Judgments differ on a candidate when people's current grades come to no relevance by the project's
-rule (`annotate.pure.consensus` says the same of one candidate). Reviews differ on a narrative when
-auditors straddle poor on some criterion. Both under narratives in force only. No document's text is
-read here.
+What is in it is said by `audit.differing`, kind by kind; here the kinds are put in one order. No
+document's text is read here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import (
-    Case,
-    Count,
-    Exists,
-    F,
-    IntegerField,
-    Max,
-    Min,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-    When,
-)
+from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
 from annotate.models import (
     Adjudication,
     Assignment,
     Candidate,
+    Condition,
+    ConditionAdjudication,
     Judgment,
     Membership,
     Narrative,
-    Project,
+    Verdict,
 )
-from audit.criteria import Level
-from audit.models import Decision, Rating, Review
+from audit.differing import Kind, Order, Reader, Source, Thing, Wanted, source
+from audit.letters import person, places
+from audit.models import Check, Decision, Reveal, Review, SampleItem
+
+__all__ = [
+    "PAGE_SIZE",
+    "Item",
+    "Key",
+    "Kind",
+    "Order",
+    "Page",
+    "Thing",
+    "Voice",
+    "Wanted",
+    "count",
+    "counts",
+    "following",
+    "is_open",
+    "judge_first",
+    "key_of",
+    "page",
+    "reveal_of",
+]
 
 PAGE_SIZE = 50
 # Databases count rows in 64 bits.
 _TOO_LARGE = 2**63
 
 
-class Kind(StrEnum):
-    """What people differ on."""
-
-    JUDGMENT = "judgment"
-    REVIEW = "review"
-
-
-class Order(StrEnum):
-    """What comes first."""
-
-    DISTANCE = "distance"
-    AGE = "age"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which disagreements of a project are asked for, in which order."""
-
-    settled: bool = False
-    kind: Kind | None = None
-    query: int | None = None
-    # Two memberships who differ from each other.
-    people: tuple[int, int] | None = None
-    order: Order = Order.DISTANCE
-
-
 class Key(NamedTuple):
-    """The place of one disagreement in the list. `candidate` is 0 where reviews differ."""
+    """The place of one disagreement in the list. What is not ordered by may be 0."""
 
+    effect: int
     distance: int
     at: datetime
     kind: Kind
     narrative: int
     candidate: int
+    part: int
 
     def __str__(self) -> str:
+        numbers = (self.effect, self.distance), (self.narrative, self.candidate, self.part)
         return "~".join(
-            (
-                str(self.distance),
-                self.at.isoformat(),
-                self.kind.value,
-                str(self.narrative),
-                str(self.candidate),
-            )
+            (*map(str, numbers[0]), self.at.isoformat(), self.kind.value, *map(str, numbers[1]))
         )
+
+    @property
+    def thing(self) -> Thing:
+        """What it is the place of."""
+        return Thing(self.kind, self.narrative, self.candidate, self.part)
 
     @classmethod
     def parse(cls, text: str) -> Key:
         """Read a key as `str` writes it, or raise ValueError."""
-        distance, at, kind, narrative, candidate = text.split("~")
+        effect, distance, at, kind, narrative, candidate, part = text.split("~")
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None or not 1970 <= moment.year < 9999:
             raise ValueError(f"{at!r} is no moment of this list")
-        numbers = int(distance), int(narrative), int(candidate)
-        if not all(0 <= number < _TOO_LARGE for number in numbers):
-            raise ValueError(f"{text!r} holds a number that no row has")
-        return cls(numbers[0], moment, Kind(kind), numbers[1], numbers[2])
+
+        def number(given: str) -> int:
+            if not 0 <= int(given) < _TOO_LARGE:
+                raise ValueError(f"{given!r} is a number that no row has")
+            return int(given)
+
+        place = number(effect), number(distance), moment, Kind(kind)
+        return cls(*place, number(narrative), number(candidate), number(part))
 
 
 class Voice(NamedTuple):
-    """What one person said, in a list: the grade, or on how many criteria they said poor."""
+    """What one person said, in a list: the relevance, or the answer to a condition, or on how many
+    criteria they reject. `name` is what they are called there.
+    """
 
     name: str
-    relevance: int | None
-    poor: int | None
+    relevance: int | None = None
+    answer: str = ""
+    rejects: int | None = None
 
 
 @dataclass
@@ -121,8 +112,13 @@ class Item:
     key: Key
     narrative: Narrative
     candidate: Candidate | None
+    condition: Condition | None = None
+    sample: SampleItem | None = None
     voices: list[Voice] = field(default_factory=list)
-    settled: Adjudication | Decision | None = None
+    # Whether settling decides if a document, or a whole instruction, counts.
+    decides: bool = False
+    distance: int = 0
+    settled: Adjudication | ConditionAdjudication | Decision | Check | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +127,8 @@ class Page:
 
     items: list[Item]
     after: Key | None
+    # How many there are of each kind, whichever kind is listed.
+    counts: dict[Kind, int]
     total: int
 
 
@@ -138,46 +136,74 @@ def page(
     by: Membership, wanted: Wanted, *, after: Key | None = None, size: int = PAGE_SIZE
 ) -> Page:
     """Return the disagreements behind `after` as the list shows them: a fixed number of queries."""
-    keys = _keys(by, wanted, after, size + 1)
-    items = _hydrate(keys[:size], settled=wanted.settled)
-    return Page(items, keys[size - 1] if len(keys) > size else None, count(by, wanted))
+    reader = Reader(by)
+    found: list[Key] = []
+    totals = dict.fromkeys(Kind, 0)
+    for kind in wanted.kinds:
+        behind, _, totals[kind] = _stretch(source(kind, reader, wanted), wanted, after, size + 1)
+        found += behind
+    total = sum(totals.values())
+    if wanted.kind is not None:
+        totals |= _counts(reader, wanted.of(kind=None), leave_out=wanted.kinds)
+    keys = _sorted(found, wanted)
+    return Page(
+        _items(reader, keys[:size], wanted),
+        keys[size - 1] if len(keys) > size else None,
+        totals,
+        total,
+    )
+
+
+def counts(by: Membership, wanted: Wanted) -> dict[Kind, int]:
+    """Return how many disagreements there are of each kind."""
+    return dict.fromkeys(Kind, 0) | _counts(Reader(by), wanted)
 
 
 def count(by: Membership, wanted: Wanted) -> int:
     """Return how many disagreements there are."""
-    total = 0
-    if wanted.kind is not Kind.REVIEW:
-        total += _judgments(by, wanted).count()
-    if wanted.kind is not Kind.JUDGMENT:
-        total += _reviews(by, wanted).count()
-    return total
+    return sum(counts(by, wanted).values())
 
 
 def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
     """Return the disagreement to open after `key`: onward, then around; None: none left."""
-    onward = _keys(by, wanted, key, 1)
-    if not onward and key is not None:
-        onward = [one for one in _keys(by, wanted, None, 2) if one[2:] != key[2:]]
-    return onward[0] if onward else None
+    reader = Reader(by)
+    if key is not None and (near := _nearest(reader, wanted, key)) is not None:
+        return near
+    behind: list[Key] = []
+    around: list[Key] = []
+    for kind in wanted.kinds:
+        onward, rest, _ = _stretch(source(kind, reader, wanted), wanted, key, 2)
+        behind += onward
+        around += rest
+    others = [one for one in _sorted(around, wanted) if key is None or one.thing != key.thing]
+    return next(iter([*_sorted(behind, wanted), *others]), None)
 
 
-def key_of_judgments(narrative: Narrative, candidate: Candidate) -> Key | None:
-    """Return the place of a candidate on which people differ, settled or not; None: they agree."""
-    said = (
-        Judgment.objects.current()
-        .of_people()
-        .filter(narrative=narrative, candidate=candidate)
-        .aggregate(low=Min("relevance"), high=Max("relevance"), since=Max("at"))
-    )
-    if said["low"] == said["high"]:
+def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
+    """The next one of the same kind that is as far apart: nothing else comes before it, and the
+    database stops at the first that it finds. None where there may be another one.
+    """
+    if key.kind not in wanted.kinds or wanted.settled or wanted.order is Order.AGE:
         return None
-    return Key(said["high"] - said["low"], said["since"], Kind.JUDGMENT, narrative.pk, candidate.pk)
+    of = source(key.kind, reader, wanted)
+    alike = {name.lstrip("-"): getattr(key, name.lstrip("-")) for name in _main(wanted)}
+    rows = of.rows.filter(_after(of, key)).filter(**alike).order_by(*of.ids)
+    found = rows.values_list("effect", "distance", "since", *of.ids)[:1]
+    return next((_key(of, *row) for row in found), None)
 
 
-def key_of_reviews(narrative: Narrative) -> Key | None:
-    """Return the place of a narrative on which auditors straddle poor, decided or not."""
-    found = _with_place(_straddling(Narrative.objects.filter(pk=narrative.pk))).first()
-    return None if found is None else _key_of_review(found)
+def key_of(by: Membership, wanted: Wanted, thing: Thing) -> Key | None:
+    """Return the place of something in the list; None: people do not differ on it. What is settled
+    has its place among the open ones as well, so that one can go on from there.
+    """
+    of_one = source(thing.kind, Reader(by), wanted, only=thing, in_any_state=True)
+    found = _stretch(of_one, wanted, None, 1)[1]
+    return found[0] if found else None
+
+
+def is_open(by: Membership, thing: Thing) -> bool:
+    """Tell whether people differ on something that this lead may settle now."""
+    return source(thing.kind, Reader(by), Wanted(), only=thing).rows.exists()
 
 
 def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
@@ -191,213 +217,274 @@ def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> 
     return holds.exists() and not said.exists()
 
 
-def _keys(by: Membership, wanted: Wanted, after: Key | None, size: int) -> list[Key]:
-    """Merge the first `size` keys behind `after` of either kind."""
-    found: list[Key] = []
-    if wanted.kind is not Kind.REVIEW:
-        found += [
-            Key(
-                row["distance"],
-                row["since"],
-                Kind.JUDGMENT,
-                row["narrative_id"],
-                row["candidate_id"],
-            )
-            for row in _stretch(_judgments(by, wanted), wanted, Kind.JUDGMENT, after)[:size]
-        ]
-    if wanted.kind is not Kind.JUDGMENT:
-        found += [
-            _key_of_review(row)
-            for row in _stretch(_reviews(by, wanted), wanted, Kind.REVIEW, after)[:size]
-        ]
+def reveal_of(thing: Thing) -> tuple[int, int, int]:
+    """Return the keys of what is revealed with it: narrative, candidate and sample's item, 0 for
+    none. Who judged a document is known for its verdicts, too.
+    """
+    item = thing.part if thing.kind is Kind.CHECK else 0
+    return thing.narrative, thing.candidate, item
+
+
+def _counts(reader: Reader, wanted: Wanted, leave_out: Iterable[Kind] = ()) -> dict[Kind, int]:
+    kinds = [kind for kind in wanted.kinds if kind not in leave_out]
+    return {kind: source(kind, reader, wanted).rows.count() for kind in kinds}
+
+
+# --- one order over all kinds ---------------------------------------------------------------------
+
+
+def _main(wanted: Wanted) -> tuple[str, ...]:
+    """What the list is ordered by first, as `order_by` says it; then come kind and keys."""
     if wanted.settled:
-        found.sort(key=attrgetter("kind", "narrative", "candidate"))
-        found.sort(key=attrgetter("at"), reverse=True)
-    elif wanted.order is Order.AGE:
-        found.sort(key=attrgetter("at", "kind", "narrative", "candidate"))
-    else:
-        found.sort(key=attrgetter("kind", "narrative", "candidate"))
-        found.sort(key=attrgetter("distance"), reverse=True)
-    return found[:size]
+        return ("-since",)
+    if wanted.order is Order.AGE:
+        return ("since",)
+    if wanted.order is Order.EFFECT:
+        return ("-effect", "-distance")
+    return ("-distance",)
 
 
-def _stretch(rows: QuerySet[Any, Any], wanted: Wanted, kind: Kind, after: Key | None) -> Any:
-    """Order one kind's rows and cut off those up to `after`."""
-    ids = ("narrative_id", "candidate_id") if kind is Kind.JUDGMENT else ("pk",)
-    if wanted.settled:
-        rows = rows.order_by("-since", *ids)
-        past, same = "since__lt", "since"
-    elif wanted.order is Order.AGE:
-        rows = rows.order_by("since", *ids)
-        past, same = "since__gt", "since"
-    else:
-        rows = rows.order_by("-distance", *ids)
-        past, same = "distance__lt", "distance"
-    if after is None:
-        return rows
-    at = after.distance if same == "distance" else after.at
-    behind = Q(**{past: at})
-    if kind > after.kind:
-        behind |= Q(**{same: at})
-    elif kind is after.kind is Kind.JUDGMENT:
-        behind |= Q(**{same: at}) & (
-            Q(narrative_id__gt=after.narrative)
-            | Q(narrative_id=after.narrative, candidate_id__gt=after.candidate)
-        )
-    elif kind is after.kind:
-        behind |= Q(**{same: at}, pk__gt=after.narrative)
-    return rows.filter(behind)
+def _sorted(keys: list[Key], wanted: Wanted) -> list[Key]:
+    found = sorted(keys, key=attrgetter("kind", "narrative", "candidate", "part"))
+    for name in reversed(_main(wanted)):
+        attribute = name.lstrip("-").replace("since", "at")
+        found.sort(key=attrgetter(attribute), reverse=name.startswith("-"))
+    return found
 
 
-def _narratives(by: Membership, wanted: Wanted) -> QuerySet[Narrative]:
-    """The narratives in force, of every side: an export writes the qrels of each."""
-    found = Narrative.objects.current().filter(
-        pair__project=by.project_id, pair__removed_at__isnull=True
-    )
-    return found if wanted.query is None else found.filter(pair__query=wanted.query)
+def _stretch(
+    of: Source, wanted: Wanted, after: Key | None, size: int
+) -> tuple[list[Key], list[Key], int]:
+    """Return the first keys of one kind behind `after`, those from the start on, as many as are
+    wanted in all, and how many there are: one query. Where there is no `after`, all are from the
+    start on, and behind it.
+    """
+    is_behind = _behind(of, wanted, after) if after is not None else None
+    rows = of.rows.annotate(
+        behind=Value(1)
+        if is_behind is None
+        else Case(When(is_behind, then=Value(1)), default=Value(0), output_field=IntegerField()),
+        n_all=Window(Count("*")),
+    ).order_by("-behind", *_main(wanted), *of.ids)
+    behind: list[Key] = []
+    around: list[Key] = []
+    total = 0
+    columns = ("behind", "n_all", "effect", "distance", "since", *of.ids)
+    for onward, total, *row in rows.values_list(*columns)[:size]:  # noqa: B007
+        if row[2] is None:
+            continue
+        key = _key(of, *row)
+        if onward:
+            behind.append(key)
+        if after is None or not onward:
+            around.append(key)
+    return behind, around, total
 
 
-def _judgments(by: Membership, wanted: Wanted) -> QuerySet[Any, Any]:
-    """Rows of narrative_id, candidate_id, distance and since: last judged, or settled, when."""
-    same = {"narrative": OuterRef("narrative_id"), "candidate": OuterRef("candidate_id")}
-    settled = Adjudication.objects.current().filter(**same)
-    current = Judgment.objects.current().of_people()
-    rows = current.filter(narrative__in=_narratives(by, wanted).values("pk"))
-    # A lead who holds a seat judges first, and sees what others said afterwards.
-    seat = Assignment.objects.open().filter(
-        pair=OuterRef("narrative__pair_id"), task=Assignment.Task.JUDGE, member=by
-    )
-    rows = rows.filter(~Exists(seat) | Exists(current.filter(**same, annotator=by)))
-    rows = rows.filter(Exists(settled) if wanted.settled else ~Exists(settled))
-    grouped = (
-        rows.order_by()
-        .values("narrative_id", "candidate_id")
-        .annotate(
-            people=Count("pk"),
-            distance=Max("relevance") - Min("relevance"),
-            since=Subquery(settled.values("at")[:1]) if wanted.settled else Max("at"),
-        )
-    )
-    if not wanted.settled:
-        # Settled ones stay in their list even if the judges have come to agree since.
-        grouped = grouped.filter(distance__gt=0)
-        if by.project.consensus == Project.Consensus.MAJORITY:
-            # No grade has more than half. A count for each grade costs one walk through the rows,
-            # a subquery for each candidate would cost ten times as much.
-            grades = current.filter(annotator__project=by.project_id).order_by()
-            for grade in grades.values_list("relevance", flat=True).distinct():
-                saying_it = Count("pk", filter=Q(relevance=grade))
-                grouped = grouped.filter(people__gte=2 * saying_it)
-    if wanted.people is not None:
-        first, second = wanted.people
-        grouped = grouped.annotate(
-            first=Max("relevance", filter=Q(annotator=first)),
-            second=Max("relevance", filter=Q(annotator=second)),
-        ).filter(Q(first__gt=F("second")) | Q(first__lt=F("second")))
-    return grouped
+def _key(of: Source, effect: int, distance: int, since: datetime, *ids: int) -> Key:
+    narrative, candidate, part = [*ids, 0, 0][:3]
+    return Key(effect, distance, since, of.kind, narrative, candidate, part)
 
 
-def _reviews(by: Membership, wanted: Wanted) -> QuerySet[Narrative]:
-    """Narratives on which auditors straddle poor, with `distance` and `since`."""
-    decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
-    found = _narratives(by, wanted)
-    seat = Assignment.objects.open().filter(
-        pair=OuterRef("pair_id"), task=Assignment.Task.REVIEW, member=by
-    )
-    mine = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=by)
-    found = found.filter(~Exists(seat) | Exists(mine) | Q(author=by))
-    found = _straddling(found, wanted.people)
-    if not wanted.settled:
-        return _with_place(found.filter(~Exists(decided)))
-    return _with_place(found.filter(Exists(decided)), since=Subquery(decided.values("at")[:1]))
+def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
+    """What comes after a place in the order of the list."""
+    behind, same = Q(), Q()
+    for name in _main(wanted):
+        column = name.lstrip("-")
+        value = after.at if column == "since" else getattr(after, column)
+        behind |= same & Q(**{f"{column}__{'lt' if name.startswith('-') else 'gt'}": value})
+        same &= Q(**{column: value})
+    if of.kind > after.kind:
+        return behind | same
+    if of.kind is after.kind:
+        behind |= same & _after(of, after)
+    return behind
 
 
-def _straddling(
-    narratives: QuerySet[Narrative], people: tuple[int, int] | None = None
-) -> QuerySet[Narrative]:
-    """Keep the narratives of which some submitted review says poor where another does not."""
-    ratings = Rating.objects.filter(review__submitted_at__isnull=False).exclude(level="")
-    if people is not None:
-        ratings = ratings.filter(review__auditor__in=people)
-    other = ratings.filter(
-        review__narrative=OuterRef("review__narrative"), criterion=OuterRef("criterion")
-    ).exclude(level=Level.POOR)
-    return narratives.filter(
-        Exists(ratings.filter(Exists(other), review__narrative=OuterRef("pk"), level=Level.POOR))
-    )
+def _after(of: Source, key: Key) -> Q:
+    """What comes after a place among those of its kind that are otherwise alike."""
+    behind, same = Q(), Q()
+    for column, value in zip(of.ids, key.thing[1:], strict=False):
+        behind |= same & Q(**{f"{column}__gt": value})
+        same &= Q(**{column: value})
+    return behind
 
 
-def _with_place(
-    narratives: QuerySet[Narrative], since: Subquery | None = None
-) -> QuerySet[Narrative]:
-    """Add `distance` (2 where excellent meets poor) and `since`."""
-    ratings = Rating.objects.filter(review__submitted_at__isnull=False)
-    best = ratings.filter(
-        review__narrative=OuterRef("review__narrative"),
-        criterion=OuterRef("criterion"),
-        level=Level.EXCELLENT,
-    )
-    apart = ratings.filter(Exists(best), review__narrative=OuterRef("pk"), level=Level.POOR)
-    last = (
-        Review.objects.submitted()
-        .filter(narrative=OuterRef("pk"))
-        .order_by("-submitted_at")
-        .values("submitted_at")[:1]
-    )
-    return narratives.annotate(
-        distance=Case(
-            When(Exists(apart), then=Value(2)), default=Value(1), output_field=IntegerField()
-        ),
-        since=since or Subquery(last),
-    )
+# --- what the list shows of them ------------------------------------------------------------------
 
 
-def _key_of_review(row: Any) -> Key:
-    return Key(row.distance, row.since, Kind.REVIEW, row.pk, 0)
-
-
-def _hydrate(keys: list[Key], *, settled: bool) -> list[Item]:
+def _items(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
     """Read what the list shows of these keys."""
     narratives = (
         Narrative.objects.select_related("pair__query")
         .defer("text", "pair__query__description")
         .in_bulk([key.narrative for key in keys])
     )
-    on_judgments = [key for key in keys if key.kind is Kind.JUDGMENT]
-    on_reviews = [key for key in keys if key.kind is Kind.REVIEW]
     candidates = Candidate.objects.select_related("document").in_bulk(
-        [key.candidate for key in on_judgments]
+        [key.candidate for key in keys if key.candidate]
     )
+    parts = {kind: [key.part for key in keys if key.kind is kind] for kind in Kind}
+    conditions = Condition.objects.in_bulk(parts[Kind.VERDICT])
+    samples = SampleItem.objects.select_related("sample").in_bulk(parts[Kind.CHECK])
     items = {
-        key[2:]: Item(key, narratives[key.narrative], candidates.get(key.candidate)) for key in keys
+        key.thing: Item(
+            key,
+            narratives[key.narrative],
+            candidates.get(key.candidate),
+            conditions.get(key.part) if key.kind is Kind.VERDICT else None,
+            samples.get(key.part) if key.kind is Kind.CHECK else None,
+            distance=key.distance,
+        )
+        for key in keys
     }
-    where = {
-        "narrative__in": [key.narrative for key in on_judgments],
-        "candidate__in": list(candidates),
+    names = _Names(reader, keys)
+    _add_judgments(items, names, reader)
+    _add_reviews(items, names)
+    _add_checks(items, names)
+    if wanted.settled:
+        _add_decisions(items)
+    return list(items.values())
+
+
+class _Names:
+    """What people are called in a list: their names where those are not hidden from the reader."""
+
+    def __init__(self, reader: Reader, keys: list[Key]) -> None:
+        self._hides = reader.project.hide_names
+        self._known: set[tuple[int, int, int]] = set()
+        if self._hides and keys:
+            seen = Reveal.objects.filter(
+                by=reader.member, narrative__in={key.narrative for key in keys}
+            )
+            self._known = {
+                (narrative, candidate or 0, item or 0)
+                for narrative, candidate, item in seen.values_list("narrative", "candidate", "item")
+            }
+
+    def of(self, thing: Thing, people: dict[int, str]) -> dict[int, str]:
+        """What each of these people is called, in the order in which they are listed."""
+        about = reveal_of(thing)
+        in_order = sorted(places(about, people).items(), key=lambda one: one[1])
+        if self._hides and about not in self._known:
+            return {member: person(place) for member, place in in_order}
+        return {member: people[member] for member, _place in in_order}
+
+
+def _of(items: dict[Thing, Item], *kinds: Kind) -> list[Thing]:
+    return [thing for thing in items if thing.kind in kinds]
+
+
+def _add_judgments(items: dict[Thing, Item], names: _Names, reader: Reader) -> None:
+    """What judges said of a document, and of one condition."""
+    things = _of(items, Kind.JUDGMENT, Kind.VERDICT)
+    documents = {(thing.narrative, thing.candidate) for thing in things}
+    said: dict[tuple[int, int], dict[int, tuple[str, int, int]]] = {}
+    rows = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(
+            narrative__in={narrative for narrative, _candidate in documents},
+            candidate__in={candidate for _narrative, candidate in documents},
+        )
+        .values_list("narrative", "candidate", "annotator", "annotator__name", "relevance", "pk")
+    )
+    for narrative, candidate, member, name, relevance, pk in rows:
+        if (narrative, candidate) in documents:
+            said.setdefault((narrative, candidate), {})[member] = name, relevance, pk
+    verdicts = Verdict.objects.filter(
+        condition__in=[thing.part for thing in _of(items, Kind.VERDICT)],
+        judgment__in=[pk for people in said.values() for _name, _relevance, pk in people.values()],
+    )
+    answers = {
+        (judgment, condition): answer
+        for judgment, condition, answer in verdicts.values_list("judgment", "condition", "answer")
     }
-    judgments = Judgment.objects.current().of_people().filter(**where)
-    for narrative, candidate, name, relevance in judgments.order_by("annotator__name").values_list(
-        "narrative", "candidate", "annotator__name", "relevance"
-    ):
-        if item := items.get((Kind.JUDGMENT, narrative, candidate)):
-            item.voices.append(Voice(name, relevance, None))
-    reviews = Review.objects.submitted().filter(narrative__in=[key.narrative for key in on_reviews])
-    for narrative, name, poor in (
-        reviews.annotate(poor=Count("ratings", filter=Q(ratings__level=Level.POOR)))
-        .order_by("auditor__name")
-        .values_list("narrative", "auditor__name", "poor")
-    ):
-        items[Kind.REVIEW, narrative, 0].voices.append(Voice(name, None, poor))
-    if settled:
-        for adjudication in Adjudication.objects.current().filter(**where).select_related("by"):
-            if item := items.get(
-                (Kind.JUDGMENT, adjudication.narrative_id, adjudication.candidate_id)
-            ):
-                item.settled = adjudication
-        for decision in (
-            Decision.objects.current()
-            .filter(narrative__in=[key.narrative for key in on_reviews])
-            .select_related("by")
-        ):
-            items[Kind.REVIEW, decision.narrative_id, 0].settled = decision
-    return [items[key[2:]] for key in keys]
+    threshold = reader.project.relevant_from
+    for thing in things:
+        people = said.get((thing.narrative, thing.candidate), {})
+        called = names.of(thing, {member: name for member, (name, *_) in people.items()})
+        item = items[thing]
+        for member, shown in called.items():
+            _name, relevance, judgment = people[member]
+            if thing.kind is Kind.JUDGMENT:
+                item.voices.append(Voice(shown, relevance=relevance))
+            elif answer := answers.get((judgment, thing.part)):
+                item.voices.append(Voice(shown, answer=answer))
+        if thing.kind is Kind.JUDGMENT and item.voices:
+            grades = [voice.relevance for voice in item.voices if voice.relevance is not None]
+            item.distance = max(grades) - min(grades)
+            item.decides = min(grades) < threshold <= max(grades)
+        elif thing.kind is Kind.VERDICT:
+            given = {voice.answer for voice in item.voices}
+            item.distance = 2 if {Verdict.Answer.MET, Verdict.Answer.NOT_MET} <= given else 1
+
+
+def _add_reviews(items: dict[Thing, Item], names: _Names) -> None:
+    """On how many criteria each auditor rejects."""
+    things = {thing.narrative: thing for thing in _of(items, Kind.REVIEW)}
+    said: dict[int, dict[int, tuple[str, int]]] = {}
+    rows = (
+        Review.objects.submitted()
+        .filter(narrative__in=things)
+        .annotate(n_rejects=Count("ratings", filter=Q(ratings__rejects=True)))
+        .values_list("narrative", "auditor", "auditor__name", "n_rejects")
+    )
+    for narrative, member, name, rejects in rows:
+        said.setdefault(narrative, {})[member] = name, rejects
+    for narrative, thing in things.items():
+        people = said.get(narrative, {})
+        items[thing].decides = True
+        for member, shown in names.of(
+            thing, {member: name for member, (name, _rejects) in people.items()}
+        ).items():
+            items[thing].voices.append(Voice(shown, rejects=people[member][1]))
+
+
+def _add_checks(items: dict[Thing, Item], names: _Names) -> None:
+    """What the first two said of a claimed label."""
+    things = {thing.part: thing for thing in _of(items, Kind.CHECK)}
+    said: dict[int, dict[int, tuple[str, int | None]]] = {}
+    rows = (
+        Check.objects.current()
+        .filter(item__in=things)
+        .exclude(place=Check.SETTLES)
+        .values_list("item", "checker", "checker__name", "relevance")
+    )
+    for item, member, name, relevance in rows:
+        said.setdefault(item, {})[member] = name, relevance
+    for part, thing in things.items():
+        people = said.get(part, {})
+        for member, shown in names.of(
+            thing, {member: name for member, (name, _relevance) in people.items()}
+        ).items():
+            items[thing].voices.append(Voice(shown, relevance=people[member][1]))
+        grades = [relevance for _name, relevance in people.values() if relevance is not None]
+        if people:
+            apart = len(grades) == len(people)
+            items[thing].distance = max(grades) - min(grades) if apart else 1
+
+
+def _add_decisions(items: dict[Thing, Item]) -> None:
+    """The decision that settled each."""
+    documents = _of(items, Kind.JUDGMENT)
+    adjudications = Adjudication.objects.current().filter(
+        narrative__in=[thing.narrative for thing in documents],
+        candidate__in=[thing.candidate for thing in documents],
+    )
+    for one in adjudications.select_related("by"):
+        if item := items.get(Thing(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0)):
+            item.settled = one
+    verdicts = {(thing.candidate, thing.part): thing for thing in _of(items, Kind.VERDICT)}
+    on_conditions = ConditionAdjudication.objects.current().filter(
+        condition__in=[part for _candidate, part in verdicts]
+    )
+    for answer in on_conditions.select_related("by"):
+        if thing := verdicts.get((answer.candidate_id, answer.condition_id)):
+            items[thing].settled = answer
+    reviews = {thing.narrative: thing for thing in _of(items, Kind.REVIEW)}
+    for decision in Decision.objects.current().filter(narrative__in=reviews).select_related("by"):
+        items[reviews[decision.narrative_id]].settled = decision
+    checks = {thing.part: thing for thing in _of(items, Kind.CHECK)}
+    thirds = Check.objects.current().filter(item__in=checks, place=Check.SETTLES)
+    for check in thirds.select_related("checker"):
+        items[checks[check.item_id]].settled = check

@@ -1,17 +1,25 @@
-"""The figures of an agreement report as the tables that a page and a command show."""
+"""The figures of an agreement report as the tables that a page and a command show.
+
+What people say among themselves, and what they say against machines, are never in one table.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from typing import Any, NamedTuple
 
-from audit.criteria import CRITERIA
+from django.utils.translation import gettext as _
+
 from audit.reliability import COEFFICIENTS, HEADLINE
+from audit.scopes import Scope, kept
 
 
 class Line(NamedTuple):
     """One scope: what it is of, its counts, and its coefficients, each with its title.
 
-    `headline` is the one of them that stands first where there is room for one.
+    `headline` is the one of them that stands first where there is room for one, `address` the query
+    string of the page of this scope alone ("" where it has none).
     """
 
     label: str
@@ -21,6 +29,7 @@ class Line(NamedTuple):
     excluded: list[dict[str, Any]]
     coefficients: list[dict[str, Any]]
     headline: dict[str, Any]
+    address: str = ""
 
 
 class Table(NamedTuple):
@@ -39,70 +48,198 @@ class Table(NamedTuple):
         return self.unit.removesuffix("s")
 
 
+class Crossed(NamedTuple):
+    """How often a person gave one grade and a machine another: `rows` by the person's grades."""
+
+    person: str
+    machine: str
+    scale: list[int]
+    rows: list[tuple[int, list[int]]]
+
+
+class Against(NamedTuple):
+    """What people and one machine say: a line for each person, and how their grades meet."""
+
+    machine: str
+    table: Table
+    crossed: list[Crossed]
+
+
+_ONLY_IF_SPLIT = ("categories", "guidelines", "weeks")
+_PAIR = ("one", "other")
+
+
 def tables(figures: dict[str, Any]) -> list[Table]:
-    """Return the tables that have lines, as `audit.reliability.agreement_of` made the figures."""
+    """Return the tables of what people say, as `audit.reliability.agreement_of` made the figures:
+    those that have anything in them.
+    """
     judgments, reviews = figures["judgments"], figures["reviews"]
+    scope = kept(figures.get("scope", ""))
+    # A report of an older version knows nothing of repeats.
+    selves = figures.get("selves", {"all": None, "people": []})
+    together = [selves["all"]] if len(selves["people"]) > 1 else []
     found = [
         Table(
             "judgments",
-            "Judgments of people",
-            "people",
+            _("Judgments of people"),
+            _("people"),
             "documents",
-            [_line("All people", judgments["all"])],
+            [_line(_("All people"), judgments["all"])],
         ),
         Table(
             "pairs",
-            "Judgments, by pair of people",
-            "pair of people",
+            _("Judgments, by pair of people"),
+            _("pair of people"),
             "documents",
-            [_line(" and ".join(scope["raters"]), scope) for scope in judgments["pairs"]],
+            [
+                _line(
+                    _("%(one)s and %(other)s") % dict(zip(_PAIR, one["raters"], strict=True)),
+                    one,
+                    replace(scope, people=tuple(one["raters"])),
+                )
+                for one in judgments["pairs"]
+            ],
+        ),
+        Table(
+            "selves",
+            _("Each person with themselves"),
+            _("person"),
+            "documents",
+            [
+                *(_line(_("All people"), one) for one in together),
+                *(_line(one["raters"][0], one) for one in selves["people"]),
+            ],
+            _("times"),
         ),
         Table(
             "queries",
-            "Judgments, by query",
-            "query",
+            _("Judgments, by query"),
+            _("query"),
             "documents",
-            [_line(scope["query"], scope) for scope in judgments["queries"]],
+            [
+                _line(one["query"], one, replace(scope, query=one["query"]))
+                for one in judgments["queries"]
+            ],
         ),
-        *(
-            Table(
-                f"machine-{place}",
-                f"People against {machine['machine']} (a machine)",
-                "person",
-                "documents",
-                [_line(scope["raters"][0], scope) for scope in machine["pairs"]],
-                "raters",
-            )
-            for place, machine in enumerate(figures["machines"], start=1)
+        Table(
+            "categories",
+            _("Judgments, by category"),
+            _("category"),
+            "documents",
+            [_of_category(one, scope) for one in judgments.get("categories", [])],
+        ),
+        Table(
+            "guidelines",
+            _("Judgments, by version of the guidelines"),
+            _("version"),
+            "documents",
+            [
+                _line(_version(one), one, replace(scope, guideline=one["guideline"]))
+                for one in judgments.get("guidelines", [])
+            ],
+        ),
+        Table(
+            "weeks",
+            _("Judgments, by week"),
+            _("week from"),
+            "documents",
+            [
+                _line(one["week"], one, replace(scope, week=date.fromisoformat(one["week"])))
+                for one in judgments.get("weeks", [])
+            ],
         ),
         Table(
             "reviews",
-            "Reviews of instructions",
-            "criterion",
+            _("Reviews of instructions"),
+            _("criterion"),
             "ratings",
             [
-                _line("All criteria", reviews["all"]),
+                _line(_("All criteria"), reviews["all"]),
                 *(
-                    _line(criterion.name, reviews["criteria"][criterion.key])
-                    for criterion in CRITERIA
-                    if criterion.key in reviews["criteria"]
+                    _line(one.get("name", key), one, replace(scope, criterion=key))
+                    for key, one in reviews["criteria"].items()
                 ),
             ],
         ),
     ]
-    return [table for table in found if any(line.ratings for line in table.lines)]
+    return [table for table in found if _tells(table, scope)]
 
 
-def _line(label: str, scope: dict[str, Any]) -> Line:
-    coefficients = {
-        key: {**scope["coefficients"][key], "title": title} for key, title in COEFFICIENTS.items()
-    }
+def _tells(table: Table, scope: Scope) -> bool:
+    """Whether a table has anything in it, and more than the whole once more."""
+    if len(table.lines) < 2 and (
+        table.key in _ONLY_IF_SPLIT or (table.key == "queries" and scope.query)
+    ):
+        return False
+    return any(line.units for line in table.lines)
+
+
+def lonely(figures: dict[str, Any]) -> list[str]:
+    """Return who answered where nobody else did, so that there is nothing to compare; by name."""
+    everything = (figures["judgments"]["all"], figures["reviews"]["all"])
+    if any(scope["units"] for scope in everything):
+        return []
+    return sorted({name for scope in everything for name in scope["raters"]})
+
+
+def against_machines(figures: dict[str, Any]) -> list[Against]:
+    """Return what people and each machine say, a machine at a time."""
+    return [
+        Against(
+            machine["machine"],
+            Table(
+                f"machine-{place}",
+                _("People against %(machine)s") % {"machine": machine["machine"]},
+                _("person"),
+                "documents",
+                [_line(one["raters"][0], one) for one in machine["pairs"]],
+                "raters",
+            ),
+            [
+                Crossed(
+                    one["raters"][0],
+                    machine["machine"],
+                    figures["scale"],
+                    list(zip(figures["scale"], one["table"], strict=True)),
+                )
+                for one in machine["pairs"]
+                if "table" in one
+            ],
+        )
+        for place, machine in enumerate(figures["machines"], start=1)
+    ]
+
+
+def _of_category(one: dict[str, Any], scope: Scope) -> Line:
+    category = one["category"]
+    if not category:
+        return _line(_("none named"), one)
+    return _line(category, one, replace(scope, category=category))
+
+
+def _version(scope: dict[str, Any]) -> str:
+    version = scope["guideline"]
+    return str(version) if version else _("before the first")
+
+
+def _line(label: str, figures: dict[str, Any], scope: Scope | None = None) -> Line:
+    coefficients = [
+        {**figures["coefficients"][key], "title": title}
+        for key, title in COEFFICIENTS.items()
+        # A report of an older version does not have those that came later.
+        if key in figures["coefficients"]
+    ]
+    for key, title in (("prevalence", _("Prevalence index")), ("bias", _("Bias index"))):
+        if key in figures:
+            of = _("relevant is %(grade)s or more") % {"grade": figures["relevant_from"]}
+            coefficients.append({**figures[key], "title": f"{title}, {of}"})
     return Line(
         label,
-        scope["units"],
-        scope["raters"],
-        scope["ratings"],
-        scope["excluded"],
-        list(coefficients.values()),
-        coefficients[HEADLINE],
+        figures["units"],
+        figures["raters"],
+        figures["ratings"],
+        figures["excluded"],
+        coefficients,
+        {**figures["coefficients"][HEADLINE], "title": COEFFICIENTS[HEADLINE]},
+        "" if scope is None else str(scope),
     )

@@ -7,9 +7,11 @@ from typing import ClassVar
 from annotate import bulk
 from annotate.intake import Arrivals, Intake
 from annotate.intake.instructions import MAX_NAME, refuse_other_query
-from audit.criteria import CRITERION_KEYS, Level
+from audit import rubrics
+from audit.criteria import SHIPPED, Rubric
 from audit.models import Decision, Review
-from formats.records import DecisionRecord, ReviewRecord
+from audit.models import Rubric as Kept
+from formats.records import DecisionRecord, ReviewRecord, RubricRecord
 
 MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0
 
@@ -78,6 +80,45 @@ class OfNarratives(Arrivals):
         rows.unchanged += total - new - changed
 
 
+class Rubrics(Arrivals):
+    """What instructions are rated on. A name that is known says what it said."""
+
+    records: ClassVar = (RubricRecord,)
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        # A file of them is short: its reader sees to that.
+        self.rubrics: list[tuple[RubricRecord, int]] = []
+
+    def take(self, record: RubricRecord, place: int) -> None:
+        self.taken += 1
+        self.rubrics.append((record, place))
+
+    def write(self) -> None:
+        project = self.intake.project
+        known = {**SHIPPED, **{one.name: one.content for one in project.rubrics.all()}}
+        kept = set(project.rubrics.values_list("name", flat=True))
+        fresh = []
+        for record, place in self.rubrics:
+            if record.name in known and tuple(known[record.name]) != tuple(record):
+                self.intake.refuse(
+                    f"there is a rubric {record.name} already, and it says otherwise: give this "
+                    f"one another name, for example {rubrics.next_name(project.pk, record.name)}",
+                    place,
+                )
+            elif record.name not in kept:
+                fresh.append(Kept.of(record, project=project, created_at=self.intake.now))
+        if self.intake.report.refused:
+            return
+        if fresh:
+            fresh[-1].chosen_at = self.intake.now
+        Kept.objects.bulk_create(fresh)
+        self.new = len(fresh)
+        rows = self.intake.rows("rubrics")
+        rows.new += len(fresh)
+        rows.unchanged += len(self.rubrics) - len(fresh)
+
+
 class Reviews(OfNarratives):
     """Auditors' passes, each with its ratings. One that is here already stays as it is."""
 
@@ -100,13 +141,22 @@ class Reviews(OfNarratives):
             **_FOUND,
         )
         self.ratings = self.stage(
-            "stage_ratings", review="integer", criterion="text", level="text", words="text"
+            "stage_ratings",
+            review="integer",
+            criterion="text",
+            level="text",
+            place_on_scale="integer",
+            rejects="integer",
+            words="text",
         )
+        self._rubrics: dict[str, Rubric | None] = {}
 
     def take(self, record: ReviewRecord, place: int) -> None:
         self.taken += 1
-        if fault := _fault(record):
-            self.intake.refuse(fault, place)
+        rubric = self._rubric(record.rubric)
+        fault = _no_rubric(record) if rubric is None else _fault(record, rubric)
+        if rubric is None or fault:
+            self.intake.refuse(fault or "", place)
             return
         self.reviews.add(
             place,
@@ -120,9 +170,26 @@ class Reviews(OfNarratives):
             record.at,
         )
         for rating in record.ratings:
+            level = rubric.level(rating.level)
+            assert level is not None
             self.ratings.add(
-                place, self.reviews.count, rating.criterion, rating.level, rating.words
+                place,
+                self.reviews.count,
+                rating.criterion,
+                level.value,
+                rubric.place(level),
+                int(level.rejects),
+                rating.words,
             )
+
+    def _rubric(self, name: str) -> Rubric | None:
+        """Return the rubric of that name; None: the project has none."""
+        if name not in self._rubrics:
+            try:
+                self._rubrics[name] = rubrics.named(self.intake.project.pk, name)
+            except rubrics.UnknownRubric:
+                self._rubrics[name] = None
+        return self._rubrics[name]
 
     def check(self) -> None:
         self.intake.refuse_found(
@@ -178,8 +245,9 @@ class Reviews(OfNarratives):
         )
         run(
             """
-            INSERT INTO audit_rating (review_id, criterion, level, words)
-            SELECT r.id, t.criterion, t.level, t.words FROM stage_ratings t
+            INSERT INTO audit_rating (review_id, criterion, level, place, rejects, words)
+            SELECT r.id, t.criterion, t.level, t.place_on_scale, t.rejects = 1, t.words
+            FROM stage_ratings t
             JOIN stage_reviews s ON s.n = t.review
             JOIN audit_review r ON r.narrative_id = s.narrative AND r.auditor_id = s.member
             WHERE s.known IS NULL ORDER BY t.n
@@ -346,20 +414,25 @@ class Decisions(OfNarratives):
             )
 
 
-def _fault(record: ReviewRecord) -> str | None:
+def _no_rubric(record: ReviewRecord) -> str:
+    if len(record.rubric) > MAX_RUBRIC:
+        return f"the rubric is longer than {MAX_RUBRIC} characters"
+    return f"there is no rubric “{record.rubric}” in this project: load it first"
+
+
+def _fault(record: ReviewRecord, rubric: Rubric) -> str | None:
     """Say in a sentence why this review cannot be kept, if it cannot."""
     if len(record.auditor) > MAX_NAME:
         return f"a name has at most {MAX_NAME} characters"
-    if len(record.rubric) > MAX_RUBRIC:
-        return f"the rubric is longer than {MAX_RUBRIC} characters"
     rated = [rating.criterion for rating in record.ratings]
     for rating in record.ratings:
-        if rating.criterion not in CRITERION_KEYS:
-            return f"“{rating.criterion}” is not one of the criteria: {', '.join(CRITERION_KEYS)}"
-        if rating.level not in list(Level):
-            return f"“{rating.level}” is not a level: {', '.join(Level)}"
+        if rating.criterion not in rubric.keys:
+            return f"“{rating.criterion}” is not one of the criteria: {', '.join(rubric.keys)}"
+        if rubric.level(rating.level) is None:
+            levels = ", ".join(level.value for level in rubric.levels)
+            return f"“{rating.level}” is not a level: {levels}"
         if rated.count(rating.criterion) > 1:
             return f"{rating.criterion} is rated twice"
-    if missing := [key for key in CRITERION_KEYS if key not in rated]:
+    if missing := [key for key in rubric.keys if key not in rated]:
         return f"the review lacks a rating of {', '.join(missing)}"
     return None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import uuid
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django.db import models
 from django.db.models import Q
@@ -14,12 +15,82 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Candidate, Membership, Narrative, Project, Run
-from audit.criteria import CRITERIA, Level
+from audit.criteria import Criterion, Level
+from audit.criteria import Rubric as Content
+from formats.records import RubricRecord
+from formats.rubrics import data
 from jobs.models import Job
 
 # The same for every report, so that the same rows give the same figures.
 SEED = 20_260_101
 RESAMPLES = 2_000
+
+
+class RubricQuerySet(models.QuerySet["Rubric"]):
+    """Rubrics of projects."""
+
+    def in_force(self, project: int) -> Rubric | None:
+        """Return the one that a project chose last; None: it has chosen none."""
+        chosen = self.filter(project=project, chosen_at__isnull=False)
+        return chosen.order_by("-chosen_at", "-pk").first()
+
+
+class Rubric(models.Model):
+    """One version of what a project's instructions are rated on. A change inserts a version.
+
+    The same as `audit.criteria.Rubric`, which the pages know; levels and criteria are kept as its
+    fields are named. In force is the one that was chosen last, or the one that comes with Rejudge.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="rubrics")
+    # With the version, "followtable-1": what a review says it was made under.
+    name = models.CharField(max_length=60)
+    title = models.CharField(max_length=120)
+    # Best first: [{"value": "poor", "name": "Poor", "sentence": "…", "rejects": true}].
+    levels: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    # [{"key": …, "name": …, "asks": …, "poor_when": …, "good_example": …, "poor_example": …}].
+    criteria: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+    # Nobody where a command brought or chose it.
+    created_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    chosen_at = models.DateTimeField(null=True, blank=True)
+    chosen_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = RubricQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="rubric_name_once_per_project", fields=["project", "name"]
+            ),
+            models.CheckConstraint(name="rubric_has_a_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="rubric_chosen_by_someone_at_some_time",
+                condition=Q(chosen_by__isnull=True) | Q(chosen_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def content(self) -> Content:
+        """What it says."""
+        return Content(
+            self.name,
+            self.title,
+            tuple(Level(**level) for level in self.levels),
+            tuple(Criterion(**criterion) for criterion in self.criteria),
+        )
+
+    @classmethod
+    def of(cls, content: RubricRecord, **fields: Any) -> Rubric:
+        """Return a row, not yet saved, that says the same."""
+        return cls(**data(content), **fields)
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):
@@ -35,6 +106,7 @@ class Review(models.Model):
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="reviews")
     auditor = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reviews")
+    # The name of a rubric of the project, or of one that comes with Rejudge: `audit.rubrics`.
     rubric = models.CharField(max_length=60)
     started_at = models.DateTimeField(default=timezone.now)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -55,12 +127,14 @@ class Review(models.Model):
 class Rating(models.Model):
     """The answer to one criterion. Without a level while only its words are written, in a draft."""
 
-    LEVELS: ClassVar = [(level.value, level.value.capitalize()) for level in Level]
-    CRITERIA: ClassVar = [(criterion.key, criterion.name) for criterion in CRITERIA]
-
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="ratings")
-    criterion = models.CharField(max_length=40, choices=CRITERIA)
-    level = models.CharField(max_length=20, choices=LEVELS, blank=True)
+    # Key and value, as the rubric of the review has them.
+    criterion = models.CharField(max_length=40)
+    level = models.CharField(max_length=20, blank=True)
+    # What the rubric says of the level, so that queries need not know it: where on the scale it
+    # stands, 0 for the best, and whether it rejects.
+    place = models.PositiveSmallIntegerField(null=True, blank=True)
+    rejects = models.BooleanField(null=True, blank=True)
     words = models.TextField(blank=True)
 
     class Meta:
@@ -68,9 +142,11 @@ class Rating(models.Model):
             models.UniqueConstraint(
                 name="rating_once_per_criterion", fields=["review", "criterion"]
             ),
+            models.CheckConstraint(name="rating_names_a_criterion", condition=~Q(criterion="")),
             models.CheckConstraint(
-                name="rating_level_known",
-                condition=Q(level__in=["", *(level.value for level in Level)]),
+                name="rating_level_has_a_place",
+                condition=Q(level="", place__isnull=True, rejects__isnull=True)
+                | (~Q(level="") & Q(place__isnull=False, rejects__isnull=False)),
             ),
         ]
 
@@ -161,6 +237,12 @@ class Sample(models.Model):
         STRATUM = "stratum", "of each stratum"
         INSTRUCTION = "instruction", "of each instruction"
 
+    class Asks(models.TextChoices):
+        """What is claimed, and asked of who checks."""
+
+        GRADE = "grade", "Which grade it is"
+        COUNT = "count", "How many conditions it meets"
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="samples")
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.RANDOM)
@@ -171,6 +253,7 @@ class Sample(models.Model):
     )
     # Whether only what is claimed to be relevant was looked at.
     relevant_only = models.BooleanField(default=False)
+    asks = models.CharField(max_length=10, choices=Asks, default=Asks.GRADE)
     stratify = models.CharField(max_length=10, choices=Stratify, default=Stratify.NONE)
     seed = models.PositiveBigIntegerField(null=True, blank=True)
     per = models.CharField(max_length=12, choices=Per, default=Per.STRATUM)
@@ -272,7 +355,13 @@ class Check(models.Model):
     item = models.ForeignKey(SampleItem, on_delete=models.PROTECT, related_name="checks")
     checker = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="checks")
     place = models.PositiveSmallIntegerField()
-    relevance = models.IntegerField()
+    # The grade; of a sample that asks for conditions, how many are met. Null: one cannot judge it.
+    relevance = models.IntegerField(null=True, blank=True)
+    cannot_judge = models.BooleanField(default=False)
+    # Answers by the key of the condition: {"7": "met"}.
+    verdicts: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
+        default=dict, blank=True
+    )
     words = models.TextField(blank=True)
     at = models.DateTimeField(default=timezone.now)
     # Current while null. Set when the checker said something else, or took it back.
@@ -295,6 +384,12 @@ class Check(models.Model):
                 fields=["item", "place"],
                 condition=Q(superseded_at__isnull=True),
             ),
+            # Whoever cannot judge gives no grade, and everybody else does.
+            models.CheckConstraint(
+                name="check_grade_or_cannot_judge",
+                condition=Q(cannot_judge=True, relevance__isnull=True)
+                | Q(cannot_judge=False, relevance__isnull=False),
+            ),
             models.CheckConstraint(name="check_places_1_to_3", condition=Q(place__range=(1, 3))),
             models.CheckConstraint(
                 name="check_withdrawn_is_superseded",
@@ -309,20 +404,96 @@ class Check(models.Model):
     def __str__(self) -> str:
         return f"check {self.pk}"
 
+    def answers(self) -> dict[int, str]:
+        """Answers by the key of the condition."""
+        return {int(condition): answer for condition, answer in self.verdicts.items()}
+
+
+class Reveal(models.Model):
+    """Someone looked up who had said what of something that people differ on: a fact."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
+    # Null: who reviewed the narrative; else who judged this document under it.
+    candidate = models.ForeignKey(
+        Candidate, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Who checked this claimed label.
+    item = models.ForeignKey(
+        SampleItem, null=True, blank=True, on_delete=models.PROTECT, related_name="reveals"
+    )
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reveals")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            # Once a person: who looks again has seen it.
+            models.UniqueConstraint(
+                name="reveal_of_auditors_once",
+                fields=["by", "narrative"],
+                condition=Q(candidate__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="reveal_of_judges_once",
+                fields=["by", "narrative", "candidate"],
+                condition=Q(candidate__isnull=False, item__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="reveal_of_checkers_once",
+                fields=["by", "item"],
+                condition=Q(item__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="reveal_of_a_label_names_its_document",
+                condition=Q(item__isnull=True) | Q(candidate__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # Those of one disagreement.
+            models.Index(fields=["narrative", "candidate"], name="reveal_of"),
+        ]
+
+    def __str__(self) -> str:
+        return f"reveal {self.pk}"
+
+
+class AgreementReportQuerySet(models.QuerySet["AgreementReport"]):
+    """Reports of agreement."""
+
+    def of(self, scope: str) -> AgreementReportQuerySet:
+        """Those of one part of a project, as `audit.scopes` writes it; "" is the whole. Without
+        those that compare it with another.
+        """
+        return self.filter(scope=scope, compares=False)
+
+    def computed(self) -> AgreementReportQuerySet:
+        """Those that have figures, the newest first."""
+        return self.filter(state=Job.State.DONE, figures__isnull=False).order_by("-pk")
+
 
 class AgreementReport(Job):
-    """Agreement of a project, computed at one moment, with what it was computed on."""
+    """Agreement in a project or a part of it, computed at one moment, with what it was computed
+    on.
+    """
 
     task: ClassVar[str] = "audit.agreement"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="agreement_reports")
+    # The part of the project it is of, as `audit.scopes` writes it; "" is the whole.
+    scope = models.TextField(blank=True, default="")
+    # Whether it is compared with another part, and which; "" is the whole there too.
+    compares = models.BooleanField(default=False)
+    against = models.TextField(blank=True, default="")
     seed = models.PositiveIntegerField(default=SEED)
     resamples = models.PositiveIntegerField(default=RESAMPLES)
     code_version = models.CharField(max_length=40, blank=True)
+    # Of everything that was counted: the same answers have the same sum.
+    sha256 = models.CharField(max_length=64, blank=True, default="")
     # As `audit.reliability.agreement_of` returns it; null until computed.
     figures: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
+
+    objects = AgreementReportQuerySet.as_manager()
 
     class Meta(Job.Meta):
         abstract = False
@@ -335,5 +506,9 @@ class AgreementReport(Job):
         return f"agreement report {self.pk}"
 
     def get_absolute_url(self) -> str:
-        """Where the newest report of its project is shown."""
-        return reverse("audit:agreement", args=[self.project.slug])
+        """Where the newest report of the same part of its project is shown."""
+        if self.compares:
+            where = reverse("audit:agreement_comparison", args=[self.project.slug])
+            return f"{where}?{urlencode({'of': self.scope, 'against': self.against})}"
+        where = reverse("audit:agreement", args=[self.project.slug])
+        return f"{where}?{self.scope}" if self.scope else where

@@ -8,13 +8,14 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from annotate.actions.seats import must_answer_first
+from annotate.actions.guidelines import cases_waiting
 from annotate.models import Membership
 from annotate.screens.overview import Contribution, Todo
 from audit import disagreements
 from audit.models import AgreementReport, Review
 from audit.reliability import COEFFICIENTS, HEADLINE
 from audit.reviews import to_decide
-from jobs.models import Job
 
 
 def contribution(member: Membership) -> Contribution:
@@ -38,6 +39,11 @@ def contribution(member: Membership) -> Contribution:
                 to_decide(member).count(),
                 reverse("audit:reviews", args=[slug]) + "?state=to-decide",
             ),
+            Todo(
+                _("Cases that wait for a change of the guidelines"),
+                cases_waiting(member.project).count(),
+                reverse("annotate:guidelines", args=[slug]) + "?edit=1",
+            ),
         ),
         context={
             "disputed": open_ones,
@@ -49,11 +55,9 @@ def contribution(member: Membership) -> Contribution:
 
 
 def _headline(member: Membership) -> dict[str, Any]:
-    report = (
-        AgreementReport.objects.filter(project=member.project_id, state=Job.State.DONE)
-        .order_by("-pk")
-        .first()
-    )
+    if must_answer_first(member):
+        return {"agreement_blind": True}
+    report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
     if report is None or report.figures is None:
         return {}
     everyone = report.figures["judgments"]["all"]

@@ -9,9 +9,12 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
-from audit.criteria import CRITERIA, Criterion, Level, Verdict, straddles_poor, verdict
+from annotate.screens.sent_back import Remark, SentBack
+from audit import rubrics
+from audit.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.models import Decision, Rating, Review
 
 
@@ -28,12 +31,18 @@ class Pass:
     """One auditor's review as pages show it: an answer for each criterion, in their order."""
 
     review: Review
+    rubric: Rubric
     answers: list[Answer]
 
     @property
-    def levels(self) -> dict[str, Level]:
-        """The levels given, by key of the criterion."""
-        return {answer.criterion.key: answer.level for answer in self.answers if answer.level}
+    def levels(self) -> list[Level]:
+        """The levels given."""
+        return [answer.level for answer in self.answers if answer.level]
+
+    @property
+    def rejected(self) -> int:
+        """On how many criteria it rejects."""
+        return sum(level.rejects for level in self.levels)
 
     @property
     def unrated(self) -> list[Criterion]:
@@ -42,11 +51,11 @@ class Pass:
 
     @property
     def unexplained(self) -> list[Criterion]:
-        """The criteria rated poor without a word."""
+        """The criteria that were rejected without a word."""
         return [
             answer.criterion
             for answer in self.answers
-            if answer.level is Level.POOR and not answer.words.strip()
+            if answer.level and answer.level.rejects and not answer.words.strip()
         ]
 
 
@@ -59,10 +68,11 @@ class Said(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """What all auditors said on one criterion, and whether they straddle poor."""
+    """What all auditors said on one criterion, and whether they differ on what rejects."""
 
     criterion: Criterion
-    answers: list[Answer]
+    # One for each auditor; None for one whose rubric does not ask this.
+    answers: list[Answer | None]
     straddles: bool
 
 
@@ -84,7 +94,7 @@ class Chapter:
 
 
 def passes_of(narratives: Iterable[Narrative], *, drafts: bool = False) -> dict[int, list[Pass]]:
-    """Return the reviews of some narratives by narrative id, first begun first: two queries.
+    """Return the reviews of some narratives by narrative id, first begun first: three queries.
 
     Drafts are left out unless asked for.
     """
@@ -96,8 +106,10 @@ def passes_of(narratives: Iterable[Narrative], *, drafts: bool = False) -> dict[
     listed = list(reviews.select_related("auditor").order_by("pk"))
     for rating in Rating.objects.filter(review__in=[review.pk for review in listed]):
         given[rating.review_id][rating.criterion] = rating
+    known = rubrics.of_reviews(listed)
     for review in listed:
-        found[review.narrative_id].append(Pass(review, _answers(given[review.pk])))
+        rubric = known[review.auditor.project_id, review.rubric]
+        found[review.narrative_id].append(Pass(review, rubric, _answers(rubric, given[review.pk])))
     return found
 
 
@@ -106,7 +118,9 @@ def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
     review = Review.objects.filter(narrative=narrative, auditor=by).first()
     if review is None:
         return None
-    return Pass(review, _answers({one.criterion: one for one in review.ratings.all()}))
+    rubric = rubrics.named(by.project_id, review.rubric)
+    given = {one.criterion: one for one in review.ratings.all()}
+    return Pass(review, rubric, _answers(rubric, given))
 
 
 def verdict_of(passes: Iterable[Pass], wanted: int) -> Verdict:
@@ -115,15 +129,21 @@ def verdict_of(passes: Iterable[Pass], wanted: int) -> Verdict:
 
 
 def contrasts(passes: list[Pass]) -> list[Contrast]:
-    """Put several auditors' answers side by side, criterion by criterion."""
-    return [
-        Contrast(
-            criterion,
-            [one.answers[at] for one in passes],
-            straddles_poor([level for one in passes if (level := one.answers[at].level)]),
-        )
-        for at, criterion in enumerate(CRITERIA)
-    ]
+    """Put several auditors' answers side by side, criterion by criterion.
+
+    Reviews from files may be made under several rubrics: what they ask under one key is one row.
+    """
+    asked: dict[str, Criterion] = {}
+    for one in passes:
+        for answer in one.answers:
+            asked.setdefault(answer.criterion.key, answer.criterion)
+    given = [{answer.criterion.key: answer for answer in one.answers} for one in passes]
+    found = []
+    for key, criterion in asked.items():
+        answers = [answers.get(key) for answers in given]
+        levels = [answer.level for answer in answers if answer and answer.level]
+        found.append(Contrast(criterion, answers, straddles(levels)))
+    return found
 
 
 def words_for(narrative: Narrative) -> list[Said]:
@@ -133,18 +153,48 @@ def words_for(narrative: Narrative) -> list[Said]:
         Said(answer.criterion, answer.level, answer.words)
         for contrast in contrasts(passes)
         for answer in contrast.answers
-        if answer.level is not None and answer.words.strip()
+        if answer is not None and answer.level is not None and answer.words.strip()
     ]
+
+
+def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
+    """Return why the version in force was sent back; None where it was not.
+
+    Who writes it anew reads it, unless they have yet to review it: a withdrawn decision would let
+    them.
+    """
+    narrative = pair.current(Narrative.Side.ALTERED)
+    if narrative is None or pair.sent_back_at is None or pair.sent_back_at < narrative.created_at:
+        return None
+    decision = (
+        Decision.objects.current()
+        .select_related("by")
+        .filter(narrative=narrative, outcome=Decision.Outcome.REVISE)
+        .first()
+    )
+    if decision is None or must_answer_first(reader, narrative):
+        return None
+    remarks = [
+        Remark(said.criterion.name, said.level.name, said.words, said.level.rejects)
+        for said in words_for(narrative)
+    ]
+    return SentBack(
+        decision.by.name,
+        decision.at,
+        decision.reason,
+        sorted(remarks, key=lambda remark: not remark.rejects),
+        reverse("audit:story", args=[pair.pk]),
+    )
 
 
 def to_decide(member: Membership) -> QuerySet[Narrative]:
     """Return the altered narratives in force that wait for a lead's decision.
 
-    Some auditor said poor, or every auditor is heard; and this lead owes no review of it.
+    Some auditor rejects it, or every auditor is heard; and this lead owes no review of it.
     """
     heard = Review.objects.submitted().filter(narrative=OuterRef("pk"))
-    poor = Rating.objects.filter(
-        review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, level=Level.POOR
+    against = Rating.objects.filter(
+        review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
     owed = Assignment.objects.filter(
@@ -158,7 +208,7 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
             side=Narrative.Side.ALTERED,
         )
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
-        .filter(Exists(poor) | Q(heard__gte=member.project.overlap_review))
+        .filter(Exists(against) | Q(heard__gte=member.project.overlap_review))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
         .filter(~Exists(owed) | Exists(heard.filter(auditor=member)) | Q(author=member))
     )
@@ -225,14 +275,14 @@ def _may_see(reader: Membership, chapter: Chapter) -> bool:
     )
 
 
-def _answers(given: dict[str, Rating]) -> list[Answer]:
+def _answers(rubric: Rubric, given: dict[str, Rating]) -> list[Answer]:
     answers = []
-    for criterion in CRITERIA:
+    for criterion in rubric.criteria:
         rating = given.get(criterion.key)
         answers.append(
             Answer(
                 criterion,
-                Level(rating.level) if rating is not None and rating.level else None,
+                rubric.level(rating.level) if rating is not None else None,
                 rating.words if rating is not None else "",
             )
         )

@@ -15,7 +15,7 @@ from django.contrib.auth.hashers import check_password
 from django.db import transaction
 
 from annotate import intake
-from annotate.actions import guidelines, members, projects, rules, seats
+from annotate.actions import categories, guidelines, members, projects, rules, seats
 from annotate.actions.pool import sitting
 from annotate.models import (
     Assignment,
@@ -102,6 +102,7 @@ def _make(folder: Path) -> list[Login]:
     )
     text = (folder / "guideline.md").read_text(encoding="utf-8")
     guidelines.write_guideline(text=text, by=lead, based_on=0)
+    categories.take_taxonomy(name="FollowTable", by=lead)
     for name, kind in FILES:
         _load(project, folder / name, kind)
     _seat_judges(project)

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from annotate import access
 from annotate.access import Person
-from annotate.actions import seats
-from annotate.models import Assignment, Membership
+from annotate.actions.seats import must_answer_first
+from annotate.models import Membership
 from exporters import manifest
 from exporters.models import Export, Release
 
@@ -20,21 +20,6 @@ BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "
     "said. Finish it, or leave the seat, then look here again."
 )
-
-
-def must_answer_first(member: Membership) -> bool:
-    """Tell whether `member` sits before something others may have answered, and has yet to.
-
-    Blind means blind: until then no export tells them what the others said.
-    """
-    return any(
-        member.assignments.open()
-        .filter(
-            task=task, pair__in=seats.workable_pairs(member.project, task).order_by().values("pk")
-        )
-        .exists()
-        for task in (Assignment.Task.JUDGE, Assignment.Task.REVIEW)
-    )
 
 
 def export(user: Person, slug: str, pk: int) -> tuple[Membership, Export]:

@@ -14,10 +14,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
 from annotate.models import Membership, Project
 from exporters import jsonl, manifest, trec
-from exporters.access import ARCHIVE, BLIND, must_answer_first
+from exporters.access import ARCHIVE, BLIND
 from exporters.files import Writer, pack
 from exporters.manifest import Manifest
 from exporters.models import Export

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from annotate.models import Judgment, Project
 from audit.models import Review
-from exporters import conditions, notes, selection
+from exporters import checks, conditions, notes, repeats, selection
 from exporters.files import Writer
 from exporters.manifest import Manifest, compose, facts_of
 from exporters.progress import Report, reported
 from formats.jsonl import Said, write_judgments, write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.records import JudgmentRecord
+from formats.rubrics import write_rubrics
 
 FORMAT = "jsonl"
 
@@ -53,8 +54,19 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         with into.file(f"{name}.jsonl", holds) as f:
             counts[name] = write_judgments(records, f)
 
+    with into.file("rubrics.jsonl", "The project's rubrics; the last is in force.") as f:
+        counts["rubrics"] = write_rubrics(selection.rubrics_of(project), f)
+
     with into.file("verdicts.jsonl", "Documents and which conditions they meet, by rater.") as f:
         counts["verdicts"] = conditions.write(conditions.documents(project, pairs), f)
+
+    with into.file("repeats.jsonl", "What was said of documents that came again, unmarked.") as f:
+        counts["repeats"] = repeats.write(repeats.repeats(project), f)
+    with into.file("samples.jsonl", "Samples of labels that are checked, and how each came.") as f:
+        counts["samples"] = checks.write(checks.samples(project), f)
+    with into.file("checks.jsonl", "Labels that were checked: the claim, and who said what.") as f:
+        counts["checks"] = checks.write(checks.labels(project), f)
+    counts["checks_open"] = checks.waiting(project)
 
     standing = sum(tally.people.values()) + tally.stale + tally.set_aside + tally.machines
     counts["judgments_counted"] = sum(tally.people.values())

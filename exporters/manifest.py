@@ -45,8 +45,13 @@ GROUPS = {
         "verdicts": "documents with verdicts on conditions",
         "flags": "flags",
         "adjudications": "settling decisions",
+        "rubrics": "rubrics",
         "reviews": "reviews",
         "decisions": "decisions on instructions",
+        "repeats": "answers to documents that came again",
+        "samples": "samples of labels",
+        "checks": "checked labels",
+        "checks_open": "labels not checked yet, left out",
         "drafts": "reviews not submitted, left out",
     },
     "Judgments": {

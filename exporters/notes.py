@@ -128,8 +128,21 @@ def jsonl_rules() -> list[Rule]:
             about="Conditions",
             says="verdicts.jsonl has a line for each document that somebody judged condition by "
             "condition under a narrative in force. What people's answers to a condition come to "
-            "(agreed) follows the project's rule for several grades; met counts the conditions "
-            "agreed to be met, and is null while one is not agreed on.",
+            "(agreed) follows the project's rule for several grades, unless a lead settled it "
+            "(state is settled); met counts the conditions agreed to be met, and is null while one "
+            "is not agreed on.",
+        ),
+        Rule(
+            about="Checks",
+            says="checks.jsonl has the labels that two people agree on or a third has settled, "
+            "with what was claimed and what each said; samples.jsonl how each sample was drawn, "
+            "from how many labels of each stratum. Labels whose check is not over are counted and "
+            "left out.",
+        ),
+        Rule(
+            about="Repeats",
+            says="repeats.jsonl has what people said of documents that came to them again, "
+            "unmarked, beside what they had said first. It counts in no relevance.",
         ),
         Rule(
             about="Machines",

@@ -17,11 +17,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.actions.seats import refuse_if_archived
+from annotate.actions.seats import must_answer_first, refuse_if_archived
 from annotate.errors import Refused
 from annotate.models import Guideline, Membership, Project, Query
 from exporters import contents, kept, manifest, selection
-from exporters.access import BLIND, must_answer_first
+from exporters.access import BLIND
 from exporters.actions import FORMATS, check_format, write
 from exporters.files import BUFFER, FileFacts, Writer, pack
 from exporters.manifest import Manifest

@@ -35,7 +35,8 @@ from annotate.models import (
     Verdict,
 )
 from annotate.pure.consensus import Outcome, consensus
-from audit.models import Decision, Rating, Review
+from audit import rubrics
+from audit.models import Decision, Rating, Review, Rubric
 from formats.records import (
     AdjudicationRecord,
     ConditionRecord,
@@ -49,6 +50,7 @@ from formats.records import (
     Qrel,
     RatingRecord,
     ReviewRecord,
+    RubricRecord,
     Topic,
     VerdictRecord,
 )
@@ -484,11 +486,13 @@ def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
 
 def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
     """Yield every submitted review with its ratings in the order of the criteria."""
+    keys: dict[tuple[int, str], list[str]] = {}
     for batch in batches(of, BATCH):
         rows = Review.objects.submitted().filter(narrative__pair__in=[pair.pk for pair in batch])
         submitted = walk(
             rows.order_by(*_reviewed_order("auditor__name")),
             "pk",
+            "narrative__pair__project",
             "narrative__pair__pair_id",
             "narrative__pair__query__query_id",
             "auditor__name",
@@ -503,12 +507,23 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
             answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
             for review, *answer in walk(answers, "review", "criterion", "level", "words"):
                 ratings.setdefault(review, []).append(RatingRecord._make(answer))
-            for pk, *fields in chunk:
-                in_order = sorted(ratings.get(pk, []), key=lambda r: _CRITERIA[r.criterion])
-                yield ReviewRecord._make([*fields, tuple(in_order)])
+            for pk, project, *fields in chunk:
+                record = ReviewRecord._make([*fields, tuple(ratings.get(pk, []))])
+                under = project, record.rubric
+                if under not in keys:
+                    keys[under] = list(rubrics.named(*under).keys)
+                yield record._replace(ratings=_in_order(record.ratings, keys[under]))
 
 
-_CRITERIA = {key: place for place, (key, _) in enumerate(Rating.CRITERIA)}
+def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingRecord, ...]:
+    return tuple(sorted(ratings, key=lambda rating: keys.index(rating.criterion)))
+
+
+def rubrics_of(project: Project) -> Iterator[RubricRecord]:
+    """Yield the project's own rubrics and those it chose, the one in force last."""
+    kept = Rubric.objects.filter(project=project).order_by("pk")
+    for one in sorted(kept, key=lambda one: (one.chosen_at is not None, one.chosen_at)):
+        yield one.content
 
 
 def decisions(of: Sequence[Pair]) -> Iterator[DecisionRecord]:

@@ -209,6 +209,36 @@ class DecisionRecord(NamedTuple):
     withdrawn_at: datetime | None = None
 
 
+class LevelRecord(NamedTuple):
+    """How well an instruction meets a criterion; one that rejects sends it back."""
+
+    value: str
+    name: str
+    sentence: str = ""
+    rejects: bool = False
+
+
+class CriterionRecord(NamedTuple):
+    """One question an auditor answers about an instruction."""
+
+    key: str
+    name: str
+    asks: str
+    poor_when: str = ""
+    good_example: str = ""
+    poor_example: str = ""
+
+
+class RubricRecord(NamedTuple):
+    """What instructions are rated on: levels, best first, and criteria. Its name holds the
+    version: what it says never changes under one name."""
+
+    name: str
+    title: str
+    levels: tuple[LevelRecord, ...]
+    criteria: tuple[CriterionRecord, ...]
+
+
 Record: TypeAlias = (
     Topic
     | Doc
@@ -221,6 +251,7 @@ Record: TypeAlias = (
     | AdjudicationRecord
     | ReviewRecord
     | DecisionRecord
+    | RubricRecord
 )
 
 MARKUPS = ("plain", "html", "markdown")

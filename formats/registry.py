@@ -18,6 +18,7 @@ from formats import (
     judgments_csv,
     multi_infosearch,
     multiconir,
+    rubrics,
     smart,
     topics_json,
     trec,
@@ -33,6 +34,7 @@ from formats.records import (
     Qrel,
     Record,
     ReviewRecord,
+    RubricRecord,
     RunLine,
     Topic,
 )
@@ -224,6 +226,16 @@ _ALL = (
         jsonl.read_judgments,
         jsonl.write_judgments,
         (".jsonl",),
+    ),
+    Format(
+        "rubric-json",
+        "Rubric (JSON)",
+        "What instructions are rated on: levels, best first, and criteria with examples.",
+        "file",
+        (RubricRecord,),
+        rubrics.read_rubrics,
+        rubrics.write_rubrics,
+        (".json", ".jsonl"),
     ),
     Format(
         "smart-docs",

@@ -8,13 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
-from annotate.models import Assignment, Candidate, InstructionPair, Load, Project
+from annotate.actions.guidelines import write_guideline
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Candidate,
+    Condition,
+    InstructionPair,
+    Load,
+    Project,
+)
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
 from tests import factories
@@ -45,10 +55,18 @@ RIGHTS = {
     "annotate:give_back_seat": Right.MEMBER,
     "annotate:queries": Right.MEMBER,
     "annotate:query": Right.MEMBER,
+    "annotate:progress": Right.LEAD,
+    "annotate:matrix": Right.LEAD,
+    "annotate:flags": Right.LEAD,
+    "annotate:person": Right.MEMBER,
     "annotate:guidelines": Right.READ,
+    "annotate:guideline_looks": Right.LEAD,
+    "annotate:guideline_looks_withdrawal": Right.LEAD,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
     "annotate:settings": Right.LEAD,
+    "annotate:categories": Right.LEAD,
+    "annotate:taxonomy": Right.LEAD,
     "annotate:archiving": Right.LEAD,
     "annotate:loads": Right.LEAD,
     "annotate:load": Right.LEAD,
@@ -71,10 +89,12 @@ RIGHTS = {
     "annotate:flag": Right.MEMBER,
     "annotate:api_judgments": Right.API,
     "annotate:api_journal": Right.JOURNAL,
+    "audit:rubric": Right.LEAD,
+    "audit:rejected_file": Right.LEAD,
+    "audit:rubric_choice": Right.LEAD,
     "audit:reviews": Right.MEMBER,
     "audit:review_seat": Right.MEMBER,
     "audit:review": Right.MEMBER,
-    "audit:rating": Right.MEMBER,
     "audit:story": Right.MEMBER,
     "audit:decision": Right.LEAD,
     "audit:decision_withdrawal": Right.LEAD,
@@ -82,6 +102,21 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:settling_many": Right.LEAD,
+    "audit:batch": Right.LEAD,
+    "audit:batch_withdrawal": Right.LEAD,
+    "audit:look_again": Right.LEAD,
+    "audit:look_again_withdrawal": Right.LEAD,
+    "audit:reveals": Right.LEAD,
+    "audit:disagreement_count": Right.LEAD,
+    "audit:verdict_disagreement": Right.LEAD,
+    "audit:check_disagreement": Right.LEAD,
+    "audit:verdict_withdrawal": Right.LEAD,
+    "audit:review_withdrawal": Right.LEAD,
+    "audit:check_disagreement_withdrawal": Right.LEAD,
+    "audit:reveal_judges": Right.LEAD,
+    "audit:reveal_auditors": Right.LEAD,
+    "audit:reveal_checkers": Right.LEAD,
     "audit:checks": Right.MEMBER,
     "audit:new_sample": Right.LEAD,
     "audit:suspects": Right.LEAD,
@@ -91,7 +126,14 @@ RIGHTS = {
     "audit:check": Right.MEMBER,
     "audit:check_withdrawal": Right.MEMBER,
     "audit:settlement": Right.MEMBER,
+    "audit:differences": Right.LEAD,
+    "audit:collection": Right.LEAD,
     "audit:agreement": Right.LEAD,
+    "audit:agreement_machines": Right.LEAD,
+    "audit:agreement_comparison": Right.LEAD,
+    "audit:agreement_reports": Right.LEAD,
+    "audit:agreement_past": Right.LEAD,
+    "audit:agreement_units": Right.LEAD,
     "audit:agreement_report": Right.LEAD,
     "audit:agreement_cancellation": Right.LEAD,
     "exporters:exports": Right.LEAD,
@@ -164,19 +206,36 @@ def world(slug: str, annotator: str, lead: str) -> World:
     label = SampleItem.objects.create(
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
+    guideline = write_guideline(text="Read it all.", by=carla, based_on=0)
+    settled = Adjudication.objects.create(
+        narrative=factories.altered(pair),
+        candidate=candidate,
+        relevance=1,
+        reason="Agreed.",
+        cause="edge",
+        by=carla,
+        batch=uuid4(),
+    )
+    condition = Condition.objects.create(
+        narrative=factories.altered(pair), number=1, text="At sea."
+    )
     keys = {
         "slug": slug,
         "pair": pair.pk,
         "narrative": factories.altered(pair).pk,
         "candidate": candidate.pk,
         "candidate_pk": candidate.pk,
+        "version": guideline.version,
+        "batch": settled.batch,
         "criterion": "semantic_expansion",
+        "condition": condition.pk,
         "name": "manifest.json",
         "release": release.name,
         "before": release.name,
         "after": release.name,
         "annotate:query.pk": query.pk,
         "annotate:member.pk": ada.pk,
+        "annotate:person.pk": ada.pk,
         "annotate:give_back_seat.pk": seat.pk,
         "annotate:load.pk": load.pk,
         "annotate:load_confirmation.pk": load.pk,
@@ -192,7 +251,11 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "audit:check.pk": label.pk,
         "audit:check_withdrawal.pk": label.pk,
         "audit:settlement.pk": label.pk,
+        "audit:check_disagreement.pk": label.pk,
+        "audit:check_disagreement_withdrawal.pk": label.pk,
+        "audit:reveal_checkers.pk": label.pk,
         "audit:agreement_report.pk": report.pk,
+        "audit:agreement_past.pk": report.pk,
         "audit:agreement_cancellation.pk": report.pk,
     }
     return World(project, pair, candidate, keys)
@@ -312,6 +375,8 @@ def test_a_lead_is_let_in_everywhere(tides, client, name):
 )
 def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, client, name):
     other = world("other", "eve", "frank")
+    frank = other.project.memberships.get(name="frank")
+    newer = write_guideline(text="Read it twice.", by=frank, based_on=1)
     client.force_login(factories.user("carla"))
     mixed = World(
         tides.project,
@@ -319,6 +384,8 @@ def test_what_belongs_to_another_project_is_not_found_through_ones_own(tides, cl
         tides.candidate,
         {
             **other.keys,
+            # Versions are counted in each project; this one is in the other alone.
+            "version": newer.version,
             **{key: tides.keys[key] for key in ("slug", "narrative", "pair", "criterion", "name")},
         },
     )

@@ -21,7 +21,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.actions.pool import others_unsettled
+from annotate.actions.pool import (
+    asked_again,
+    others_unsettled,
+    pool_and_repeats,
+    repeat_words,
+)
 from annotate.errors import NotHere, Refused, Stale, refuse_strange
 from annotate.models import (
     Assignment,
@@ -34,10 +39,12 @@ from annotate.models import (
     Membership,
     Narrative,
     Project,
+    Repeat,
     Verdict,
 )
 from annotate.pure.conditions import derived
 from annotate.pure.evidence import Span, checked, is_wanted, lacking
+from annotate.pure.repeats import chance, number, unmasked
 from annotate.rows import moment, values_of
 
 MAX_NOTE = 10_000
@@ -59,6 +66,14 @@ class On(NamedTuple):
     pair: InstructionPair
     narrative: int
     candidate: int
+    # Whether it has come to this person a second time, unmarked: what is said is a `Repeat`.
+    again: bool = False
+
+
+def on_number(pair: InstructionPair, narrative: int, number: int, by: Membership) -> On:
+    """The document that the pages of `by` know by this number (see `annotate.pure.repeats`)."""
+    spot = unmasked(number, by.pk)
+    return On(pair, narrative, spot.candidate, spot.again)
 
 
 class Said(NamedTuple):
@@ -66,7 +81,7 @@ class Said(NamedTuple):
     none.
     """
 
-    row: Judgment | Flag
+    row: Judgment | Flag | Repeat
     told: str = ""
 
 
@@ -179,6 +194,14 @@ def say_grade(
             return _sent_before(on, by, uuid, instead_of, place, given)
         place.refuse_if_closed(by, late=late)
         given = _checked(given, by.project, place)
+        if on.again:
+            repeat = _repeat(on, by, uuid, made_at, place)
+            repeat.relevance, repeat.note = relevance, given.note
+            repeat.evidence = [span._asdict() for span in given.evidence]
+            repeat.clauses = [span._asdict() for span in given.clauses]
+            repeat.verdicts = {str(key): answer for key, answer in sorted(given.verdicts.items())}
+            repeat.active_ms, repeat.pressed = active_ms, pressed
+            return _said_again(repeat, on, by, instead_of, place)
         row = Judgment(
             uuid=uuid,
             narrative_id=on.narrative,
@@ -232,6 +255,10 @@ def say_flag(
         if place.sent:
             return _sent_before(on, by, uuid, instead_of, place, (kind, words))
         place.refuse_if_closed(by, late=late)
+        if on.again:
+            repeat = _repeat(on, by, uuid, made_at, place)
+            repeat.flag, repeat.note = kind, words
+            return _said_again(repeat, on, by, instead_of, place)
         row = Flag(
             uuid=uuid,
             narrative_id=on.narrative,
@@ -251,7 +278,7 @@ def say_flag(
 def withdraw(
     *, uuid: uuids.UUID, pair: InstructionPair, by: Membership, now: datetime | None = None
 ) -> Said:
-    """Take back the judgment or flag of `by` that has this UUID.
+    """Take back the judgment, the flag or the answer to a repeat of `by` that has this UUID.
 
     Doing it twice changes nothing. Refused: what is not here, or not theirs; what came from a file.
     """
@@ -259,17 +286,21 @@ def withdraw(
     with transaction.atomic():
         seats.hold(pair=pair, task=Assignment.Task.JUDGE, by=by)
         mine = {"uuid": uuid, "annotator": by, "narrative__pair": pair}
-        row: Judgment | Flag | None = (
-            Judgment.objects.filter(**mine).first() or Flag.objects.filter(**mine).first()
+        row: Judgment | Flag | Repeat | None = (
+            Judgment.objects.filter(**mine).first()
+            or Flag.objects.filter(**mine).first()
+            or Repeat.objects.filter(**mine).first()
         )
         if row is None:
             raise Refused(_("What was to be taken back is not here: it was not saved."))
         return _withdraw(row, pair, by, now or timezone.now())
 
 
-def undo(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Candidate:
-    """Take back the latest judgment or flag of `by` that stands under `narrative`; return the
-    document it was on.
+def undo(
+    *, narrative: Narrative, by: Membership, now: datetime | None = None
+) -> Judgment | Flag | Repeat:
+    """Take back the latest judgment, flag or answer to a repeat of `by` that stands under
+    `narrative`; return it.
 
     Again and again, this goes back as far as there is anything. Refused when there is nothing.
     """
@@ -281,12 +312,13 @@ def undo(*, narrative: Narrative, by: Membership, now: datetime | None = None) -
         standing = [
             judgments.order_by("-at", "-pk").first(),
             Flag.objects.current().filter(**mine).order_by("-at", "-pk").first(),
+            Repeat.objects.current().filter(**mine).order_by("-at", "-pk").first(),
         ]
         last = max((row for row in standing if row), key=lambda row: row.at, default=None)
         if last is None:
             raise Refused(_("There is nothing to take back here."))
         _withdraw(last, narrative.pair, by, now or timezone.now())
-    return Candidate.objects.select_related("document").get(pk=last.candidate_id)
+    return last
 
 
 def check_grade(by: Membership, relevance: int) -> None:
@@ -420,6 +452,7 @@ class _Place:
     """
 
     now: datetime
+    again: bool
     version: int
     narrative_length: int
     stale: bool
@@ -429,8 +462,13 @@ class _Place:
     markable: bool
     grades: list[int]
     conditions: set[int]
+    # What stands of the document; where it has come again, what was said of it then.
     judgment: _Standing | None
     flag: _Standing | None
+    # The current judgment of a document that has come again.
+    first: int | None
+    # Whether a lead wants that judgment looked at again.
+    asked: bool
     # Whether the UUID was used before.
     sent: bool
     done: bool
@@ -448,6 +486,11 @@ class _Place:
 
     def end_what_stands(self) -> None:
         """Let what was said before give way."""
+        if self.again:
+            ended = [standing.pk for standing in (self.judgment, self.flag) if standing]
+            if ended:
+                Repeat.objects.filter(pk__in=ended).update(superseded_at=self.now)
+            return
         if self.judgment:
             Judgment.objects.filter(pk=self.judgment.pk).update(superseded_at=self.now)
         if self.flag:
@@ -517,8 +560,7 @@ def _speaking(
             yield _place(on, by, uuid, now)
     except IntegrityError as error:
         # Under another lock somebody else used the UUID a moment ago.
-        used = Judgment.objects.filter(uuid=uuid), Flag.objects.filter(uuid=uuid)
-        if any(rows.exists() for rows in used):
+        if any(model.objects.filter(uuid=uuid).exists() for model in (Judgment, Flag, Repeat)):
             raise Refused(_used_before()) from error
         raise
 
@@ -529,9 +571,15 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
     """
     project = by.project
     listed = "string_agg(%s::text, ',')" if _is_postgresql() else "group_concat(%s)"
+    # What is said of a repeat stands in one table, and its first judgment beside it.
+    says, flags, cleared, first, asked = (
+        ("repeat", "repeat", "superseded_at", "o.id", "0")
+        if on.again
+        else ("judgment", "flag", "cleared_at", "NULL", asked_again("j"))
+    )
     # The names in here are our own tables, and what `pool` and this function write.
     sql = f"""
-        SELECT v.version, LENGTH(v.text),
+        SELECT v.side, v.version, LENGTH(v.text),
             EXISTS (
                 SELECT 1 FROM annotate_narrative w
                 WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
@@ -544,21 +592,26 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             (
                 SELECT {listed % "k.id"} FROM annotate_condition k WHERE k.narrative_id = v.id
             ),
-            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.kind,
+            j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.{"flag" if on.again else "kind"},
+            {asked}, {first},
             EXISTS (SELECT 1 FROM annotate_judgment u WHERE u.uuid = %(uuid)s)
-                OR EXISTS (SELECT 1 FROM annotate_flag u WHERE u.uuid = %(uuid)s),
+                OR EXISTS (SELECT 1 FROM annotate_flag u WHERE u.uuid = %(uuid)s)
+                OR EXISTS (SELECT 1 FROM annotate_repeat u WHERE u.uuid = %(uuid)s),
             (
                 SELECT s.done_at IS NOT NULL FROM annotate_assignment s
                 WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
             ),
-            {others_unsettled(project)}
+            {others_unsettled(project, again=on.again)}, {pool_and_repeats(project, again=on.again)}
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
         JOIN annotate_document d ON d.id = c.document_id
-        LEFT JOIN annotate_judgment j ON j.narrative_id = v.id AND j.candidate_id = c.id
+        LEFT JOIN annotate_{says} j ON j.narrative_id = v.id AND j.candidate_id = c.id
             AND j.annotator_id = %(member)s AND j.superseded_at IS NULL
-        LEFT JOIN annotate_flag f ON f.narrative_id = v.id AND f.candidate_id = c.id
-            AND f.annotator_id = %(member)s AND f.cleared_at IS NULL
+            {"AND j.flag = ''" if on.again else ""}
+        LEFT JOIN annotate_{flags} f ON f.narrative_id = v.id AND f.candidate_id = c.id
+            AND f.annotator_id = %(member)s AND f.{cleared} IS NULL
+            {"AND f.flag <> ''" if on.again else ""}
+        {_FIRST if on.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
     """  # noqa: S608
     row = values_of(
@@ -576,7 +629,8 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
     )
     if row is None:
         raise NotHere(_not_here())
-    version, length, stale, prior, document_length, markup, grades, conditions, *rest = row
+    side, version, length, stale, prior, document_length, markup, *rest = row
+    grades, conditions, *rest = rest
     judgment, flagged = _standing(rest[0:4]), _standing(rest[4:8])
     for standing in (judgment, flagged):
         if standing:
@@ -584,6 +638,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             now = max(now, standing.at + _INSTANT)
     return _Place(
         now=now,
+        again=on.again,
         version=version,
         narrative_length=length,
         stale=bool(stale),
@@ -596,10 +651,27 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
         conditions=set(map(int, conditions.split(","))) if conditions else set(),
         judgment=judgment,
         flag=flagged,
-        sent=bool(rest[8]),
-        done=bool(rest[9]),
-        others_left=bool(rest[10]),
+        asked=bool(rest[8]),
+        first=rest[9],
+        sent=bool(rest[10]),
+        done=bool(rest[11]),
+        others_left=bool(rest[12]) or _repeats_left(on, by, side, version, rest[13], rest[14]),
     )
+
+
+_FIRST = """
+    LEFT JOIN annotate_judgment o ON o.narrative_id = v.id AND o.candidate_id = c.id
+        AND o.annotator_id = %(member)s AND o.superseded_at IS NULL
+"""
+
+
+def _repeats_left(on: On, by: Membership, side: str, version: int, size: int, settled: int) -> bool:
+    """Whether repeats are left other than that of the document, if it has come again."""
+    percent = by.project.repeat_percent
+    if not percent:
+        return False
+    wanted = number(size, percent, chance(repeat_words(on.pair, side, version, by)))
+    return settled + on.again < wanted
 
 
 def _standing(columns: Sequence[Any]) -> _Standing | None:
@@ -624,6 +696,54 @@ def _is_postgresql() -> bool:
     return connection.vendor == "postgresql"
 
 
+# --- what came again ------------------------------------------------------------------------------
+
+
+def _repeat(
+    on: On, by: Membership, uuid: uuids.UUID, made_at: datetime | None, place: _Place
+) -> Repeat:
+    return Repeat(
+        uuid=uuid,
+        narrative_id=on.narrative,
+        candidate_id=on.candidate,
+        annotator=by,
+        first_id=place.first,
+        made_at=made_at,
+        at=place.now,
+    )
+
+
+def _said_again(
+    repeat: Repeat, on: On, by: Membership, instead_of: uuids.UUID | None, place: _Place
+) -> Said:
+    place.end_what_stands()
+    repeat.save(force_insert=True)
+    place.settle_seat(on, by, settled=repeat.flag != Flag.Kind.LATER)
+    return Said(repeat, place.told(instead_of, _says(repeat)))
+
+
+def _withdraw_repeat(row: Repeat, pair: InstructionPair, by: Membership, now: datetime) -> Said:
+    """Take back what was said of a document that had come again; what it had replaced stands
+    again, unless something newer does.
+    """
+    if row.withdrawn_at is not None:
+        return Said(row)
+    ended = row.superseded_at
+    moment = max(now, row.at + _INSTANT, *([ended + _INSTANT] if ended else []))
+    Repeat.objects.filter(pk=row.pk).update(superseded_at=moment, withdrawn_at=moment)
+    if ended is not None:
+        return Said(row, _newer_stands())
+    before = Repeat.objects.filter(**_chain(row), withdrawn_at=None).order_by("-at").first()
+    if before is not None:
+        Repeat.objects.filter(pk=before.pk).update(superseded_at=None)
+    _settle(row, pair, by, moment)
+    return Said(row)
+
+
+def _newer_stands() -> str:
+    return _("You had said something newer of this document meanwhile. It stands.")
+
+
 # --- what was said before -------------------------------------------------------------------------
 
 
@@ -644,9 +764,14 @@ def _sent_before(
         "candidate": on.candidate,
         "annotator": by,
     }
-    row: Judgment | Flag | None
+    row: Judgment | Flag | Repeat | None
     says: int | str
-    if isinstance(content, _Given):
+    if on.again:
+        row = Repeat.objects.filter(**where).first()
+        kept = _kept(content) if isinstance(content, _Given) else content
+        same = row is not None and _content(row) == kept
+        says = content[0]
+    elif isinstance(content, _Given):
         row = Judgment.objects.filter(**where).first()
         same = row is not None and _content(row) == _kept(content)
         says = content.relevance
@@ -656,7 +781,7 @@ def _sent_before(
         says = content[0]
     if row is None or not same:
         raise Refused(_used_before())
-    before = _before(row)
+    before = _repeat_before(row) if isinstance(row, Repeat) else _before(row)
     return Said(
         row,
         _told(
@@ -668,13 +793,15 @@ def _sent_before(
     )
 
 
-def _content(row: Judgment) -> _Given:
+def _content(row: Judgment | Repeat) -> _Given | tuple[str, str]:
+    if row.relevance is None:
+        return (row.flag, row.note)
     return _Given(
         row.relevance,
         row.note,
         [Span(span["start"], span["end"]) for span in row.evidence],
         [Span(span["start"], span["end"]) for span in row.clauses],
-        dict(row.verdicts.values_list("condition", "answer")),
+        row.answers(),
     )
 
 
@@ -692,8 +819,10 @@ def _used_before() -> str:
     return _("This was already sent with other content. Load the page anew and judge again.")
 
 
-def _says(row: Judgment | Flag) -> int | str:
-    return row.relevance if isinstance(row, Judgment) else row.kind
+def _says(row: Judgment | Flag | Repeat) -> int | str:
+    if isinstance(row, Flag):
+        return row.kind
+    return row.flag if row.relevance is None else row.relevance
 
 
 def _ended(row: Judgment | Flag) -> datetime | None:
@@ -704,7 +833,7 @@ def _end(row: Judgment | Flag, at: datetime | None) -> None:
     type(row)._default_manager.filter(pk=row.pk).update(**{_ENDED[type(row)]: at})
 
 
-def _chain(row: Judgment | Flag) -> dict[str, int]:
+def _chain(row: Judgment | Flag | Repeat) -> dict[str, int]:
     """What all that one person said of one document under one narrative version has in common."""
     return {
         "narrative": row.narrative_id,
@@ -725,6 +854,12 @@ def _before(row: Judgment | Flag) -> Judgment | Flag | None:
     return max((one for one in found if one != row), key=lambda one: one.at, default=None)
 
 
+def _repeat_before(row: Repeat) -> Repeat | None:
+    """What an answer to a repeat gave way to it."""
+    earlier = Repeat.objects.filter(**_chain(row), withdrawn_at=None, at__lt=row.at)
+    return earlier.order_by("-at").first()
+
+
 def _behind(row: Judgment | Flag) -> Judgment | Flag | None:
     """What a statement gave way to; None for one that stands, or was taken back."""
     ended = _ended(row)
@@ -734,8 +869,12 @@ def _behind(row: Judgment | Flag) -> Judgment | Flag | None:
     return Judgment.objects.filter(**of_it).first() or Flag.objects.filter(**of_it).first()
 
 
-def _withdraw(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: datetime) -> Said:
+def _withdraw(
+    row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
+) -> Said:
     """Take a statement out of its chain, under the lock on the seat."""
+    if isinstance(row, Repeat):
+        return _withdraw_repeat(row, pair, by, now)
     ended, behind = _ended(row), _behind(row)
     if isinstance(row, Judgment):
         if row.withdrawn_at is not None:
@@ -758,7 +897,7 @@ def _withdraw(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: 
     if ended is not None:
         if before is not None:
             _end(before, ended)
-        return Said(row, _("You had said something newer of this document meanwhile. It stands."))
+        return Said(row, _newer_stands())
     stands = (
         Judgment.objects.current().filter(**_chain(row)).exists()
         or Flag.objects.current().filter(**_chain(row)).exists()
@@ -769,10 +908,13 @@ def _withdraw(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: 
     return Said(row)
 
 
-def _settle(row: Judgment | Flag, pair: InstructionPair, by: Membership, now: datetime) -> None:
+def _settle(
+    row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
+) -> None:
     """Record anew whether anything is left to do in the seat, after a statement was taken back."""
-    place = _place(On(pair, row.narrative_id, row.candidate_id), by, row.uuid, now)
-    settled = place.judgment is not None or (
+    on = On(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat))
+    place = _place(on, by, row.uuid, now)
+    settled = (place.judgment is not None and not place.asked) or (
         place.flag is not None and place.flag.says != Flag.Kind.LATER
     )
-    place.settle_seat(On(pair, row.narrative_id, row.candidate_id), by, settled=settled)
+    place.settle_seat(on, by, settled=settled)

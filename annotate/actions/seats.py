@@ -123,6 +123,20 @@ def touch(seat: Assignment, *, done: bool, now: datetime) -> None:
     seat.save(update_fields=["touched_at", "done_at"])
 
 
+def must_answer_first(member: Membership) -> bool:
+    """Tell whether `member` sits before something others may have answered, and has yet to.
+
+    Blind means blind: until then no figure and no file over the whole project tells them what the
+    others said. At most two queries.
+    """
+    return any(
+        member.assignments.open()
+        .filter(task=task, pair__in=workable_pairs(member.project, task).order_by().values("pk"))
+        .exists()
+        for task in (Task.JUDGE, Task.REVIEW)
+    )
+
+
 def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
     """Say that there is work again in the seats of these tasks: what they worked on has changed."""
     Assignment.objects.filter(pair=pair, task__in=tasks).update(done_at=None)

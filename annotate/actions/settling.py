@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
+from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
@@ -14,10 +18,13 @@ from annotate.errors import Refused, Stale
 from annotate.models import (
     Adjudication,
     Candidate,
+    Condition,
+    ConditionAdjudication,
     InstructionPair,
     Judgment,
     Membership,
     Narrative,
+    Verdict,
 )
 
 MAX_REASON = 10_000
@@ -41,16 +48,7 @@ def adjudicate(
     version.
     """
     now = now or timezone.now()
-    reason = reason.strip()
-    if cause not in Adjudication.Cause.values:
-        raise Refused(_("Say why they differ: choose one of the causes."))
-    if not reason:
-        raise Refused(_("Give a reason, so that the judges can learn from it."))
-    if len(reason) > MAX_REASON:
-        raise Refused(
-            _("The reason has %(reason)s characters; at most %(max_reason)s are kept.")
-            % {"reason": f"{len(reason):,}", "max_reason": f"{MAX_REASON:,}"}
-        )
+    reason = checked_reason(reason, cause)
     with transaction.atomic():
         _lock(narrative, by)
         check_grade(by, relevance)
@@ -82,25 +80,132 @@ def adopt(
     reason: str = "",
     now: datetime | None = None,
 ) -> Adjudication:
-    """Settle a candidate as one of its judges said. Without a reason, theirs is taken.
+    """Settle a candidate as one of its judges said. Without a reason, the words of those who said
+    it are taken; they are not named.
 
     Refused or Stale as `adjudicate`; also refused when that judge has changed their mind since.
     """
-    if judgment.superseded_at is not None:
-        raise Stale(
-            _("%(annotator)s has changed this answer. Look again, then settle.")
-            % {"annotator": judgment.annotator}
+    _refuse_changed(judgment)
+    alike = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(
+            narrative=judgment.narrative_id,
+            candidate=judgment.candidate_id,
+            relevance=judgment.relevance,
         )
-    theirs = f"As {judgment.annotator} said"
+    )
     return adjudicate(
         narrative=judgment.narrative,
         candidate=judgment.candidate,
         relevance=judgment.relevance,
-        reason=reason.strip() or (f"{theirs}: {judgment.note}" if judgment.note else f"{theirs}."),
+        reason=reason.strip() or _as_they_said(alike),
         cause=cause,
         by=by,
         now=now,
     )
+
+
+def settle_condition(
+    *,
+    condition: Condition,
+    candidate: Candidate,
+    answer: str,
+    reason: str,
+    cause: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> ConditionAdjudication:
+    """Settle whether a candidate meets a condition to which people's current verdicts differ.
+
+    Verdicts stay as they are. Refused or Stale as `adjudicate`; also refused an answer that is none
+    (`Verdict.Answer`).
+    """
+    now = now or timezone.now()
+    reason = checked_reason(reason, cause)
+    if answer not in Verdict.Answer.values:
+        raise Refused(_("Choose one: met, not met, or can't tell."))
+    with transaction.atomic():
+        _lock(condition.narrative, by)
+        standing = (
+            ConditionAdjudication.objects.current()
+            .select_related("by")
+            .filter(condition=condition, candidate=candidate)
+            .first()
+        )
+        if standing is not None:
+            before = (standing.answer, standing.reason, standing.cause, standing.by_id)
+            if before == (answer, reason, cause, by.pk):
+                return standing
+            raise Refused(
+                _("%(by)s has settled this as “%(answer)s”. Withdraw that decision first.")
+                % {"by": standing.by, "answer": standing.get_answer_display()}
+            )
+        given = Verdict.objects.filter(
+            condition=condition,
+            judgment__candidate=candidate,
+            judgment__superseded_at=None,
+            judgment__annotator__is_machine=False,
+        )
+        if len(set(given.values_list("answer", flat=True))) < 2:
+            raise Refused(_("Nobody disagrees about this condition, so nothing is to be settled."))
+        return ConditionAdjudication.objects.create(
+            condition=condition,
+            candidate=candidate,
+            answer=answer,
+            reason=reason,
+            cause=cause,
+            by=by,
+            at=now,
+        )
+
+
+def adopt_verdict(
+    *,
+    verdict: Verdict,
+    cause: str,
+    by: Membership,
+    reason: str = "",
+    now: datetime | None = None,
+) -> ConditionAdjudication:
+    """Settle whether a candidate meets a condition as one of its judges said. Without a reason, the
+    words of those who said it are taken; they are not named.
+
+    Refused or Stale as `settle_condition`; also refused when that judge has changed their mind.
+    """
+    _refuse_changed(verdict.judgment)
+    alike = (
+        Judgment.objects.current()
+        .of_people()
+        .filter(
+            candidate=verdict.judgment.candidate_id,
+            verdicts__condition=verdict.condition_id,
+            verdicts__answer=verdict.answer,
+        )
+    )
+    return settle_condition(
+        condition=verdict.condition,
+        candidate=verdict.judgment.candidate,
+        answer=verdict.answer,
+        reason=reason.strip() or _as_they_said(alike),
+        cause=cause,
+        by=by,
+        now=now,
+    )
+
+
+def withdraw_condition_adjudication(
+    *, adjudication: ConditionAdjudication, by: Membership, now: datetime | None = None
+) -> ConditionAdjudication:
+    """Take a settling decision on a condition back. Twice changes nothing."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        _led_pair(adjudication.condition.narrative, by)
+        standing = ConditionAdjudication.objects.select_for_update().get(pk=adjudication.pk)
+        if standing.withdrawn_at is None:
+            standing.withdrawn_at, standing.withdrawn_by = now, by
+            standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
+    return standing
 
 
 def withdraw_adjudication(
@@ -117,6 +222,100 @@ def withdraw_adjudication(
     return standing
 
 
+def hold_pairs(by: Membership) -> None:
+    """Keep other leads and rewriters out of every pair of the project of `by`, for this
+    transaction. Refused: who does not lead.
+    """
+    _refuse_unless_led(by, by.project_id)
+    held = InstructionPair.objects.select_for_update().filter(project=by.project_id)
+    list(held.order_by("pk").values_list("pk", flat=True))
+
+
+def settle_together(
+    *,
+    decisions: Collection[tuple[int, int, int]],
+    cause: str,
+    reason: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> UUID:
+    """Settle many candidates with one reason, and return their batch.
+
+    `decisions`: keys of narrative and candidate, and the relevance. Who calls has held the pairs
+    and looked that each is open. Refused: who does not lead, no reason, no cause, nothing to
+    settle, a grade the project does not have.
+    """
+    now = now or timezone.now()
+    reason = checked_reason(reason, cause)
+    batch = uuid4()
+    with transaction.atomic():
+        hold_pairs(by)
+        if not decisions:
+            raise Refused(_("There is nothing here to settle."))
+        for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
+            check_grade(by, relevance)
+        Adjudication.objects.bulk_create(
+            (
+                Adjudication(
+                    narrative_id=narrative,
+                    candidate_id=candidate,
+                    relevance=relevance,
+                    reason=reason,
+                    cause=cause,
+                    by=by,
+                    at=now,
+                    batch=batch,
+                )
+                for narrative, candidate, relevance in decisions
+            ),
+            batch_size=1_000,
+        )
+    return batch
+
+
+def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) -> int:
+    """Take back what was settled together and still stands, and return how much that was. Twice
+    changes nothing. Refused: who does not lead.
+    """
+    with transaction.atomic():
+        hold_pairs(by)
+        return (
+            Adjudication.objects.current()
+            .filter(batch=batch, by__project=by.project_id)
+            .update(withdrawn_at=now or timezone.now(), withdrawn_by=by)
+        )
+
+
+def checked_reason(reason: str, cause: str) -> str:
+    """Return the reason as it is kept; refuse what settles nothing."""
+    reason = reason.strip()
+    if cause not in Adjudication.Cause.values:
+        raise Refused(_("Say why they differ: choose one of the causes."))
+    if not reason:
+        raise Refused(_("Give a reason, so that the judges can learn from it."))
+    if len(reason) > MAX_REASON:
+        raise Refused(
+            _("The reason has %(reason)s characters; at most %(max_reason)s are kept.")
+            % {"reason": f"{len(reason):,}", "max_reason": f"{MAX_REASON:,}"}
+        )
+    return reason
+
+
+def _refuse_changed(judgment: Judgment) -> None:
+    if judgment.superseded_at is not None:
+        raise Stale(_("This answer was changed since. Look again, then settle."))
+
+
+def _as_they_said(alike: QuerySet[Judgment]) -> str:
+    """The reason for adopting what these said: how many they are, and their words."""
+    notes = list(alike.order_by("pk").values_list("note", flat=True))
+    said = ngettext("As one of them said", "As %(count)d of them said", len(notes)) % {
+        "count": len(notes)
+    }
+    words = " / ".join(note for note in notes if note)[: MAX_REASON - len(said) - 2]
+    return f"{said}: {words}" if words else f"{said}."
+
+
 def _lock(narrative: Narrative, by: Membership) -> None:
     """Keep two leads, and a rewriter, apart; check that the narrative is still in force."""
     pair = _led_pair(narrative, by)
@@ -129,10 +328,14 @@ def _lock(narrative: Narrative, by: Membership) -> None:
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
-    if not by.leads or by.project_id != pair.project_id:
+    _refuse_unless_led(by, pair.project_id)
+    return pair
+
+
+def _refuse_unless_led(by: Membership, project: int) -> None:
+    if not by.leads or by.project_id != project:
         raise Refused(_("Only leads of this project can settle what its judges differ on."))
     seats.refuse_if_archived(by.project)
-    return pair
 
 
 def _check_differing(narrative: Narrative, candidate: Candidate) -> None:

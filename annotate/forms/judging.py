@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -58,14 +59,21 @@ class JudgmentForm(BackForm):
 
     def clean(self) -> dict[str, Any]:
         """Add `verdicts`: the answers by the key of the condition."""
-        verdicts = {}
-        for name, answer in self.data.items():
-            key = name.removeprefix(VERDICT)
-            if name.startswith(VERDICT) and answer:
-                if not (key.isascii() and key.isdecimal() and len(key) < 19):
-                    raise forms.ValidationError(_("A verdict is on no condition."))
-                verdicts[int(key)] = str(answer)
-        return {**self.cleaned_data, "verdicts": verdicts}
+        return {**self.cleaned_data, "verdicts": verdicts_in(self.data)}
+
+
+def verdicts_in(data: Mapping[str, Any]) -> dict[int, str]:
+    """Return the verdicts that a form sent, by the key of the condition; ValidationError where one
+    is on no condition.
+    """
+    verdicts = {}
+    for name, answer in data.items():
+        key = name.removeprefix(VERDICT)
+        if name.startswith(VERDICT) and answer:
+            if not (key.isascii() and key.isdecimal() and len(key) < 19):
+                raise forms.ValidationError(_("A verdict is on no condition."))
+            verdicts[int(key)] = str(answer)
+    return verdicts
 
 
 class FlagForm(BackForm):

@@ -69,8 +69,10 @@ class RulesForm(forms.ModelForm[Project]):
             "consensus": _lazy("When several people judged"),
             "show_prior": _lazy("Show judges the relevance a document came with"),
             "show_rank": _lazy("Show judges at which rank which run had a document"),
+            "hide_names": _lazy("Hide names where a disagreement is settled"),
             "judge_order": _lazy("Order of the documents"),
             "order_seed": _lazy("Number that the shuffle begins with"),
+            "repeat_percent": _lazy("Documents that come to each person again, in percent"),
             "evidence_rule": _lazy("What judges must mark where relevance changes"),
             "condition_rule": _lazy("Does relevance follow from a narrative's conditions?"),
             "overlap_rewrite": _lazy("People who rewrite each narrative"),
@@ -80,6 +82,9 @@ class RulesForm(forms.ModelForm[Project]):
         help_texts = {
             "show_prior": _lazy("Off: judges are blind to what was said before."),
             "show_rank": _lazy("Off: judges do not see what systems thought of it."),
+            "hide_names": _lazy(
+                "A lead may reveal them for one disagreement at a time; that they did is kept."
+            ),
             "judge_order": (
                 _lazy(
                     "If people are judging already, a change keeps what they said; what is left "
@@ -89,6 +94,13 @@ class RulesForm(forms.ModelForm[Project]):
             "order_seed": (
                 _lazy(
                     "The same number gives everybody the same order again, so a paper can name it."
+                )
+            ),
+            "repeat_percent": (
+                _lazy(
+                    "They come later and unmarked, so that each person's agreement with themselves "
+                    "can be reported. What is said the second time changes no grade. Tell people "
+                    "in the guidelines that some documents may come again."
                 )
             ),
             "evidence_rule": (

@@ -438,7 +438,7 @@ class Pairs(Arrivals):
         )
         differs = """
             (s.category <> '' AND p.category <> s.category
-            OR p.origin <> s.origin OR p.model <> s.model)
+            OR p.origin <> s.origin OR p.model <> s.model AND (s.model <> '' OR s.origin <> 'llm'))
             """
         run(
             f"""
@@ -454,7 +454,9 @@ class Pairs(Arrivals):
             UPDATE annotate_instructionpair SET
                 category = CASE WHEN s.category <> '' THEN s.category
                     ELSE annotate_instructionpair.category END,
-                origin = s.origin, model = s.model
+                origin = s.origin,
+                model = CASE WHEN s.model = '' AND s.origin = 'llm'
+                    THEN annotate_instructionpair.model ELSE s.model END
             FROM stage_pairs s WHERE annotate_instructionpair.project_id = %(project)s
             AND annotate_instructionpair.pair_id = s.pair_id AND s.changed = 1
             """

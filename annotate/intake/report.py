@@ -25,6 +25,7 @@ KINDS = {
     "verdicts": "Verdicts",
     "flags": "Flags",
     "adjudications": "Adjudications",
+    "rubrics": "Rubrics",
     "reviews": "Reviews",
     "decisions": "Decisions",
 }

@@ -101,6 +101,7 @@ class Statements(Arrivals):
         self.verdicts = self.stage(
             "stage_verdicts", statement="integer", number="integer", answer="text"
         )
+        self.renamed = self.stage("stage_renamed", statement="integer", uuid="uuid")
 
     # --- taking in --------------------------------------------------------------------------------
 
@@ -618,6 +619,8 @@ class Statements(Arrivals):
             bulk.index("stage_verdicts", "statement")
         if self._elsewhere(_JUDGMENT, "annotate_judgment"):
             return
+        if self._rename_later_claims() and self._elsewhere(_JUDGMENT, "annotate_judgment"):
+            return
         self.intake.refuse_found(
             f"""
             SELECT s.n, s.place, s.uuid FROM stage_statements s
@@ -635,6 +638,37 @@ class Statements(Arrivals):
                 "something else"
             ),
         )
+
+    def _rename_later_claims(self) -> int:
+        """Give claims about a newer version UUIDs of their own, and return how many there are.
+
+        The version is known only now, so that what is claimed again of the next one has the UUID
+        of what was claimed of the last.
+        """
+        for place, n, key, version in bulk.select(
+            """
+            SELECT s.place, s.n, s.uuid, s.version FROM stage_statements s
+            CROSS JOIN annotate_judgment j CROSS JOIN annotate_narrative v
+            WHERE s.what = 'judgment' AND s.given = 0 AND j.id = s.known
+            AND v.id = j.narrative_id AND v.pair_id = s.pair AND v.side = s.side
+            AND v.version < s.version
+            ORDER BY s.n
+            """
+        ):
+            said = f"{uuid.UUID(str(key))}\x1f{version}"
+            self.renamed.add(place, n, uuid.uuid5(NAMESPACE, said))
+        if self.renamed.count:
+            self.renamed.settle()
+            bulk.index("stage_renamed", "statement")
+            bulk.run(
+                """
+                UPDATE stage_statements SET known = NULL, uuid = (
+                    SELECT r.uuid FROM stage_renamed r WHERE r.statement = stage_statements.n
+                )
+                WHERE n IN (SELECT statement FROM stage_renamed)
+                """
+            )
+        return self.renamed.count
 
     def _find_known_flags(self) -> None:
         """Find flags by their UUIDs; those without one, or from before flags had one, by what they

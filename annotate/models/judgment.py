@@ -139,10 +139,24 @@ class Judgment(models.Model):
         indexes: ClassVar = [
             # The history of one annotator on one narrative, newest last: previous and undo.
             models.Index(fields=["narrative", "annotator", "at"], name="judgment_history"),
+            # What people differ on: all that the queue of disagreements groups stands in it, and
+            # what SQLite looks up for its condition.
+            models.Index(
+                fields=[
+                    *("narrative", "candidate", "annotator", "relevance", "at"),
+                    "superseded_at",
+                ],
+                name="judgment_differing",
+                condition=Q(superseded_at__isnull=True),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"judgment {self.pk}"
+
+    def answers(self) -> dict[int, str]:
+        """Answers by the key of the condition; verdicts fetched ahead are not asked for anew."""
+        return {verdict.condition_id: verdict.answer for verdict in self.verdicts.all()}
 
 
 class Verdict(models.Model):
@@ -242,6 +256,8 @@ class Adjudication(models.Model):
     cause = models.CharField(max_length=20, choices=Cause)
     by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="adjudications")
     at = models.DateTimeField(default=timezone.now)
+    # What was settled together with many others has their batch: it can be taken back with them.
+    batch = models.UUIDField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_by = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
@@ -263,6 +279,66 @@ class Adjudication(models.Model):
                 | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
             ),
         ]
+        indexes: ClassVar = [
+            # All of a batch, to take them back; most decisions are of none.
+            models.Index(
+                fields=["batch"],
+                name="adjudication_of_batch",
+                condition=Q(batch__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"adjudication {self.pk}"
+
+
+class ConditionAdjudicationQuerySet(models.QuerySet["ConditionAdjudication"]):
+    """Settling decisions on conditions."""
+
+    def current(self) -> ConditionAdjudicationQuerySet:
+        """Decisions that stand."""
+        return self.filter(withdrawn_at__isnull=True)
+
+
+class ConditionAdjudication(models.Model):
+    """The settling decision on whether a candidate meets one condition. Verdicts are never
+    edited.
+    """
+
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="adjudications")
+    candidate = models.ForeignKey(
+        Candidate, on_delete=models.PROTECT, related_name="condition_adjudications"
+    )
+    answer = models.CharField(max_length=10, choices=Verdict.Answer)
+    reason = models.TextField()
+    cause = models.CharField(max_length=20, choices=Adjudication.Cause)
+    by = models.ForeignKey(
+        Membership, on_delete=models.PROTECT, related_name="condition_adjudications"
+    )
+    at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = ConditionAdjudicationQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="condition_adjudication_one_current",
+                fields=["condition", "candidate"],
+                condition=Q(withdrawn_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="condition_adjudication_has_a_reason", condition=~Q(reason="")
+            ),
+            models.CheckConstraint(
+                name="condition_adjudication_withdrawn_by_and_at",
+                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
+                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"condition adjudication {self.pk}"

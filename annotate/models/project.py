@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotate.pure.repeats import MOST_PERCENT
+
 
 class User(AbstractUser):
     """A person who can sign in."""
@@ -86,9 +88,15 @@ class Project(models.Model):
     show_rank = models.BooleanField(
         default=False, help_text=_("Show judges at which rank which run had a document.")
     )
+    # Whether who settles a disagreement sees answers without names until they ask for them.
+    hide_names = models.BooleanField(default=True)
     judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
     # Of the shuffle, so that a paper can say how it was made.
     order_seed = models.PositiveIntegerField(default=0)
+    # So many of a person's documents come again later, unmarked, drawn with the same seed.
+    repeat_percent = models.PositiveSmallIntegerField(
+        default=0, validators=[MaxValueValidator(MOST_PERCENT)]
+    )
     evidence_rule = models.CharField(max_length=10, choices=EvidenceRule, default=EvidenceRule.NONE)
     condition_rule = models.CharField(
         max_length=10, choices=ConditionRule, default=ConditionRule.BY_HAND
@@ -115,6 +123,10 @@ class Project(models.Model):
                 condition=Q(overlap_rewrite__range=(1, 50))
                 & Q(overlap_judge__range=(1, 50))
                 & Q(overlap_review__range=(1, 50)),
+            ),
+            models.CheckConstraint(
+                name="project_repeats_at_most_half",
+                condition=Q(repeat_percent__lte=MOST_PERCENT),
             ),
             # Archived is a fact with who and when: both or neither.
             models.CheckConstraint(
@@ -154,6 +166,30 @@ class Grade(models.Model):
 
     def __str__(self) -> str:
         return f"{self.value} {self.name}"
+
+
+class Category(models.Model):
+    """One type of instruction in a project's taxonomy, with the sentence that says what it is.
+
+    `InstructionPair.category` holds the key; a file may bring keys that no taxonomy has.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="categories")
+    key = models.CharField(max_length=60)
+    name = models.CharField(max_length=120)
+    sentence = models.CharField(max_length=500, blank=True)
+    # Where it stands in lists; those of one place by key.
+    place = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "categories"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="category_once_per_project", fields=["project", "key"]),
+            models.CheckConstraint(name="category_has_a_key", condition=~Q(key="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class GuidelineQuerySet(models.QuerySet["Guideline"]):

@@ -25,6 +25,7 @@ from annotate.models import (
 from annotate.pure.clauses import clauses, touched
 from annotate.pure.consensus import consensus
 from annotate.pure.evidence import Span
+from annotate.pure.promises import Change, change
 from annotate.screens.progress import blind_pairs
 
 # Documents named under each clause; the rest is counted.
@@ -128,13 +129,10 @@ def _became(
 ) -> str:
     """What became of one candidate; nothing of what was irrelevant and stays so."""
     found = consensus(grades, pair.project.consensus, settled)
-    relevant_from = pair.project.relevant_from
-    was = prior is not None and prior >= relevant_from
     if found.relevance is None:
-        return "disputed" if grades else "unjudged"
-    if found.relevance >= relevant_from:
-        return "kept" if was or prior is None else "grew"
-    return "dropped" if was else ""
+        return found.state.value
+    became = change(prior, found.relevance, pair.project.relevant_from)
+    return "" if became is Change.STAYED else became.value
 
 
 def _removed(

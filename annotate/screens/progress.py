@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from annotate.actions.pool import (
     judgments_in_force,
     narratives_in_force,
     pairs_with_pool,
+    repeat_words,
 )
 from annotate.models import (
     Adjudication,
@@ -23,12 +24,16 @@ from annotate.models import (
     Flag,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Project,
     Query,
+    Repeat,
 )
 from annotate.pure.consensus import State, consensus
+from annotate.pure.promises import Change, change
+from annotate.pure.repeats import chance, number
 
 
 @dataclass(frozen=True)
@@ -263,10 +268,9 @@ def _outcome(
         return "outside"
     if found.relevance is None or found.state is State.SETTLED:
         return found.state.value
-    if found.relevance < project.relevant_from:
-        return "dropped"
-    # A narrower narrative makes nothing relevant that was not.
-    return "kept" if was_relevant or before is None else "grew"
+    became = change(before, found.relevance, project.relevant_from)
+    # Of a document that is put before judges and irrelevant it is said that it is out.
+    return "dropped" if became is Change.STAYED else became.value
 
 
 @dataclass(frozen=True)
@@ -276,10 +280,14 @@ class MySeat:
     seat: Assignment
     done: int
     total: int
+    # Documents that a lead asks me to look at again; they are not done.
+    again: int = 0
 
 
 def my_seats(member: Membership) -> list[MySeat]:
-    """The member's seats with work left in them, begun ones first: three queries."""
+    """The member's seats with work left in them: first where they are asked to look again, then
+    begun ones. Four queries, and two more where the project has repeats, which count as documents.
+    """
     held = list(
         member.assignments.open()
         .select_related("pair__query", "pair__project")
@@ -294,12 +302,55 @@ def my_seats(member: Membership) -> list[MySeat]:
         .values_list("narrative__pair_id")
         .annotate(n=Count("pk"))
     )
-    return [
-        MySeat(seat, said.get(seat.pair_id, 0), sizes.get(seat.pair.query_id, 0))
+    wishes = LookAgain.objects.open().filter(
+        judgment__in=judgments_in_force(member.project).filter(annotator=member)
+    )
+    again = dict(wishes.values_list("judgment__narrative__pair__pk").annotate(n=Count("pk")))
+    repeats = _repeats(member, [seat.pair for seat in judging], sizes)
+    seats_of_mine = [
+        MySeat(
+            seat,
+            said.get(seat.pair_id, 0)
+            - again.get(seat.pair_id, 0)
+            + repeats.get(seat.pair_id, _NO_REPEATS).done,
+            sizes.get(seat.pair.query_id, 0) + repeats.get(seat.pair_id, _NO_REPEATS).total,
+            again.get(seat.pair_id, 0),
+        )
         if seat.task == Assignment.Task.JUDGE
         else MySeat(seat, 0, 1)
         for seat in held
     ]
+    # In their order, as sorting keeps it.
+    return sorted(seats_of_mine, key=lambda mine: not mine.again)
+
+
+_NO_REPEATS = Share(0, 0)
+
+
+def _repeats(
+    member: Membership, pairs: Sequence[InstructionPair], sizes: Mapping[int, int]
+) -> dict[int, Share]:
+    """How many repeats the member has, and has judged, of each pair; `sizes`: of the pools, by
+    query. No query where the project has none, else two.
+    """
+    percent = member.project.repeat_percent
+    if not percent:
+        return {}
+    in_force = narratives_in_force(member.project).filter(pair__in=pairs)
+    under = {narrative.pair_id: narrative for narrative in in_force}
+    judged = dict(
+        Repeat.objects.current()
+        .filter(annotator=member, narrative__in=under.values(), relevance__isnull=False)
+        .values_list("narrative__pair_id")
+        .annotate(n=Count("pk"))
+    )
+    found = {}
+    for pair in pairs:
+        if (narrative := under.get(pair.pk)) is not None:
+            words = repeat_words(pair, narrative.side, narrative.version, member)
+            planned = number(sizes.get(pair.query_id, 0), percent, chance(words))
+            found[pair.pk] = Share(judged.get(pair.pk, 0), planned)
+    return found
 
 
 def _settled(project: Project, pairs: Iterable[int]) -> dict[tuple[int, int], int]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 
@@ -19,17 +20,33 @@ from annotate.models import (
     Grade,
     InstructionPair,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
+    Repeat,
     RunLine,
 )
+from annotate.pure.repeats import unmasked
 from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
+
+
+@dataclass(frozen=True)
+class Again:
+    """That a lead asks the reader to look again at what they said."""
+
+    wish: LookAgain
+    # The UUID of the statement with which it is shown: the judgment, or what put it off.
+    uuid: UUID
+    # Whether that statement stands now.
+    open: bool
 
 
 @dataclass(frozen=True)
 class Sheet:
     """One document on the judge page, with its place and what the reader said of it."""
 
+    # What the page knows it by: see `annotate.actions.pool.numbered`.
+    number: int
     candidate: Candidate
     # Its place in the reader's order, from 1.
     position: int
@@ -40,8 +57,9 @@ class Sheet:
     ranks: list[tuple[int, str]]
     # The grades that need a marked passage.
     wanted: list[int]
-    given: Judgment | None
+    given: Judgment | Repeat | None
     flag: Flag | None
+    again: list[Again]
     # As the page's script reads it: JSON.
     said: str
 
@@ -70,48 +88,106 @@ def sheets(
     wanted: Iterable[int],
     grades: Sequence[Grade],
 ) -> list[Sheet]:
-    """Return the sheets of the candidates `wanted`, in that order; one that is not in `order`, the
-    reader's pool, is left out.
+    """Return the sheets of the documents `wanted`, in that order; one that is not in `order`, the
+    reader's pool, is left out. Both hold the numbers that the page knows documents by.
 
-    Three queries read texts, judgments and flags, however many there are; two more the verdicts
-    and the ranks where there are any to be shown.
+    Four queries read texts, judgments, flags and what is asked for again, however many there are;
+    two more the verdicts and the ranks where there are any to be shown, and one what was said of
+    repeats.
     """
-    places = {candidate: place for place, candidate in enumerate(order, start=1)}
-    wanted = [candidate for candidate in dict.fromkeys(wanted) if candidate in places]
-    found = Candidate.objects.select_related("document__body").in_bulk(wanted)
-    mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
+    places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
+    spots = {number: unmasked(number, member.pk) for number in wanted}
+    spots = {number: spot for number, spot in spots.items() if spot in places}
+    keys = {spot.candidate for spot in spots.values()}
+    found = Candidate.objects.select_related("document__body").in_bulk(keys)
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
     judgments = {
         judgment.candidate_id: judgment
         for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    repeats = (
+        {repeat.candidate_id: repeat for repeat in Repeat.objects.current().filter(**mine)}
+        if any(spot.again for spot in spots.values())
+        else {}
+    )
+    again = wishes(narrative, member, list(keys), flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
     # Made once: an address costs as much as a document's row.
     url = reverse("annotate:judge", args=[pair.pk, 0])
     made = []
-    for pk in wanted:
-        candidate = found[pk]
-        given, flag = judgments.get(pk), flags.get(pk)
+    for number, spot in spots.items():
+        candidate = found[spot.candidate]
+        given: Judgment | Repeat | None = judgments.get(spot.candidate)
+        flag = flags.get(spot.candidate)
+        if spot.again:
+            given, flag = _of_repeat(repeats.get(spot.candidate))
         made.append(
             Sheet(
+                number=number,
                 candidate=candidate,
-                position=places[pk],
-                url=f"{url.removesuffix('0/')}{pk}/",
+                position=places[spot],
+                url=f"{url.removesuffix('0/')}{number}/",
                 shown=prepared(candidate.document, _text(candidate.document), words),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
                 wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),
                 given=given,
                 flag=flag,
+                again=[] if spot.again else again.get(spot.candidate, []),
                 said=json.dumps(said(given, flag), ensure_ascii=False, separators=(",", ":")),
             )
         )
     return made
 
 
-def said(given: Judgment | None, flag: Flag | None) -> dict[str, Any]:
+def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
+    """What was said of a document that had come again, as a first time has it."""
+    if repeat is None:
+        return None, None
+    return (repeat if repeat.relevance is not None else None), repeat.as_flag()
+
+
+def wishes(
+    narrative: Narrative,
+    member: Membership,
+    wanted: Sequence[int],
+    flags: Mapping[int, Flag],
+) -> dict[int, list[Again]]:
+    """What leads ask the reader to look at again, by candidate: one query.
+
+    Answered wishes are among them, for an answer can be taken back. `flags`: those that stand.
+    """
+    found: dict[int, list[Again]] = {}
+    for wish in (
+        LookAgain.objects.standing()
+        .filter(
+            judgment__narrative=narrative,
+            judgment__annotator=member,
+            judgment__candidate__in=wanted,
+        )
+        .select_related("judgment", "by", "guideline")
+        .defer("guideline__text")
+        .order_by("pk")
+    ):
+        judgment = wish.judgment
+        off = flags.get(judgment.candidate_id)
+        put_off = (
+            off is not None and off.kind == Flag.Kind.LATER and off.at == judgment.superseded_at
+        )
+        found.setdefault(judgment.candidate_id, []).append(
+            Again(
+                wish,
+                off.uuid if off and put_off else judgment.uuid,
+                put_off or judgment.superseded_at is None,
+            )
+        )
+    return found
+
+
+def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
     """What a judge said of a document, as the page's script reads it; empty: nothing."""
     if given is not None:
         return {
@@ -121,9 +197,7 @@ def said(given: Judgment | None, flag: Flag | None) -> dict[str, Any]:
             "note": given.note,
             "evidence": given.evidence,
             "clauses": given.clauses,
-            "verdicts": {
-                str(verdict.condition_id): verdict.answer for verdict in given.verdicts.all()
-            },
+            "verdicts": {str(condition): answer for condition, answer in given.answers().items()},
         }
     if flag is not None:
         return {"kind": "flag", "uuid": str(flag.uuid), "flag": flag.kind, "words": flag.words}
@@ -135,14 +209,14 @@ def sitting_of(
     member: Membership,
     pair: InstructionPair,
     narrative: Narrative,
-    candidate: int | None,
+    number: int | None,
     at: Sitting,
     grades: Sequence[Grade],
     keys: dict[int, str],
 ) -> dict[str, Any]:
     """What the page's script has to know of a judge before a narrative, to be written as JSON.
 
-    `keys`: a key for the value of each grade.
+    `number`: that of the document on the page. `keys`: a key for the value of each grade.
     """
     project = pair.project
     return {
@@ -150,7 +224,7 @@ def sitting_of(
         "member": member.pk,
         "pair": pair.pk,
         "narrative": narrative.pk,
-        "candidate": candidate,
+        "candidate": number,
         "order": at.order,
         "said": {
             **{pk: ["flag", kind, str(at.uuids[pk])] for pk, kind in at.flagged.items()},
@@ -158,6 +232,7 @@ def sitting_of(
         },
         # What is taken back first stands last.
         "history": at.history,
+        "asked": [str(uuid) for uuid in at.asked],
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
         ],

@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from annotate.forms.judging import VERDICT
-from annotate.models import Judgment
+from annotate.models import Judgment, Repeat
 from annotate.pure.clauses import Part, clauses, parts, touched
 from annotate.pure.evidence import Span
 from annotate.pure.narrative_diff import Op, Piece, is_anew
@@ -42,7 +42,7 @@ def clauses_of(text: str) -> list[Clause]:
 
 
 @register.filter
-def chose(given: Judgment | None, clause: Clause) -> bool:
+def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
     """Whether a judgment names a clause as what decided."""
     marked = given.clauses if given is not None else ()
     span = Span(clause.start, clause.end)
@@ -91,9 +91,8 @@ def answer_to(context: RequestContext, condition: int) -> str:
     sent = context["request"].POST.get(f"{VERDICT}{condition}")
     if sent is not None:
         return str(sent)
-    given: Judgment | None = context.get("given")
-    verdicts = given.verdicts.all() if given is not None else ()
-    return next((one.answer for one in verdicts if one.condition_id == condition), "")
+    given: Judgment | Repeat | None = context.get("given")
+    return given.answers().get(condition, "") if given is not None else ""
 
 
 def _clause(number: int, span: tuple[int, int], inner: SafeString) -> SafeString:

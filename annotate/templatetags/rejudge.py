@@ -124,7 +124,13 @@ def coefficient(figure: Any) -> SafeString | str:
     if value is None:
         return format_html('<span class="muted">{}</span>', _of(figure, "note"))
     # A minus sign is as wide as a plus; a hyphen is not, and columns would not stand.
-    return f"{value:.3f}".replace("-", "−")
+    return three_digits(value)
+
+
+@register.filter
+def three_digits(number: float) -> str:
+    """A number as coefficients are shown: to three digits, with a minus as wide as a plus."""
+    return f"{number:.3f}".replace("-", "−")
 
 
 @register.filter
@@ -133,7 +139,7 @@ def interval(figure: Any) -> str:
     bounds = _bounds(figure)
     if bounds is None:
         return NOTHING
-    low, high = (f"{bound:.3f}".replace("-", "−") for bound in bounds)
+    low, high = map(three_digits, bounds)
     return gettext("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
@@ -345,9 +351,13 @@ STATES: Mapping[str, tuple[str, str]] = {
     "unreviewed": ("", "ring"),
     "disputed": ("disputed", "split"),
     "settled": ("good", "check"),
+    "met": ("good", "check"),
+    "not_met": ("wrong", "cross"),
+    "cant_tell": ("", "bar"),
     "unjudged": ("", "ring"),
     "stale": ("care", "clock"),
     "later": ("", "clock"),
+    "again": ("care", "clock"),
     "cannot_judge": ("care", "flag"),
     "problem": ("care", "warning"),
     "machine": ("", "going"),

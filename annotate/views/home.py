@@ -134,6 +134,7 @@ def seat_rows(member: Membership) -> list[dict[str, Any]]:
             "project": member.project,
             "done": mine.done,
             "total": mine.total,
+            "again": mine.again,
             "url": work_url(mine.seat),
             "give_back_url": reverse(
                 "annotate:give_back_seat", args=[member.project.slug, mine.seat.pk]

@@ -33,8 +33,10 @@ from annotate.models import (
     InstructionPair,
     Membership,
     Narrative,
+    Repeat,
 )
 from annotate.pure.narrative_diff import diff
+from annotate.pure.repeats import Spot, unmasked
 from annotate.requests import PageRequest
 from annotate.screens.sheets import sheets, sitting_of
 
@@ -54,7 +56,8 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     at = sitting(narrative=narrative, by=member)
-    following = at.next(after=_number(request.GET.get("after", "")))
+    after = _number(request.GET.get("after", ""))
+    following = at.next(after=None if after is None else _current(after, member))
     if following is None:
         return _show(request, member, pair, narrative, None, at=at)
     return redirect("annotate:judge", pair.pk, following)
@@ -66,9 +69,13 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
 def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Show one document to be judged, or judged before."""
     member, pair = access.pair(request.user, pk)
-    candidate = access.candidate(pair, candidate_pk)
+    spot = unmasked(candidate_pk, member.pk)
+    candidate = access.candidate(pair, spot.candidate)
+    if candidate_pk != pool.numbered(spot, member):
+        # From before the project had repeats, or from a page that knows nothing of them.
+        return redirect("annotate:judge", pair.pk, pool.numbered(spot, member))
     try:
-        return _show(request, member, pair, narrative_for(member, pair), candidate)
+        return _show(request, member, pair, narrative_for(member, pair), candidate, candidate_pk)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
@@ -90,7 +97,9 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
         pair=pair,
         narrative=narrative,
         member=member,
-        order=pool.order(pair=pair, by=member),
+        order=sitting(narrative=narrative, by=member).order
+        if pair.project.repeat_percent
+        else pool.order(pair=pair, by=member),
         wanted=[candidate for candidate in asked if candidate is not None],
         grades=grades,
     )
@@ -108,7 +117,7 @@ def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             raise Refused(_first_error(form))
         said = form.cleaned_data
         actions.say_grade(
-            on=actions.On(pair, said["narrative"], candidate_pk),
+            on=actions.on_number(pair, said["narrative"], candidate_pk, member),
             relevance=said["relevance"],
             note=said["note"],
             evidence=said["evidence"],
@@ -136,7 +145,7 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             raise Refused(_first_error(form))
         said = form.cleaned_data
         actions.say_flag(
-            on=actions.On(pair, said["narrative"], candidate_pk),
+            on=actions.on_number(pair, said["narrative"], candidate_pk, member),
             kind=said["kind"],
             words=said["words"],
             by=member,
@@ -154,16 +163,17 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
     member, pair = access.pair(request.user, pk)
     try:
         narrative = narrative_for(member, pair)
-        candidate = actions.undo(narrative=narrative, by=member)
+        row = actions.undo(narrative=narrative, by=member)
     except Refused as refused:
         messages.info(request, str(refused))
         if request.POST.get("back") == BackForm.LIST:
             return redirect("annotate:listing", pair.pk)
         return redirect("annotate:judging", pair.pk)
     messages.info(request, _("Taken back."))
-    if request.POST.get("back") == BackForm.LIST:
-        return redirect(_list_url(pair, candidate.pk))
-    return redirect("annotate:judge", pair.pk, candidate.pk)
+    spot = Spot(row.candidate_id, isinstance(row, Repeat))
+    if request.POST.get("back") == BackForm.LIST and not spot.again:
+        return redirect(_list_url(pair, pool.numbered(spot, member)))
+    return redirect("annotate:judge", pair.pk, pool.numbered(spot, member))
 
 
 def _show(
@@ -172,11 +182,12 @@ def _show(
     pair: InstructionPair,
     narrative: Narrative,
     candidate: Candidate | None,
+    number: int | None = None,
     more: Mapping[str, Any] | None = None,
     status: int = 200,
     at: Sitting | None = None,
 ) -> HttpResponse:
-    """Draw the page around one document, or at the end."""
+    """Draw the page around one document, which it knows by a number, or at the end."""
     at = at or sitting(narrative=narrative, by=member)
     grades = list(pair.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
@@ -196,7 +207,7 @@ def _show(
             member=member,
             pair=pair,
             narrative=narrative,
-            candidate=candidate.pk if candidate else None,
+            number=number,
             at=at,
             grades=grades,
             keys=grade_keys,
@@ -208,8 +219,8 @@ def _show(
         "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
         "uuid": uuid4(),
         **(
-            _document(member, pair, narrative, candidate, at, grades)
-            if candidate
+            _document(member, pair, narrative, number, at, grades)
+            if number is not None
             else _end(pair, at)
         ),
         **(more or {}),
@@ -233,19 +244,19 @@ def _document(
     member: Membership,
     pair: InstructionPair,
     narrative: Narrative,
-    candidate: Candidate,
+    number: int,
     at: Sitting,
     grades: list[Any],
 ) -> dict[str, Any]:
     """One document, what this person said of it, and its neighbours."""
-    if candidate.pk not in at.order:
+    if number not in at.order:
         raise Refused(_("This document is not among those to be judged for this query."))
     (sheet,) = sheets(
         pair=pair,
         narrative=narrative,
         member=member,
         order=at.order,
-        wanted=[candidate.pk],
+        wanted=[number],
         grades=grades,
     )
     return {
@@ -255,8 +266,8 @@ def _document(
         "flag": sheet.flag,
         "note": sheet.given.note if sheet.given else "",
         "saved_at": said.at if (said := sheet.given or sheet.flag) else None,
-        "previous_url": _judge_url(pair, at.before(candidate.pk)),
-        "next_url": _judge_url(pair, at.behind(candidate.pk)),
+        "previous_url": _judge_url(pair, at.before(number)),
+        "next_url": _judge_url(pair, at.behind(number)),
     }
 
 
@@ -268,32 +279,38 @@ def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
     }
 
 
-def _judge_url(pair: InstructionPair, candidate: int | None) -> str | None:
-    return None if candidate is None else reverse("annotate:judge", args=[pair.pk, candidate])
+def _judge_url(pair: InstructionPair, number: int | None) -> str | None:
+    return None if number is None else reverse("annotate:judge", args=[pair.pk, number])
 
 
-def _onward(pair: InstructionPair, candidate: int, back: str) -> HttpResponse:
+def _current(number: int, member: Membership) -> int:
+    """The number by which the reader's pages know now what they knew by another before."""
+    return pool.numbered(unmasked(number, member.pk), member)
+
+
+def _onward(pair: InstructionPair, number: int, back: str) -> HttpResponse:
     """Go where the next document, or the end, is found; or back to the list, to its row."""
     if back == BackForm.LIST:
-        return redirect(_list_url(pair, candidate))
-    return redirect(f"{reverse('annotate:judging', args=[pair.pk])}?after={candidate}")
+        return redirect(_list_url(pair, number))
+    return redirect(f"{reverse('annotate:judging', args=[pair.pk])}?after={number}")
 
 
-def _list_url(pair: InstructionPair, candidate: int) -> str:
+def _list_url(pair: InstructionPair, number: int) -> str:
     """The part of the list that holds a document, at its row."""
     url = reverse("annotate:listing", args=[pair.pk])
-    return f"{url}?at={candidate}#row-{candidate}"
+    return f"{url}?at={number}#row-{number}"
 
 
 def _refusal(
     request: PageRequest,
     member: Membership,
     pair: InstructionPair,
-    candidate_pk: int,
+    number: int,
     sentence: str,
 ) -> HttpResponse:
     """Show the document again with why it was refused; what was typed is still there."""
-    candidate = access.candidate(pair, candidate_pk)
+    number = _current(number, member)
+    candidate = access.candidate(pair, unmasked(number, member.pk).candidate)
     said = {
         "error": sentence,
         "note": _shown(request.POST.get("note", "")),
@@ -302,7 +319,7 @@ def _refusal(
     }
     try:
         narrative = narrative_for(member, pair)
-        return _show(request, member, pair, narrative, candidate, said, status=422)
+        return _show(request, member, pair, narrative, candidate, number, said, status=422)
     except Refused:
         messages.error(request, sentence)
         return redirect("annotate:home")

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from annotate import access, keymap
 from annotate.actions.judging import grades_that_need_evidence
-from annotate.actions.pool import Sitting, sitting
+from annotate.actions.pool import Sitting, sitting, without_repeats
 from annotate.errors import Refused
 from annotate.models import (
     Candidate,
@@ -27,8 +27,9 @@ from annotate.models import (
     Narrative,
     Project,
 )
+from annotate.pure.repeats import unmasked
 from annotate.requests import PageRequest
-from annotate.screens.sheets import sitting_of
+from annotate.screens.sheets import Again, sitting_of, wishes
 from annotate.views.judging import asked, narrative_for
 
 # So many rows a page, however long the pool is.
@@ -43,10 +44,12 @@ class Row:
 
     # In the reader's own order, from 1.
     place: int
-    candidate: int
+    # What the reader's pages know it by.
+    number: int
     document: Document
     judgment: Judgment | None
     flag: Flag | None
+    again: list[Again]
     # The grades that need a marked passage, which takes the document's own page.
     wanted: list[int]
     # Whether the judgment holds more than a grade: changing it takes that page too.
@@ -70,7 +73,7 @@ class Window:
     """
 
     show: str
-    # Places in the whole order, from 1, with the candidates that stand there.
+    # Places in the whole order, from 1, with the numbers of the documents that stand there.
     places: list[tuple[int, int]]
     # Which of the rows that the filter keeps come first and last here, from 1; how many it keeps.
     first: int
@@ -90,7 +93,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
-    at = sitting(narrative=narrative, by=member)
+    at = without_repeats(sitting(narrative=narrative, by=member), member)
     shown = window(at, request.GET)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
@@ -119,7 +122,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
             member=member,
             pair=pair,
             narrative=narrative,
-            candidate=None,
+            number=None,
             at=at,
             grades=grades,
             keys=grade_keys,
@@ -134,6 +137,7 @@ def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
     flags = Counter(at.flagged.values())
     return [
         Filter("", _("All"), at.total),
+        *([Filter("again", _("Look again"), len(at.again))] if at.asked else []),
         Filter("open", _("Not yet judged"), at.total - len(at.judged) - len(at.flagged)),
         Filter("later", _("Put off"), flags[Flag.Kind.LATER]),
         Filter("aside", _("Set aside"), sum(flags[kind] for kind in ASIDE)),
@@ -178,6 +182,8 @@ def _keeps(show: str, at: Sitting) -> Callable[[int], bool]:
     """Whether a filter keeps a candidate; one that does not exist keeps all."""
     if show == "open":
         return lambda candidate: candidate not in at.judged and candidate not in at.flagged
+    if show == "again":
+        return lambda candidate: candidate in at.again
     if show == "later":
         return lambda candidate: at.flagged.get(candidate) == Flag.Kind.LATER
     if show == "aside":
@@ -194,8 +200,9 @@ def _rows(
     shown: Window,
     grades: list[Grade],
 ) -> list[Row]:
-    """What the rows of a window show: four queries, and none of them reads a text."""
-    wanted = [candidate for _, candidate in shown.places]
+    """What the rows of a window show: five queries, and none of them reads a text."""
+    keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
+    wanted = list(keys.values())
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
     candidates = Candidate.objects.select_related("document").in_bulk(wanted)
     judgments = {
@@ -203,19 +210,22 @@ def _rows(
         for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    again = wishes(narrative, member, wanted, flags)
     values = [grade.value for grade in grades]
     return [
         Row(
             place=place,
-            candidate=pk,
+            number=number,
             document=candidates[pk].document,
             judgment=(given := judgments.get(pk)),
             flag=flags.get(pk),
+            again=again.get(pk, []),
             wanted=grades_that_need_evidence(project, candidates[pk].prior_relevance, values),
             more=given is not None
             and bool(given.note or given.evidence or given.clauses or given.verdicts.all()),
         )
-        for place, pk in shown.places
+        for place, number in shown.places
+        for pk in (keys[number],)
     ]
 
 

@@ -1,4 +1,4 @@
-"""A project's pages: overview, queries, guidelines, members, rules."""
+"""A project's pages: overview, queries, members, rules."""
 
 from __future__ import annotations
 
@@ -14,21 +14,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
-from annotate.actions import guidelines as guideline_actions
 from annotate.actions import members as member_actions
 from annotate.actions import rules
 from annotate.actions.seats import free_seats
 from annotate.errors import Refused
 from annotate.forms.project import (
     GradeFormSet,
-    GuidelineForm,
     NewMemberForm,
     RulesForm,
     grade_rules,
 )
 from annotate.models import (
     Assignment,
-    Guideline,
     InstructionPair,
     Judgment,
     Membership,
@@ -204,51 +201,6 @@ def _my_todo(member: Membership) -> list[Todo]:
     begun = len(my_seats(member))
     return (
         [Todo(_("Seats of yours with work left"), begun, reverse("annotate:home"))] if begun else []
-    )
-
-
-@require_http_methods(["GET", "POST"])
-def guidelines(request: PageRequest, slug: str) -> HttpResponse:
-    """Read the guidelines; leads write a new version, everybody may read the old ones."""
-    member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
-    project = member.project
-    in_force = Guideline.objects.latest_of(project)
-    asked = request.GET.get("version", "")
-    older = asked.isdecimal() and len(asked) < 9
-    starting = {
-        "text": in_force.text if in_force else "",
-        "based_on": in_force.version if in_force else 0,
-    }
-    form = GuidelineForm(request.POST or None, initial=starting)
-    if request.method == "POST" and form.is_valid():
-        try:
-            saved = guideline_actions.write_guideline(
-                text=form.cleaned_data["text"], based_on=form.cleaned_data["based_on"], by=member
-            )
-        except Refused as refused:
-            form = GuidelineForm({**request.POST.dict(), "based_on": starting["based_on"]})
-            form.add_error("text", str(refused))
-        else:
-            messages.success(
-                request, _("Version %(version)s is in force.") % {"version": saved.version}
-            )
-            return redirect("annotate:guidelines", slug)
-    return render(
-        request,
-        "annotate/guidelines.html",
-        {
-            "project": project,
-            "member": member,
-            "section": "guidelines",
-            "guideline": access.guideline(member, int(asked)) if older else in_force,
-            "in_force": in_force,
-            "versions": list(
-                project.guidelines.select_related("author").defer("text").order_by("-version")
-            ),
-            "form": form if member.leads else None,
-            "editing": member.leads and ("edit" in request.GET or request.method == "POST"),
-        },
-        status=422 if form.errors else 200,
     )
 
 

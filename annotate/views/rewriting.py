@@ -27,6 +27,7 @@ from annotate.pure.condition_lines import write as write_conditions
 from annotate.pure.narrative_diff import Op, Piece, before_pieces, diff
 from annotate.requests import PageRequest
 from annotate.screens.outcome import may_see, outcome
+from annotate.screens.sent_back import why_sent_back
 from annotate.screens.shown import show
 from annotate.screens.stake import advise, look
 
@@ -330,6 +331,7 @@ def _show(
         "outcome": outcome(pair, altered) if altered and may_see(member, pair) else None,
         "judge_free": altered is not None and free_seats(pair, Assignment.Task.JUDGE, member) > 0,
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
+        "sent_back": why_sent_back(pair, member) if altered else None,
         **_advice(desk, written, in_texts=in_texts),
         **_stake(request, desk),
     }

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import uuid as uuids
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,7 +18,8 @@ from django.utils.translation import gettext as _
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.errors import Refused, refuse_strange
-from annotate.models import Membership, Project, Run
+from annotate.models import Membership, Project, Run, Verdict
+from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.typed import tidy
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.suspects import suspicion
@@ -128,82 +130,105 @@ def pick_suspects(
     return made
 
 
+class Answering(TypedDict, total=False):
+    """What someone says of a claimed label: exactly one of the first three, and words.
+
+    `relevance`: the grade. `cannot_judge`: none can be given; needs words. `verdicts`: of a sample
+    that asks for conditions, a `Verdict.Answer` by the key of each condition, from which follows
+    how many are met; where one cannot tell of one of them, one cannot judge.
+    """
+
+    relevance: int | None
+    cannot_judge: bool
+    verdicts: Mapping[int, str] | None
+    words: str
+
+
+class _Answer(NamedTuple):
+    """The content of a check: what makes one the same as another."""
+
+    relevance: int | None
+    cannot_judge: bool
+    verdicts: dict[str, str]
+    words: str
+
+
 def check(
     *,
     item: SampleItem,
-    relevance: int,
     by: Membership,
-    words: str = "",
     uuid: uuids.UUID | None = None,
     now: datetime | None = None,
+    **said: Unpack[Answering],
 ) -> Check:
     """Keep what `by` says of a claimed label, blind to what was claimed and to the other checker.
 
     Saying something else takes the place of what they said before, until the item is settled. The
     same UUID again changes nothing. Refused: two others have checked it, a grade the project does
-    not have, settled already; of a lead, both have spoken, because leads see what both said.
+    not have, a condition without an answer, settled already; of a lead, both have spoken, because
+    leads see what both said.
     """
-    words = _words(words)
+    answer = _answer(said)
     now = now or timezone.now()
     with transaction.atomic():
-        said = _locked(item, by)
-        if (sent := _sent_before(uuid, item, relevance, words, by)) is not None:
+        others = _locked(item, by)
+        if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
-        check_grade(by, relevance)
-        mine = next((one for one in said if one.checker_id == by.pk), None)
+        answer = _checked(answer, item, by)
+        mine = next((one for one in others if one.checker_id == by.pk), None)
         if mine is not None:
-            _refuse_fixed(mine, said, by)
-            if (mine.relevance, mine.words) == (relevance, words):
+            _refuse_fixed(mine, others, by)
+            if _content(mine) == answer:
                 return mine
             mine.superseded_at = now
             mine.save(update_fields=["superseded_at"])
             place = mine.place
         else:
-            free = {1, 2} - {one.place for one in said}
+            free = {1, 2} - {one.place for one in others}
             if not free:
                 raise Refused(_("Two people have checked this one already. Here is the next."))
             place = min(free)
-        return _say(item, place, relevance, words, uuid, by, now)
+        return _say(item, place, answer, uuid, by, now)
 
 
 def settle(
     *,
     item: SampleItem,
-    relevance: int,
     by: Membership,
-    words: str = "",
     uuid: uuids.UUID | None = None,
     now: datetime | None = None,
+    **said: Unpack[Answering],
 ) -> Check:
-    """Settle what two checkers differ on, as a third person.
+    """Settle what two checkers differ on, or could not judge, as a third person.
 
     The same UUID, or the same again by the same person, changes nothing. Refused: one of the two,
     checked by fewer than two, nothing to settle, settled by somebody else, a grade the project does
     not have.
     """
-    words = _words(words)
+    answer = _answer(said)
     now = now or timezone.now()
     with transaction.atomic():
-        said = _locked(item, by)
-        if (sent := _sent_before(uuid, item, relevance, words, by)) is not None:
+        others = _locked(item, by)
+        if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
-        check_grade(by, relevance)
-        first_two = [one for one in said if one.place != Check.SETTLES]
+        answer = _checked(answer, item, by)
+        first_two = [one for one in others if one.place != Check.SETTLES]
         if any(one.checker_id == by.pk for one in first_two):
             raise Refused(_("You are one of the two who checked this. A third person settles it."))
         if len(first_two) < 2:
             raise Refused(_("Two people have to check this one before it can be settled."))
-        if first_two[0].relevance == first_two[1].relevance:
+        # Two who could not judge have found nothing that they agree on.
+        if first_two[0].relevance == first_two[1].relevance is not None:
             raise Refused(_("The two agree here, so there is nothing to settle."))
-        standing = next((one for one in said if one.place == Check.SETTLES), None)
+        standing = next((one for one in others if one.place == Check.SETTLES), None)
         if standing is not None:
             if standing.checker_id != by.pk:
                 raise Refused(_("Somebody else has settled this one."))
-            if (standing.relevance, standing.words) == (relevance, words):
+            if _content(standing) == answer:
                 return standing
             standing.superseded_at = now
             standing.save(update_fields=["superseded_at"])
-        return _say(item, Check.SETTLES, relevance, words, uuid, by, now)
+        return _say(item, Check.SETTLES, answer, uuid, by, now)
 
 
 def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check | None:
@@ -227,8 +252,7 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
 def _say(
     item: SampleItem,
     place: int,
-    relevance: int,
-    words: str,
+    answer: _Answer,
     uuid: uuids.UUID | None,
     by: Membership,
     now: datetime,
@@ -238,10 +262,50 @@ def _say(
         item=item,
         checker=by,
         place=place,
-        relevance=relevance,
-        words=words,
         at=now,
+        **answer._asdict(),
     )
+
+
+def _answer(said: Answering) -> _Answer:
+    """Return what was said as it is kept: from verdicts follows how many are met, or that one
+    cannot judge.
+    """
+    cannot_judge, words = bool(said.get("cannot_judge")), _words(said.get("words", ""))
+    # Who cannot judge a document leaves open what they had answered before they saw that.
+    given = {} if cannot_judge else said.get("verdicts") or {}
+    verdicts = {str(key): answer for key, answer in sorted(given.items())}
+    if not verdicts:
+        return _Answer(said.get("relevance"), cannot_judge, {}, words)
+    met = derived(COUNT_MET, list(verdicts.values()), range(len(verdicts) + 1))
+    return _Answer(met, met is None, verdicts, words)
+
+
+def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
+    """Return an answer that the item's sample asks for, or refuse it."""
+    if item.sample.asks == Sample.Asks.COUNT and (answer.verdicts or not answer.cannot_judge):
+        known = item.narrative.conditions.order_by("number").values_list("pk", flat=True)
+        if {int(key) for key in answer.verdicts} != set(known):
+            raise Refused(_("Answer every condition: what is counted follows from them."))
+        if not set(Verdict.Answer.values).issuperset(answer.verdicts.values()):
+            raise Refused(_("A condition is met, not met, or one can't tell."))
+        return answer
+    if answer.verdicts:
+        raise Refused(_("This sample asks for a grade, not for conditions."))
+    if answer.cannot_judge:
+        if answer.relevance is not None:
+            raise Refused(_("Give a grade, or say that you cannot judge it: not both."))
+        if not answer.words:
+            raise Refused(_("Say in a few words what is missing to judge it."))
+        return answer
+    if answer.relevance is None:
+        raise Refused(_("Choose one of the grades."))
+    check_grade(by, answer.relevance)
+    return answer
+
+
+def _content(row: Check) -> _Answer:
+    return _Answer(row.relevance, row.cannot_judge, row.verdicts, row.words)
 
 
 def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> str:
@@ -265,6 +329,8 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
     rater = asked.rater
     if rater is not None and (rater.project_id != by.project_id or not rater.is_machine):
         raise Refused(_("Choose a machine of this project."))
+    if asked.asks not in Sample.Asks.values:
+        raise Refused(_("Choose what is asked of who checks."))
     if stratify not in Sample.Stratify.values:
         raise Refused(_("Choose what the strata are."))
     return name
@@ -316,7 +382,7 @@ def _make(
             % {"count": f"{len(items):,}", "most": f"{MAX_ITEMS:,}"}
         )
     sample.project, sample.name = by.project, name
-    sample.source, sample.rater, sample.relevant_only = asked
+    sample.source, sample.rater, sample.relevant_only, sample.asks = asked
     sample.shows_claim = shows_claim
     sample.created_by, sample.created_at = by, now or timezone.now()
     sample.save()
@@ -348,14 +414,13 @@ def _locked(item: SampleItem, by: Membership) -> list[Check]:
 
 
 def _sent_before(
-    uuid: uuids.UUID | None, item: SampleItem, relevance: int, words: str, by: Membership
+    uuid: uuids.UUID | None, item: SampleItem, answer: _Answer, by: Membership
 ) -> Check | None:
     """Return the check that was sent under this UUID, or refuse it where it said something else."""
     sent = Check.objects.filter(uuid=uuid).first() if uuid is not None else None
     if sent is None:
         return None
-    same = (sent.item_id, sent.checker_id, sent.relevance, sent.words)
-    if same != (item.pk, by.pk, relevance, words):
+    if (sent.item_id, sent.checker_id, _content(sent)) != (item.pk, by.pk, answer):
         raise Refused(_("This was sent before with something else in it. Reload the page."))
     return sent
 

@@ -7,18 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from annotate.actions.pool import narratives_in_force
 from annotate.models import (
     Adjudication,
     Candidate,
+    Condition,
     InstructionPair,
     Judgment,
     Membership,
     Narrative,
     Project,
+    Verdict,
 )
+from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.consensus import consensus
 from audit.models import Sample
 from audit.sampling import CannotDraw, draw
@@ -28,11 +31,12 @@ _BETWEEN = "\t"
 
 
 class Asked(NamedTuple):
-    """Whose claims, and whether only those of being relevant."""
+    """Whose claims, whether only those of being relevant, and what is claimed (`Sample.Asks`)."""
 
     source: str
     rater: Membership | None = None
     relevant_only: bool = False
+    asks: str = Sample.Asks.GRADE
 
 
 class Under(NamedTuple):
@@ -67,7 +71,7 @@ class Under(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One claimed label."""
+    """One claimed label: a relevance, or how many conditions the document meets."""
 
     under: Under
     candidate: int
@@ -111,6 +115,10 @@ def frame(project: Project, asked: Asked) -> Frame:
     A machine claims by its judgments, people by what theirs come to (what is disputed or unjudged
     is no claim). Relevance that came with qrels is claimed under the original narrative, of the
     first pair where a query has several; without one it cannot be checked and is left out.
+
+    How many conditions a document meets is claimed where the narrative has conditions: by the
+    verdicts that a machine gave on all of them, where it gave any, else by the relevance, which is
+    taken for the number.
     """
     if asked.source == Sample.Source.PRIOR:
         under = _originals(project)
@@ -125,9 +133,49 @@ def frame(project: Project, asked: Asked) -> Frame:
         wanted = set(narratives_in_force(project).values_list("pk", flat=True))
         wanted |= {claim.under.narrative for claim in claims}
         under = [one for one in every.values() if one.narrative in wanted]
+    if asked.asks == Sample.Asks.COUNT:
+        claims, under = _counts(claims, under, asked.rater)
     if asked.relevant_only:
         claims = [claim for claim in claims if claim.relevance >= project.relevant_from]
     return Frame(claims, under)
+
+
+def _counts(
+    claims: list[Claim], under: list[Under], rater: Membership | None
+) -> tuple[list[Claim], list[Under]]:
+    """Keep what has conditions, with the number of them that is claimed to be met."""
+    sizes = dict(
+        Condition.objects.filter(narrative__in={one.narrative for one in under})
+        .order_by()
+        .values_list("narrative")
+        .annotate(n=Count("pk"))
+    )
+    met = _verdicts(rater) if rater is not None else {}
+    kept = []
+    for claim in claims:
+        size = sizes.get(claim.under.narrative)
+        if size is None:
+            continue
+        answers = met.get((claim.under.narrative, claim.candidate))
+        if answers is None:
+            kept.append(claim)
+            continue
+        # An answer to some of the conditions claims no number.
+        number = derived(COUNT_MET, answers, range(size + 1)) if len(answers) == size else None
+        if number is not None:
+            kept.append(claim._replace(relevance=number))
+    return kept, [one for one in under if one.narrative in sizes]
+
+
+def _verdicts(rater: Membership) -> dict[tuple[int, int], list[str]]:
+    """What a machine says now of conditions, by narrative and candidate."""
+    said: dict[tuple[int, int], list[str]] = defaultdict(list)
+    rows: Iterable[Any] = Verdict.objects.filter(
+        judgment__annotator=rater, judgment__superseded_at__isnull=True
+    ).values_list("judgment__narrative", "judgment__candidate", "answer")
+    for narrative, candidate, answer in rows:
+        said[narrative, candidate].append(answer)
+    return said
 
 
 def plan(

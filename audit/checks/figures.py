@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
@@ -20,24 +20,36 @@ from audit.models import RESAMPLES, SEED, Check, Sample, SampleItem
 if TYPE_CHECKING:
     from agreement import Coefficient
     from agreement.proportion import Proportion
+    from agreement.stratified import Stratified
 
 # What a residual error rate is wanted below, unless somebody says otherwise.
 BOUND = 0.02
 
 
 class Line(NamedTuple):
-    """One claim and what was said of it: `outcome` is None while it is not checked."""
+    """One claim and what was said of it: `outcome` is None while it is not checked, and where it
+    cannot be judged.
+    """
 
     stratum: str
     claimed: int
     first: int | None
     second: int | None
     outcome: int | None
+    # How many of the first two have spoken, and could not judge; whether the third could not.
+    spoken: int
+    unsure: int
+    unjudgeable: bool
 
     @property
     def differs(self) -> bool:
-        """Whether two have spoken and said different things."""
-        return self.second is not None and self.first is not None and self.first != self.second
+        """Whether two have spoken and do not say the same: it is, or was, for a third."""
+        return self.spoken == 2 and (self.unsure > 0 or self.first != self.second)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more is to be said of it."""
+        return self.outcome is not None or self.unjudgeable
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,8 @@ class Rates:
     label: str
     items: int
     checked: int
+    # Of which a third said that they cannot be judged either: not among those checked.
+    unjudgeable: int
     # Relevant instead of not, or the reverse.
     status: Proportion
     # Another grade, among them all that are wrong in status.
@@ -58,6 +72,13 @@ class Rates:
     frame: int
 
 
+class Weighted(NamedTuple):
+    """The rates of all that there was to draw from, weighted by the sizes of the strata."""
+
+    status: Stratified
+    grade: Stratified
+
+
 @dataclass(frozen=True)
 class Figures:
     """Everything that the page of a sample counts."""
@@ -66,9 +87,13 @@ class Figures:
     bound: float
     overall: Rates
     strata: list[Rates]
+    # Weighted by the sizes of the strata; None where that is what `overall` says.
+    weighted: Weighted | None
     differed: int
     to_settle: int
     settled: int
+    # Labels of which one of the two, or both, said that they cannot be judged.
+    unsure: int
     # Labels that fewer than two have checked.
     unchecked: int
     percent: Coefficient
@@ -93,11 +118,12 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         Line(*row)
         for row in with_checks(SampleItem.objects.filter(sample=sample))
         .order_by()
-        .values_list("stratum", "claimed", "first", "second", "outcome")
+        .values_list(*Line._fields)
     ]
+    # Who could not judge has said nothing that could agree with anything.
     said = (
         Check.objects.current()
-        .filter(item__sample=sample, place__lt=Check.SETTLES)
+        .filter(item__sample=sample, place__lt=Check.SETTLES, relevance__isnull=False)
         .order_by("item", "place")
         .values_list("item", "checker__name", "relevance")
     )
@@ -105,30 +131,32 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     for line in lines:
         of_stratum[line.stratum].append(line)
     overall = _rates("", lines, relevant_from, bound, sum(sample.frame.values()))
-    rows = list(said)
+    rows: list[Any] = list(said)
     scale = sorted({relevance for _, _, relevance in rows}) or [0]
     ratings = Ratings.from_long(rows, categories=scale)
     kappa = cohen_kappa(ratings, interval="bootstrap", seed=SEED, resamples=RESAMPLES)
     percent = percent_agreement(ratings, interval="bootstrap", seed=SEED, resamples=RESAMPLES)
     differed = [line for line in lines if line.differs]
-    settled = sum(1 for line in differed if line.outcome is not None)
+    settled = sum(1 for line in differed if line.closed)
+    strata = [
+        _rates(stratum, of_stratum[stratum], relevant_from, bound, sample.frame.get(stratum, 0))
+        for stratum in sorted(of_stratum)
+    ]
+    weighted = _weighted(sample, strata)
     return Figures(
         sample=sample,
         bound=bound,
         overall=overall,
-        strata=[
-            _rates(stratum, of_stratum[stratum], relevant_from, bound, sample.frame.get(stratum, 0))
-            for stratum in sorted(of_stratum)
-        ]
-        if sample.stratify != Sample.Stratify.NONE
-        else [],
+        strata=strata if sample.stratify != Sample.Stratify.NONE else [],
+        weighted=weighted,
         differed=len(differed),
         to_settle=len(differed) - settled,
         settled=settled,
-        unchecked=sum(1 for line in lines if line.first is None or line.second is None),
+        unsure=sum(1 for line in lines if line.unsure),
+        unchecked=sum(1 for line in lines if line.spoken < 2),
         percent=percent,
         kappa=kappa,
-        sentence=_sentence(sample, overall, len(differed), settled, percent, kappa),
+        sentence=_sentence(sample, overall, weighted, len(differed), settled, percent, kappa),
     )
 
 
@@ -151,6 +179,7 @@ def _rates(
         label=label,
         items=len(lines),
         checked=len(checked),
+        unjudgeable=sum(1 for line in lines if line.unjudgeable),
         status=proportion(status, len(checked)),
         grade=proportion(grade, len(checked)),
         more_status=more_needed(status, len(checked), bound=bound),
@@ -162,6 +191,7 @@ def _rates(
 def _sentence(
     sample: Sample,
     overall: Rates,
+    weighted: Weighted | None,
     differed: int,
     settled: int,
     percent: Coefficient,
@@ -182,13 +212,75 @@ def _sentence(
         if drawn
         else _("Two people each checked %(items)s labels (%(source)s; %(how)s).") % about,
         _agreed(differed, settled, percent, kappa),
-        _("Relevant or not was wrong in %(words)s.") % {"words": _words(overall.status, drawn)},
-        _("The grade was wrong in %(words)s.") % {"words": _words(overall.grade, drawn)},
+        *_wrong(sample, overall, weighted, drawn),
     ]
-    if overall.checked < overall.items:
-        left = {"left": f"{overall.items - overall.checked:,}", "items": f"{overall.items:,}"}
+    if overall.unjudgeable:
+        left = {"left": f"{overall.unjudgeable:,}", "items": f"{overall.items:,}"}
+        parts.append(_("%(left)s of the %(items)s labels could not be judged.") % left)
+    if overall.checked + overall.unjudgeable < overall.items:
+        left = {
+            "left": f"{overall.items - overall.checked - overall.unjudgeable:,}",
+            "items": f"{overall.items:,}",
+        }
         parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
     return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _wrong(sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool) -> list[str]:
+    """How many are wrong in each way that the sample asks about; where the strata were drawn at
+    different rates, also of all that there are.
+    """
+    if sample.asks == Sample.Asks.COUNT:
+        sentences = {"grade": _("The number of conditions met was wrong in %(words)s.")}
+    else:
+        sentences = {
+            "status": _("Relevant or not was wrong in %(words)s."),
+            "grade": _("The grade was wrong in %(words)s."),
+        }
+    said = []
+    for kind, sentence in sentences.items():
+        rate: Proportion = getattr(overall, kind)
+        said.append(sentence % {"words": _words(rate, drawn)})
+        whole: Stratified | None = getattr(weighted, kind) if weighted else None
+        if whole is not None and whole.share is not None:
+            said.append(
+                _("Weighted by the sizes of the strata, that is %(words)s of all labels.")
+                % {"words": _of_all(whole)}
+            )
+    return said
+
+
+def _of_all(rate: Stratified) -> str:
+    """A rate over strata in a paper's words."""
+    assert rate.share is not None
+    assert rate.interval is not None
+    assert rate.at_most is not None
+    return _(
+        "%(share)s %% (95 %% interval %(low)s to %(high)s %%; at most %(at_most)s %% at 95 %%)"
+    ) % {
+        "share": f"{100 * rate.share:.1f}",
+        "low": f"{100 * rate.interval.low:.1f}",
+        "high": f"{100 * rate.interval.high:.1f}",
+        "at_most": up_to(rate.at_most),
+    }
+
+
+def _weighted(sample: Sample, strata: Sequence[Rates]) -> Weighted | None:
+    """The rates over strata that were drawn at different rates, else None."""
+    from agreement.stratified import Stratum, stratified
+
+    if sample.kind != Sample.Kind.RANDOM or sample.stratify == Sample.Stratify.NONE:
+        return None
+    # Of each instruction so many: within a stratum, too, some labels are likelier than others.
+    if sample.per == Sample.Per.INSTRUCTION:
+        return None
+    drawn = [(line.items, line.frame) for line in strata]
+    if all(items * drawn[0][1] == drawn[0][0] * frame for items, frame in drawn):
+        return None
+    return Weighted(
+        stratified([Stratum(one.status.count, one.status.of, one.frame) for one in strata]),
+        stratified([Stratum(one.grade.count, one.grade.of, one.frame) for one in strata]),
+    )
 
 
 def _source(sample: Sample) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotate.forms.judging import verdicts_in
 from annotate.models import Membership, Run
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
 from audit.checks.claims import Asked
@@ -44,9 +45,10 @@ class _ClaimsForm(forms.Form):
         chosen = self.cleaned_data["claims"]
         relevant_only = bool(self.cleaned_data.get("relevant_only"))
         machine = self._machines.get(chosen)
+        asks = self.cleaned_data.get("asks") or Sample.Asks.GRADE
         if machine is not None:
-            return Asked(Sample.Source.MACHINE, machine, relevant_only)
-        return Asked(chosen, None, relevant_only)
+            return Asked(Sample.Source.MACHINE, machine, relevant_only, asks)
+        return Asked(chosen, None, relevant_only, asks)
 
 
 class SampleForm(_ClaimsForm):
@@ -56,6 +58,16 @@ class SampleForm(_ClaimsForm):
         max_length=MAX_NAME,
         help_text=_("Checkers see it. It should not tell what is claimed."),
         error_messages={"required": "Give the sample a name."},
+    )
+    asks = forms.ChoiceField(
+        label=_("What is checked"),
+        choices=Sample.Asks.choices,
+        initial=Sample.Asks.GRADE,
+        required=False,
+        help_text=_(
+            "Conditions: of narratives that have them. The label is taken for the number met, "
+            "unless a machine gave a verdict on each."
+        ),
     )
     relevant_only = forms.BooleanField(
         label=_("Only what is claimed to be relevant"),
@@ -85,7 +97,7 @@ class SampleForm(_ClaimsForm):
     )
 
     field_order = (
-        *("name", "claims", "relevant_only", "stratify", "size", "per", "seed", "fewer"),
+        *("name", "claims", "asks", "relevant_only", "stratify", "size", "per", "seed", "fewer"),
         "shows_claim",
     )
 
@@ -150,14 +162,15 @@ class SendForm(forms.Form):
 
 
 class CheckForm(forms.Form):
-    """One answer: a relevance, and words if any."""
+    """One answer: a relevance, verdicts on conditions, or that one cannot judge; words if any.
+
+    A verdict is the field `verdict-` and the condition's key.
+    """
 
     relevance = forms.IntegerField(
-        error_messages={
-            "required": "Choose one of the grades.",
-            "invalid": "Choose one of the grades.",
-        }
+        required=False, error_messages={"invalid": _("Choose one of the grades.")}
     )
+    cannot_judge = forms.BooleanField(required=False)
     words = forms.CharField(
         required=False,
         max_length=MAX_WORDS,
@@ -170,7 +183,17 @@ class CheckForm(forms.Form):
         """Return what the actions ask for; the form is valid."""
         given = self.cleaned_data
         sent: uuid.UUID | None = given["uuid"]
-        return {"relevance": given["relevance"], "words": given["words"], "uuid": sent}
+        return {
+            "relevance": given["relevance"],
+            "cannot_judge": given["cannot_judge"],
+            "verdicts": given["verdicts"],
+            "words": given["words"],
+            "uuid": sent,
+        }
+
+    def clean(self) -> dict[str, Any]:
+        """Add `verdicts`: the answers by the key of the condition."""
+        return {**self.cleaned_data, "verdicts": verdicts_in(self.data)}
 
     def sentence(self) -> str:
         """Return why the answer cannot be taken."""

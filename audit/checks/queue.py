@@ -6,27 +6,48 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce
 
 from annotate.models import Membership
 from audit.models import Check, Sample, SampleItem
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
-    """Add `first`, `second` and `third` (what was said in each place, or null) and `outcome`: what
-    the first two agree on, or the third settles; null while neither.
+    """Add what was said of each item.
+
+    `first`, `second` and `third`: the relevance given in each place, null where nothing was said or
+    where they could not judge. `spoken`: how many of the first two have said anything; `unsure`:
+    how many of them could not judge. `outcome`: what the first two agree on, or the third settles;
+    null while neither. `unjudgeable`: whether the third could not judge it either. Two who could
+    not judge agree on nothing: it is for a third.
     """
     said = Check.objects.current().filter(item=OuterRef("pk"))
 
     def place(number: int) -> Subquery:
         return Subquery(said.filter(place=number).values("relevance")[:1])
 
-    return items.annotate(first=place(1), second=place(2), third=place(Check.SETTLES)).annotate(
+    def count(**which: Any) -> Coalesce:
+        rows = said.filter(place__lt=Check.SETTLES, **which).order_by().values("item")
+        return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+
+    return items.annotate(
+        first=place(1),
+        second=place(2),
+        third=place(Check.SETTLES),
+        spoken=count(),
+        unsure=count(cannot_judge=True),
+        unjudgeable=Exists(said.filter(place=Check.SETTLES, cannot_judge=True)),
+    ).annotate(
         outcome=Case(
             When(third__isnull=False, then=F("third")),
             When(first=F("second"), then=F("first")),
             default=None,
         )
     )
+
+
+# Two have spoken, they come to nothing, and no third has: what waits to be settled.
+OPEN = Q(spoken=2, outcome__isnull=True, unjudgeable=False)
 
 
 def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:
@@ -37,11 +58,13 @@ def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[Sampl
 
 
 def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any, Any]:
-    """The items on which two others differ and that nobody has settled."""
+    """The items on which two others differ, or that they could not judge, and that nobody has
+    settled.
+    """
     said = Check.objects.current().filter(item=OuterRef("pk"))
     return (
         with_checks(_items(member, sample))
-        .filter(Q(first__lt=F("second")) | Q(first__gt=F("second")), third__isnull=True)
+        .filter(OPEN)
         .exclude(Exists(said.filter(checker=member)))
     )
 
@@ -75,7 +98,7 @@ class Progress(NamedTuple):
 def progress(member: Membership, samples: Sequence[Sample]) -> dict[int, Progress]:
     """Return how far each sample is, by its key: five queries, however many there are."""
     items = SampleItem.objects.filter(sample__in=samples)
-    done = with_checks(items).filter(outcome__isnull=False)
+    done = with_checks(items).filter(Q(outcome__isnull=False) | Q(unjudgeable=True))
     mine = items.filter(Exists(Check.objects.current().filter(item=OuterRef("pk"), checker=member)))
     counts = [
         dict(rows.order_by().values_list("sample").annotate(n=Count("pk")))

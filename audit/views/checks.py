@@ -21,19 +21,19 @@ from annotate.errors import Refused
 from annotate.models import Membership, Run
 from annotate.requests import PageRequest
 from annotate.screens.pages import Page, page_by_key
-from annotate.screens.shown import show
+from annotate.screens.shown import show, words_to_mark
 from audit.checks import access, actions
 from audit.checks.claims import frame, plan
 from audit.checks.figures import figures
 from audit.checks.forms import BoundForm, CheckForm, SampleForm, SendForm, SuspectsForm
-from audit.checks.queue import following, progress, to_check, to_settle, with_checks
+from audit.checks.queue import OPEN, following, progress, to_check, to_settle, with_checks
 from audit.checks.suspects import Suspect, suspicion
 from audit.models import Check, Sample, SampleItem
 
 # For how long the page offers to take the last check back with one key.
 UNDO_OFFERED = timedelta(hours=1)
 PAGE_SIZE = 50
-_SHOWN = ("all", "wrong", "to-settle", "unchecked")
+_SHOWN = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
 
 @require_GET
@@ -169,7 +169,8 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
         context |= {
             "grades": list(member.project.grades.order_by("value")),
             "figures": figures(found, bound=bound.share()),
-            "kinds": ("status", "grade"),
+            # Of a number of conditions nothing is relevant or not.
+            "kinds": ("grade",) if found.asks == Sample.Asks.COUNT else ("status", "grade"),
             "bound": bound,
             "runs": list(found.runs.order_by("name")),
             "showing": showing,
@@ -223,6 +224,7 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
             **_place(member, item),
             "given": mine,
             "words": request.POST.get("words", mine.words if mine else ""),
+            "unable": _unable(request, mine),
             "error": error,
         },
         status=422 if error else 200,
@@ -281,17 +283,27 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
             "last": _last(member, item, settled=True),
             "given": mine,
             "words": request.POST.get("words", mine.words if mine else ""),
+            "unable": _unable(request, mine),
             "error": error,
         },
         status=422 if error else 200,
     )
 
 
+def _unable(request: PageRequest, mine: Check | None) -> str:
+    """The words with which the reader said that they cannot judge it, or was about to."""
+    if "cannot_judge" in request.POST:
+        return str(request.POST.get("words", ""))
+    return mine.words if mine is not None and mine.cannot_judge else ""
+
+
 def _stage(request: PageRequest, member: Membership, item: SampleItem) -> dict[str, Any]:
     """What both pages draw: the query, the narrative, the document, and the keys."""
     pair = item.narrative.pair
-    shown = show(item.candidate.document)
+    shown = show(item.candidate.document, words_to_mark(pair, item.narrative))
     grades = list(member.project.grades.order_by("value"))
+    conditions = list(item.narrative.conditions.order_by("number"))
+    counts = item.sample.asks == Sample.Asks.COUNT
     keys = keymap.keys_for(request.user)
     of_grade = keymap.grade_keys(grades, keymap.on_page("check", keys))
     for grade in grades:
@@ -305,12 +317,17 @@ def _stage(request: PageRequest, member: Membership, item: SampleItem) -> dict[s
         "pair": pair,
         "query": pair.query,
         "narrative": item.narrative,
-        "conditions": list(item.narrative.conditions.order_by("number")),
+        "conditions": conditions,
+        "counts": counts,
+        # As on the judge page, whose rows of conditions these are.
+        "sitting": {"conditions": conditions if counts else []},
         "candidate": item.candidate,
         "document": shown.document,
         "text": shown.text,
         "table": shown.table,
+        "marks": shown.marks,
         "grades": grades,
+        "keys": keys,
         "uuid": uuid.uuid4(),
     }
 
@@ -369,9 +386,11 @@ def _items(found: Sample, showing: str) -> QuerySet[Any, Any]:
     if showing == "wrong":
         return items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
     if showing == "to-settle":
-        return items.filter(outcome__isnull=True, first__isnull=False, second__isnull=False)
+        return items.filter(OPEN)
+    if showing == "unsure":
+        return items.filter(Q(unsure__gt=0) | Q(unjudgeable=True))
     if showing == "unchecked":
-        return items.filter(Q(first__isnull=True) | Q(second__isnull=True))
+        return items.filter(spoken__lt=2)
     return items
 
 
@@ -379,14 +398,14 @@ def _row(item: Any) -> dict[str, Any]:
     """A label in the list. Leads check and settle as well: what two said stands there once both
     have spoken, and what was claimed once that is checked.
     """
-    spoken = item.first is not None and item.second is not None
+    spoken = item.spoken == 2
     return {
         "item": item,
         "pair": item.narrative.pair,
         "narrative": item.narrative,
         "document": item.candidate.document,
         "spoken": spoken,
-        "said": sum(1 for one in (item.first, item.second) if one is not None),
+        "said": item.spoken,
         "checked": item.outcome is not None,
         "wrong": item.outcome is not None and item.outcome != item.claimed,
     }

@@ -1,57 +1,33 @@
-"""What people answered differently: the list, and one page for each, where a lead settles it."""
+"""The queue of disagreements as a list, and who looked up who said what."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET
 
 from annotate import access as annotate_access
-from annotate import keymap
-from annotate.actions import settling
-from annotate.errors import Refused
-from annotate.models import (
-    Adjudication,
-    Assignment,
-    Condition,
-    Flag,
-    Judgment,
-    Membership,
-    Narrative,
-    Verdict,
-)
-from annotate.pure.narrative_diff import diff
+from annotate.models import Assignment, LookAgain
 from annotate.requests import PageRequest
-from annotate.screens.shown import show
-from audit import access
-from audit.disagreements import (
-    PAGE_SIZE,
-    Item,
-    Key,
-    Kind,
-    Wanted,
-    count,
-    following,
-    key_of_judgments,
-    key_of_reviews,
-    page,
-)
-from audit.forms import AdjudicationForm, DecisionForm, WantedForm
-from audit.models import Decision
-from audit.reviews import contrasts, passes_of, verdict_of
-from audit.views.reviews import decide
+from audit.disagreements import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
+from audit.forms import WantedForm
+from audit.models import Reveal
 
-# For how long the pages offer to take a decision back with one key; later its own page does.
-UNDO_OFFERED = timedelta(hours=1)
+# What each kind is called as one part of the list.
+KINDS = {
+    Kind.JUDGMENT: gettext_lazy("Judgments"),
+    Kind.VERDICT: gettext_lazy("Conditions"),
+    Kind.REVIEW: gettext_lazy("Reviews"),
+    Kind.CHECK: gettext_lazy("Checks"),
+}
 
 
 @require_GET
@@ -60,11 +36,23 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     member = annotate_access.lead(request.user, slug)
     form = WantedForm(member, request.GET)
     wanted = form.wanted()
-    after = _key(request.GET.get("after", ""))
+    after = key_in(request.GET.get("after", ""))
     listed = page(member, wanted, after=after, size=PAGE_SIZE)
-    asked = _asked(request)
+    asked = asked_in(request.GET)
     here = reverse("audit:disagreements", args=[slug])
-    other = count(member, Wanted(settled=not wanted.settled))
+    sent_back = LookAgain.objects.open().filter(by__project=member.project_id).exists()
+    totals = {
+        state: listed.total
+        if one == wanted
+        else sum(counts(member, one).values())
+        if sent_back or state != "waiting"
+        else 0
+        for state, one in (
+            ("open", wanted.of(settled=False, waiting=False)),
+            ("waiting", wanted.of(settled=False, waiting=True)),
+            ("settled", wanted.of(settled=True, waiting=False)),
+        )
+    }
     return render(
         request,
         "audit/disagreements.html",
@@ -74,275 +62,163 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "section": "disagreements",
             "grades": list(member.project.grades.order_by("value")),
             "form": form,
-            "filtered": wanted != Wanted(settled=wanted.settled, order=wanted.order),
+            "filtered": wanted
+            != Wanted(settled=wanted.settled, waiting=wanted.waiting, order=wanted.order),
             "rows": [_row(item, asked) for item in listed.items],
             "total": listed.total,
-            "showing": "settled" if wanted.settled else "open",
-            "other": other,
-            "open_url": here,
-            "settled_url": f"{here}?state=settled",
-            "first_url": _with(here, asked) if after else "",
-            "next_url": _with(here, {**asked, "after": str(listed.after)}) if listed.after else "",
-            "words": f"{len(listed.items)} of {listed.total:,} shown",
+            "kinds": _kinds(wanted, listed.counts, here, asked),
+            "totals": totals,
+            "showing": "settled" if wanted.settled else "waiting" if wanted.waiting else "open",
+            "by_effect": wanted.order is Order.EFFECT,
+            "open_url": with_asked(here, {**asked, "state": ""}),
+            "waiting_url": with_asked(here, {**asked, "state": "waiting"}),
+            "settled_url": with_asked(here, {**asked, "state": "settled"}),
+            "all_url": with_asked(here, {"state": asked.get("state", "")}),
+            "settle_many_url": with_asked(
+                reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
+            )
+            if not wanted.settled
+            and not wanted.waiting
+            and Kind.JUDGMENT in wanted.kinds
+            and listed.counts[Kind.JUDGMENT]
+            else "",
+            "first_url": with_asked(here, asked) if after else "",
+            "next_url": with_asked(here, {**asked, "after": str(listed.after)})
+            if listed.after
+            else "",
+            "words": _("%(shown)s of %(total)s shown")
+            % {"shown": len(listed.items), "total": f"{listed.total:,}"},
             "seated": member.assignments.open().exclude(task=Assignment.Task.REWRITE).exists(),
         },
     )
 
 
-@require_http_methods(["GET", "POST"])
-def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Show what each judge said of a document, and settle it; then the next one opens."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
-    form = AdjudicationForm(request.POST or None)
-    key = key_of_judgments(differing.narrative, differing.candidate)
-    if request.method == "POST" and form.is_valid():
-        try:
-            made = _settle(differing, form)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
-            messages.success(
-                request,
-                _("%(doc_id)s is settled as %(relevance)s.")
-                % {"doc_id": differing.candidate.document.doc_id, "relevance": made.relevance},
-            )
-            return redirect(_onward(request, differing.member, key))
-    return render(
-        request,
-        "audit/disagreement.html",
-        {
-            **_frame(request, differing.member, differing.narrative, key),
-            **_answers(differing, keymap.keys_for(request.user)),
-            "candidate": differing.candidate,
-            "form": form,
-        },
-        status=422 if form.errors else 200,
-    )
-
-
-@require_POST
-def adjudication_withdrawal(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
-    """Take a settling decision back and show what is disputed again."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
-    try:
-        settling.withdraw_adjudication(
-            adjudication=access.adjudication(differing), by=differing.member
-        )
-    except Refused as refused:
-        messages.error(request, str(refused))
+@require_GET
+def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
+    """Say how many there are of those asked for: the page of one does not wait for it."""
+    member = annotate_access.lead(request.user, slug)
+    wanted = WantedForm(member, asked_in(request.GET)).wanted()
+    total = sum(counts(member, wanted).values())
+    about = {"count": f"{total:,}"}
+    if wanted.settled:
+        words = _("%(count)s settled") % about
+    elif wanted.waiting:
+        words = _("%(count)s waiting for an annotator") % about
     else:
-        messages.success(request, _("The decision is withdrawn; people differ here again."))
-    here = reverse("audit:disagreement", args=[narrative, candidate])
-    return redirect(_with(here, _asked(request)))
+        words = _("%(count)s open") % about
+    return HttpResponse(words, content_type="text/plain; charset=utf-8")
 
 
-@require_http_methods(["GET", "POST"])
-def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
-    """Show auditors' reviews side by side where they straddle poor, and decide; then the next."""
-    member, version = access.reviews_differing(request.user, narrative)
-    form = DecisionForm(request.POST or None)
-    key = key_of_reviews(version)
-    if request.method == "POST" and decide(request, member, version, form):
-        return redirect(_onward(request, member, key))
-    passes = passes_of([version])[version.pk]
+@require_GET
+def reveals(request: PageRequest, slug: str) -> HttpResponse:
+    """List who looked up who said what, newest first."""
+    member = annotate_access.lead(request.user, slug)
+    before = request.GET.get("before", "")
+    found = Reveal.objects.filter(by__project=member.project_id).order_by("-pk")
+    if before.isdecimal() and len(before) < 19:
+        found = found.filter(pk__lt=int(before))
+    listed = list(
+        found.select_related("by", "narrative__pair", "candidate__document", "item__sample")[
+            : PAGE_SIZE + 1
+        ]
+    )
+    rows = listed[:PAGE_SIZE]
+    here = reverse("audit:reveals", args=[slug])
     return render(
         request,
-        "audit/review_disagreement.html",
+        "audit/reveals.html",
         {
-            **_frame(request, member, version, key),
-            "passes": passes,
-            "contrasts": contrasts(passes),
-            "verdict": verdict_of(passes, member.project.overlap_review),
-            "decision": Decision.objects.current()
-            .select_related("by")
-            .filter(narrative=version)
-            .first(),
-            "form": form,
+            "project": member.project,
+            "member": member,
+            "section": "disagreements",
+            "rows": [{"reveal": one, "url": url_of(_thing(one))} for one in rows],
+            "first_url": here if before else "",
+            "next_url": f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
+            "words": _("%(count)s shown") % {"count": len(rows)},
         },
-        status=422 if form.errors else 200,
     )
 
 
-def _settle(differing: access.Differing, form: AdjudicationForm) -> Adjudication:
-    given = form.cleaned_data
-    if given["adopt"] is not None:
-        return settling.adopt(
-            judgment=access.judgment(differing, given["adopt"]),
-            cause=given["cause"],
-            reason=given["reason"],
-            by=differing.member,
-        )
-    return settling.adjudicate(
-        narrative=differing.narrative,
-        candidate=differing.candidate,
-        relevance=given["relevance"],
-        cause=given["cause"],
-        reason=given["reason"],
-        by=differing.member,
-    )
+# --- addresses ------------------------------------------------------------------------------------
 
 
-def _frame(
-    request: HttpRequest, member: Membership, narrative: Narrative, key: Key | None
-) -> dict[str, Any]:
-    """What both kinds of page have: where they stand, what it is about, and where to go on."""
-    asked = _asked(request)
-    wanted = WantedForm(member, asked).wanted()
-    onward = following(member, wanted, key)
-    original = narrative.pair.current(Narrative.Side.ORIGINAL)
-    marked = original is not None and original.pk != narrative.pk and original.text
-    newest = narrative.pair.current(narrative.side)
-    return {
-        "project": member.project,
-        "member": member,
-        "section": "disagreements",
-        "pair": narrative.pair,
-        "query": narrative.pair.query,
-        "narrative": narrative,
-        "stale": newest is not None and newest.pk != narrative.pk,
-        "original": original,
-        "pieces": diff(original.text, narrative.text) if original and marked else None,
-        "differs": key is not None,
-        "asked": _with("", asked),
-        "list_url": _with(reverse("audit:disagreements", args=[member.project.slug]), asked),
-        "next_url": _url(onward, asked) if onward and onward[2:] != (key or ())[2:] else "",
-        "pending": count(member, Wanted()),
-        "last": _last(member),
-    }
+def url_of(thing: Thing, asked: Mapping[str, str] | None = None) -> str:
+    """Where something that people differ on is settled."""
+    if thing.kind is Kind.REVIEW:
+        url = reverse("audit:review_disagreement", args=[thing.narrative])
+    elif thing.kind is Kind.VERDICT:
+        url = reverse("audit:verdict_disagreement", args=[thing.part, thing.candidate])
+    elif thing.kind is Kind.CHECK:
+        url = reverse("audit:check_disagreement", args=[thing.part])
+    else:
+        url = reverse("audit:disagreement", args=[thing.narrative, thing.candidate])
+    return with_asked(url, asked or {})
 
 
-def _answers(differing: access.Differing, keys: Mapping[str, str]) -> dict[str, Any]:
-    """What people and machines said of the document, and the document."""
-    about = {"narrative": differing.narrative, "candidate": differing.candidate}
-    judgments = list(
-        Judgment.objects.current()
-        .filter(**about)
-        .select_related("annotator")
-        .order_by("annotator__name")
-    )
-    people = [one for one in judgments if not one.annotator.is_machine]
-    shown = show(differing.candidate.document)
-    grades = list(differing.member.project.grades.order_by("value"))
-    taken = keymap.on_page("settle", keys)
-    grade_keys = keymap.grade_keys(grades, taken)
-    # An answer is adopted with a letter that nothing else on the page has, by its place.
-    adopting = dict(enumerate(keymap.free([*taken, *grade_keys.values()])))
-    decisions = list(
-        Adjudication.objects.filter(**about)
-        .select_related("by", "withdrawn_by")
-        .order_by("-at", "-pk")
-    )
-    return {
-        "document": shown.document,
-        "text": shown.text,
-        "table": shown.table,
-        "prior": differing.candidate.prior_relevance,
-        "grades": grades,
-        "grade_keys": grade_keys,
-        "answers": [
-            {
-                "judgment": one,
-                "key": adopting.get(place, ""),
-                "evidence": _quoted(one.evidence, shown.text),
-                "clauses": _quoted(one.clauses, differing.narrative.text),
-                "seconds": None if one.active_ms is None else one.active_ms / 1_000,
-                "mine": one.annotator_id == differing.member.pk,
-            }
-            for place, one in enumerate(people)
-        ],
-        "verdicts": _verdicts(people),
-        "machines": [one for one in judgments if one.annotator.is_machine],
-        "flags": list(
-            Flag.objects.current()
-            .filter(**about)
-            .select_related("annotator")
-            .order_by("annotator__name")
-        ),
-        "adjudication": next((one for one in decisions if one.withdrawn_at is None), None),
-        "withdrawn": [one for one in decisions if one.withdrawn_at is not None],
-        "causes": [
-            {"value": cause.value, "name": cause.label, "key": keys[f"settle_{cause.value}"]}
-            for cause in Adjudication.Cause
-        ],
-    }
+def list_url(slug: str, asked: Mapping[str, str]) -> str:
+    """Where the list is, as it was asked for."""
+    return with_asked(reverse("audit:disagreements", args=[slug]), asked)
 
 
-def _quoted(spans: list[dict[str, int]], text: str | None) -> list[dict[str, Any]]:
-    """What a judge marked of a text: each span with its words."""
-    return [{**span, "text": text[span["start"] : span["end"]]} for span in spans] if text else []
+def asked_in(given: Mapping[str, str]) -> dict[str, str]:
+    """The filter in an address, to be carried along."""
+    names = (*WantedForm.base_fields, "one", "other")
+    return {name: given[name] for name in names if given.get(name)}
 
 
-def _verdicts(judgments: list[Judgment]) -> list[dict[str, Any]]:
-    """What each judgment says of each condition (None: nothing), those they differ on first."""
-    said: dict[Condition, dict[int, Verdict]] = {}
-    found = Verdict.objects.filter(judgment__in=judgments).select_related("condition")
-    for verdict in found.order_by("condition__number"):
-        said.setdefault(verdict.condition, {})[verdict.judgment_id] = verdict
-    rows = [
-        {
-            "condition": condition,
-            "answers": [verdicts.get(one.pk) for one in judgments],
-            "differs": len({verdict.answer for verdict in verdicts.values()}) > 1,
-        }
-        for condition, verdicts in said.items()
-    ]
-    return sorted(rows, key=lambda row: not row["differs"])
+def with_asked(url: str, asked: Mapping[str, str]) -> str:
+    """An address with a filter; what is open in it is left out."""
+    given = {name: value for name, value in asked.items() if value}
+    return f"{url}?{urlencode(given)}" if given else url
 
 
-def _last(member: Membership) -> Adjudication | None:
-    """What this lead settled last, if that is not long ago: one key takes it back."""
-    return (
-        Adjudication.objects.current()
-        .filter(by=member, at__gt=timezone.now() - UNDO_OFFERED)
-        .select_related("narrative__pair", "candidate__document")
-        .order_by("-at", "-pk")
-        .first()
-    )
+def key_in(text: str) -> Key | None:
+    """A place in the list from the address; what is none is as if it were not there."""
+    try:
+        return Key.parse(text)
+    except ValueError:
+        return None
+
+
+def _thing(reveal: Reveal) -> Thing:
+    candidate = reveal.candidate_id or 0
+    if reveal.item_id is not None:
+        return Thing(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)
+    kind = Kind.JUDGMENT if candidate else Kind.REVIEW
+    return Thing(kind, reveal.narrative_id, candidate, 0)
 
 
 def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
     return {
-        "url": _url(item.key, asked),
+        "key": str(item.key),
+        "url": url_of(item.key.thing, asked),
         "kind": item.key.kind.value,
         "pair": item.narrative.pair,
         "query": item.narrative.pair.query,
         "narrative": item.narrative,
         "candidate": item.candidate,
-        "distance": item.key.distance,
+        "condition": item.condition,
+        "sample": item.sample.sample if item.sample else None,
+        "distance": item.distance,
+        "decides": item.decides,
         "at": item.key.at,
         "answers": item.voices,
         "settled": item.settled,
     }
 
 
-def _onward(request: HttpRequest, member: Membership, key: Key | None) -> str:
-    """Where to go after settling: the next one of those asked for, or the list at its end."""
-    asked = _asked(request)
-    onward = following(member, WantedForm(member, asked).wanted(), key)
-    if onward is not None:
-        return _url(onward, asked)
-    return _with(reverse("audit:disagreements", args=[member.project.slug]), asked)
-
-
-def _url(key: Key, asked: dict[str, str]) -> str:
-    if key.kind is Kind.REVIEW:
-        return _with(reverse("audit:review_disagreement", args=[key.narrative]), asked)
-    return _with(reverse("audit:disagreement", args=[key.narrative, key.candidate]), asked)
-
-
-def _asked(request: HttpRequest) -> dict[str, str]:
-    """The filter in the address, to be carried along."""
-    names = WantedForm.base_fields.keys() | {"one", "other"}
-    return {name: request.GET[name] for name in request.GET if name in names and request.GET[name]}
-
-
-def _with(url: str, asked: dict[str, str]) -> str:
-    return f"{url}?{urlencode(asked)}" if asked else url
-
-
-def _key(text: str) -> Key | None:
-    """A place in the list from the address; what is none is as if it were not there."""
-    try:
-        return Key.parse(text)
-    except ValueError:
-        return None
+def _kinds(
+    wanted: Wanted, found: dict[Kind, int], here: str, asked: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Each kind with how many of it fit the filter; all of them first."""
+    listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
+    listed += [(KINDS[kind], found[kind], kind.value) for kind in Kind]
+    return [
+        {
+            "name": name,
+            "count": count,
+            "url": with_asked(here, {**asked, "kind": kind}),
+            "current": kind == (wanted.kind or ""),
+        }
+        for name, count, kind in listed
+    ]

@@ -7,10 +7,9 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.forms import Form
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
@@ -22,8 +21,8 @@ from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import page_by_key
-from audit import access, actions
-from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict
+from audit import access, actions, rejected, rubrics
+from audit.criteria import Rubric, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.models import Decision
 from audit.reviews import (
@@ -36,23 +35,20 @@ from audit.reviews import (
     verdict_of,
     words_for,
 )
-
-# How a level is drawn, and the key that gives it.
-LEVELS = [
-    {"value": Level.EXCELLENT.value, "name": "Excellent", "key": "1", "icon": "star"},
-    {"value": Level.ACCEPTABLE.value, "name": "Acceptable", "key": "2", "icon": "check"},
-    {"value": Level.POOR.value, "name": "Poor", "key": "3", "icon": "cross"},
-]
+from audit.screens import at_hand, levels_of, previous_decision
 
 
 @require_GET
 def reviews(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's altered narratives and where their review stands, as far as one may see."""
     member = annotate_access.member(request.user, slug)
-    deciding = member.leads and request.GET.get("state") == "to-decide"
+    state = request.GET.get("state", "") if member.leads else ""
     listed = _under_review(member)
-    if deciding:
+    if state == "to-decide":
         listed = listed.filter(pk__in=to_decide(member).values("pk"))
+    elif state == "sent-back":
+        back = rejected.rejected(member.project, by=member, everyone=True)
+        listed = listed.filter(pk__in=back.values("pk"))
     page = page_by_key(listed, request.GET)
     return render(
         request,
@@ -66,10 +62,26 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             or _open_seats(member).exists(),
             "previous_url": page.previous,
             "next_url": page.next,
-            "deciding": deciding,
+            "state": state if state in {"to-decide", "sent-back"} else "",
+            "rubric": rubrics.in_force(member.project_id),
+            "for_generator": (
+                rejected.rejected(member.project, by=member).count() if member.leads else 0
+            ),
             "words": f"{listed.count():,} instructions",
         },
     )
+
+
+@require_GET
+def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
+    """Give out what was sent back as JSON lines, for the language model that wrote it."""
+    member = annotate_access.lead(request.user, slug)
+    found = rejected.rejected(member.project, by=member)
+    response = StreamingHttpResponse(
+        rejected.lines(found), content_type="application/jsonl; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
+    return response
 
 
 @require_POST
@@ -87,16 +99,20 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
     return redirect("audit:review", taken.pair_id)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def review(request: PageRequest, pk: int) -> HttpResponse:
     """Rate one instruction; with `submit` the review is handed in."""
     try:
         reviewing = access.reviewing(request.user, pk)
     except Refused as refused:
         return _leave(request, str(refused))
+    if request.method == "HEAD":
+        # The page asks whether the server can be reached before it hands a review in.
+        return HttpResponse()
     if request.method != "POST":
         return _show(request, reviewing)
-    version, forms = ReviewForm(request.POST), rating_forms(None, request.POST)
+    rubric = _rubric(reviewing)
+    version, forms = ReviewForm(request.POST), rating_forms(rubric, None, request.POST)
     try:
         narrative = _version(reviewing, version)
         if not all(form.is_valid() for form in forms):
@@ -117,41 +133,6 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
         return _show(request, reviewing, forms, str(refused))
     messages.success(request, _("Submitted."))
     return redirect("audit:review", pk)
-
-
-@require_POST
-def rating(request: PageRequest, pk: int, criterion: str) -> HttpResponse:
-    """Keep one answer of a draft; sent by the page at every key."""
-    try:
-        reviewing = access.reviewing(request.user, pk)
-    except Refused as refused:
-        return _leave(request, str(refused))
-    found = next((one for one in CRITERIA if one.key == criterion), None)
-    if found is None:
-        raise Http404("There is no such criterion.")
-    form = RatingForm(found, request.POST)
-    error = ""
-    try:
-        narrative = _version(reviewing, ReviewForm(request.POST))
-        if not form.is_valid():
-            raise Refused(" ".join(_sentences(form)))
-        level, words = form.answer()
-        actions.save_rating(
-            narrative=narrative, criterion=criterion, level=level, words=words, by=reviewing.member
-        )
-    except Refused as refused:
-        error = str(refused)
-    if not request.htmx:
-        if error:
-            messages.error(request, error)
-        return redirect("audit:review", pk)
-    said = pass_of(reviewing.narrative, reviewing.member)
-    return render(
-        request,
-        "audit/review.html#saved",
-        {"saved_at": None if error else timezone.now(), "refused": error, **_counts(said)},
-        status=422 if error else 200,
-    )
 
 
 @require_GET
@@ -215,6 +196,11 @@ def _leave(request: PageRequest, sentence: str) -> HttpResponse:
     return HttpResponseClientRedirect(home) if request.htmx else redirect(home)
 
 
+def _rubric(reviewing: access.Reviewing) -> Rubric:
+    """Return what the narrative is rated on."""
+    return rubrics.under(reviewing.narrative, reviewing.pair.project_id)
+
+
 def _version(reviewing: access.Reviewing, form: ReviewForm) -> Narrative:
     """Return the version that was on the screen."""
     if not form.is_valid():
@@ -231,6 +217,7 @@ def _show(
     """Draw the review page: as it is stored, or with what was just sent and why it was refused."""
     member, pair, narrative = reviewing
     said = pass_of(narrative, member)
+    rubric = said.rubric if said is not None else _rubric(reviewing)
     submitted = said.review if said is not None and said.review.submitted_at else None
     others = (
         [one for one in passes_of([narrative])[narrative.pk] if one.review.auditor_id != member.pk]
@@ -256,24 +243,35 @@ def _show(
         "previous_words": words_for(previous) if previous else [],
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
-        "rows": _review_rows(said, forms, explain=bool(error)),
-        "levels": LEVELS,
+        "category": pair.project.categories.filter(key=pair.category).first(),
+        "candidates": at_hand(pair, narrative),
+        "pool": pair.query.candidates.count(),
+        "grades": list(pair.project.grades.order_by("value")),
+        "sent_back": previous_decision(previous) if previous else None,
+        "rows": _review_rows(rubric, said, forms, explain=bool(error)),
+        "levels": levels_of(rubric),
         "error": error,
         "submitted_at": submitted.submitted_at if submitted else None,
         "contrasts": contrasts(others),
         "others": others,
-        "rubric": RUBRIC_VERSION,
-        **_counts(said),
+        "rubric": rubric,
+        "journaled": {
+            "user": member.user_id,
+            "pair": pair.pk,
+            "narrative": narrative.pk,
+            "label": pair.pair_id,
+        },
+        **_counts(rubric, said),
     }
     return render(request, "audit/review.html", context, status=422 if error else 200)
 
 
 def _review_rows(
-    said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
+    rubric: Rubric, said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
 ) -> list[dict[str, Any]]:
     """The rows of the page; `explain` says at each row what is missing."""
-    shown = forms or rating_forms(said)
-    stored = rating_forms(said)
+    stored = rating_forms(rubric, said)
+    shown = forms or stored
     rows = []
     for form, before in zip(shown, stored, strict=True):
         level = form["level"].value() or before["level"].value() or ""
@@ -282,9 +280,9 @@ def _review_rows(
         errors = _sentences(form)
         if explain and not errors:
             if not level:
-                errors = ["Choose a level."]
-            elif level == Level.POOR and not words.strip():
-                errors = ["Say in words what is poor about it."]
+                errors = [_("Choose a level.")]
+            elif (chosen := rubric.level(level)) and chosen.rejects and not words.strip():
+                errors = [_("Say in words why it is %(level)s.") % {"level": chosen.name.lower()}]
         rows.append({"criterion": form.criterion, "level": level, "words": words, "errors": errors})
     return rows
 
@@ -293,8 +291,8 @@ def _sentences(form: Form) -> list[str]:
     return [str(sentence) for sentences in form.errors.values() for sentence in sentences]
 
 
-def _counts(said: Pass | None) -> dict[str, int]:
-    total = len(CRITERIA)
+def _counts(rubric: Rubric, said: Pass | None) -> dict[str, int]:
+    total = len(rubric.criteria)
     return {"total": total, "rated": total - len(said.unrated) if said else 0}
 
 
@@ -357,6 +355,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
                 "contrasts": contrasts(chapter.passes),
+                "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
                 "verdict": None if chapter.hidden else verdict,
             }
         )
@@ -369,6 +368,8 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
         "query": pair.query,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "told": told,
+        "wanted": member.project.overlap_review,
+        "category": pair.project.categories.filter(key=pair.category).first(),
         "verdicts": Verdict,
         "form": form,
         "can_decide": bool(

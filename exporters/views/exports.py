@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.access import lead
+from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
@@ -115,7 +116,7 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
     }
     if found.state != Export.State.DONE or found.manifest is None:
         return page
-    if access.must_answer_first(member):
+    if must_answer_first(member):
         return {**page, "blind": access.BLIND}
     here = [found.project.slug, found.pk]
     said = found.manifest

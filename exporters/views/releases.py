@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.access import lead
+from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
 from annotate.models import Membership, Narrative
 from annotate.pure.narrative_diff import Op, Piece, diff
@@ -65,7 +66,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     if older.isdecimal() and len(older) < 19:
         rows = rows.filter(pk__lt=int(older))
     found = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
-    blind = access.must_answer_first(member)
+    blind = must_answer_first(member)
     return render(
         request,
         "exporters/releases.html",
@@ -107,7 +108,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
             )
         except Refused as refused:
             form.add_error(None, str(refused))
-    blind = access.must_answer_first(member)
+    blind = must_answer_first(member)
     return render(
         request,
         "exporters/new_release.html",
@@ -232,7 +233,7 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
     }
     if found.state != Release.State.DONE:
         return page
-    if access.must_answer_first(member):
+    if must_answer_first(member):
         return {**page, "blind": access.BLIND}
     held = contents.of(found)
     every = [_with_url(found, entry) for entry in contents.files(found).values()]

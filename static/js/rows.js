@@ -32,5 +32,7 @@ for (const root of document.querySelectorAll("[data-rows]")) {
     const step = event.target.closest("[data-row-step]");
     if (step) go(current() + Number(step.dataset.rowStep));
   });
+  // Answers that came from this browser's journal (see review.js): begin at the first row that is open now.
+  root.addEventListener("rows:refresh", () => go(Math.max(0, rows.findIndex(open)), false));
   go(Math.max(0, rows.findIndex(open)), false);
 }

@@ -757,3 +757,29 @@ def test_claims_are_a_machines_judgments_of_the_narrative_they_came_with(project
     assert said(narrative__version=1) == [("A", "claims", 1), ("B", "claims", 0)]
     assert Membership.objects.get(name="claims").is_machine is True
     assert Narrative.objects.get(side="original").text == ""
+
+
+def test_a_generator_claims_again_of_the_version_it_wrote_anew(project):
+    def answer(version, text):
+        return jsonl(
+            {
+                "pair_id": "110_0",
+                "query_id": "110",
+                "origin": "llm",
+                "narratives": [{"side": "altered", "version": version, "text": text}],
+            },
+            *(
+                {"type": "claim", "pair_id": "110_0", "doc_id": doc, "relevance": n, "rater": "m"}
+                for doc, n in (("A", 1), ("B", 2 - version))
+            ),
+        )
+
+    load(project, "pairs-jsonl", answer(1, "Only in winter."))
+    second = load(project, "pairs-jsonl", answer(2, "Only in January."))
+    again = load(project, "pairs-jsonl", answer(2, "Only in January."))
+    oldest = load(project, "pairs-jsonl", answer(1, "Only in winter."))
+
+    assert counts(second) == (3, 2, 1, 0, 0)
+    assert counts(again) == counts(oldest) == (3, 0, 0, 3, 0)
+    assert said(narrative__version=1) == [("A", "m", 1), ("B", "m", 1)]
+    assert said(narrative__version=2) == [("A", "m", 1), ("B", "m", 0)]

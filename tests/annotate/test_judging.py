@@ -146,7 +146,7 @@ def test_undo_takes_the_last_judgment_back(scene):
 
     back = judging.undo(narrative=scene.narrative, by=scene.ada)
 
-    assert back == scene.second
+    assert back.candidate == scene.second
     assert scene.current() == [("A", 1)]
     assert scene.ada.assignments.get().done_at is None
     assert Judgment.objects.count() == 2
@@ -250,7 +250,7 @@ def test_undoing_a_flag_brings_back_the_judgment_it_replaced(scene):
 
     back = judging.undo(narrative=scene.narrative, by=scene.ada)
 
-    assert back == scene.first
+    assert back.candidate == scene.first
     assert scene.current() == [("A", 1)]
 
 

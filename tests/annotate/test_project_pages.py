@@ -71,7 +71,7 @@ def test_lists_cost_the_same_however_long_they_are(
     person = (factories.lead if who == "carla" else factories.member)(tides, who)
     client.force_login(person.user)
 
-    with django_assert_max_num_queries(45) as queries:
+    with django_assert_max_num_queries(46) as queries:
         page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
 
     assert "question 29" in page
@@ -217,6 +217,7 @@ SETTINGS = {
     "show_rank": "on",
     "judge_order": "doc_id",
     "order_seed": 7,
+    "repeat_percent": 10,
     "evidence_rule": "document",
     "condition_rule": "all_met",
     "overlap_rewrite": 1,
@@ -249,6 +250,7 @@ def test_settings_are_saved_whole(tides, client):
     assert (saved.overlap_judge, saved.judge_scope) == (3, "pool")
     assert (saved.show_prior, saved.show_rank) == (False, True)
     assert (saved.judge_order, saved.order_seed) == ("doc_id", 7)
+    assert saved.repeat_percent == 10
     assert (saved.evidence_rule, saved.condition_rule) == ("document", "all_met")
     assert list(saved.grades.order_by("value").values_list("value", "name")) == [
         (0, "No"),

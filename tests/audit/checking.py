@@ -56,13 +56,18 @@ def draw(scene: SimpleNamespace, **choices: Any) -> Sample:
     return actions.draw_sample(**(usual | choices))
 
 
-def say(sample: Sample, doc_id: str, **said: int) -> None:
-    """Let people check one document: `say(sample, "A", ada=1, ben=0)`; a third settles."""
+def say(sample: Sample, doc_id: str, **said: int | None) -> None:
+    """Let people check one document: `say(sample, "A", ada=1, ben=0)`; a third settles. None: they
+    cannot judge it.
+    """
     item = sample.items.get(candidate__document__doc_id=doc_id)
     for place, (name, relevance) in enumerate(said.items(), start=1):
         do = actions.settle if place == 3 else actions.check
         by = sample.project.memberships.get(name=name)
-        do(item=item, relevance=relevance, by=by)
+        if relevance is None:
+            do(item=item, cannot_judge=True, words="It is cut off.", by=by)
+        else:
+            do(item=item, relevance=relevance, by=by)
 
 
 def original(narrative: Narrative) -> Narrative:

@@ -8,7 +8,7 @@ import pytest
 
 from annotate.actions import seats
 from annotate.models import Assignment
-from audit.criteria import CRITERION_KEYS
+from audit.criteria import FOLLOWTABLE
 from tests import factories
 
 
@@ -53,5 +53,5 @@ def disputed(scene):
 
 def levels(default: str = "excellent", **others: str) -> dict[str, tuple[str, str]]:
     """Answers to all six criteria; of a poor one the words say so."""
-    given = {key: others.get(key, default) for key in CRITERION_KEYS}
+    given = {key: others.get(key, default) for key in FOLLOWTABLE.keys}
     return {key: (level, "Weak." if level == "poor" else "") for key, level in given.items()}

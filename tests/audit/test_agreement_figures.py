@@ -289,8 +289,8 @@ def test_progress_counts_the_scopes(judged):
 
     figures(judged, progress=progress)
 
-    # All people, one pair, one query; all criteria and each of the six.
-    assert (progress.step, progress.done, progress.total) == ("Measuring agreement", 10, 10)
+    # All people, one pair, one query, one week; all criteria and each of the six.
+    assert (progress.step, progress.done, progress.total) == ("Measuring agreement", 11, 11)
 
 
 def test_computing_stops_when_it_is_called_off(judged):
@@ -307,7 +307,7 @@ def test_the_rows_are_read_in_a_fixed_number_of_queries(judged, django_assert_nu
         narrative = factories.altered(factories.pair(query))
         judge(judged, f"n{number}", query=query, narrative=narrative, ada=1, ben=0)
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(20):
         figures(judged)
 
 

@@ -14,7 +14,7 @@ from annotate.actions.settling import adjudicate
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Assignment, Membership, Narrative
 from audit.actions import decide, request_agreement, save_rating, save_ratings, submit_review
-from audit.criteria import CRITERION_KEYS
+from audit.criteria import FOLLOWTABLE
 from audit.models import AgreementReport, Decision, Rating, Review
 from tests import factories
 from tests.audit.conftest import levels
@@ -101,7 +101,7 @@ def test_answers_from_several_tabs_at_once_are_all_kept_in_one_review(seated):
             lambda key=key: save_rating(
                 narrative=seated.narrative, criterion=key, level="acceptable", by=fresh(seated.dan)
             )
-            for key in CRITERION_KEYS
+            for key in FOLLOWTABLE.keys
         )
     )
 

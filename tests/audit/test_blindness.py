@@ -98,7 +98,7 @@ def walk(client, doors, **headers):
         if response.status_code in {301, 302}:
             waiting.append(response.url)
         elif response.status_code == 200:
-            read[url] = response.content.decode()
+            read[url] = response.getvalue().decode()
             waiting += [link.replace("&amp;", "&") for link in LINK.findall(read[url])]
     return read
 

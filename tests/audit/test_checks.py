@@ -410,6 +410,10 @@ def break_a_rule(scene, sample, rule):
         case "check_place_taken_once":
             Check.objects.create(item=first, checker=scene.ada, place=1, relevance=1)
             Check.objects.create(item=first, checker=scene.ben, place=1, relevance=1)
+        case "check_grade_or_cannot_judge":
+            Check.objects.create(
+                item=first, checker=scene.ada, place=1, cannot_judge=True, relevance=1
+            )
         case "check_places_1_to_3":
             Check.objects.create(item=first, checker=scene.ada, place=4, relevance=1)
         case "check_withdrawn_is_superseded":

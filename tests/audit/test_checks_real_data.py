@@ -107,19 +107,25 @@ def test_the_conditions_that_multiconir_claims_are_counted_again(shared_data, cl
     assert "" not in keys
 
 
+QUERIES = ("economics-1", "history-6", "politics-1")
+
+
 # How many there are was counted with awk, from the same files.
 @pytest.mark.parametrize(
-    ("depth", "at_least", "counts"),
-    [(100, 4, (3, 10, 2)), (100, 2, (10, 16, 16)), (10, 3, (18, 15, 34))],
+    ("depth", "at_least", "below", "counts"),
+    [
+        (100, 4, None, (3, 10, 2)),
+        (100, 2, None, (10, 16, 16)),
+        (10, 3, None, (18, 15, 34)),
+        (100, 3, -2.05, (7, 15, 7)),
+    ],
 )
-def test_suspects_of_codec_are_those_of_a_count_by_hand(shared_data, depth, at_least, counts):
+def test_suspects_of_codec_are_those_of_a_count_by_hand(
+    shared_data, depth, at_least, below, counts
+):
     """Three queries, counted from the files alone: sets of the documents that each run ranks."""
     folder = shared_data / "runs" / "codec"
-    queries = ("economics-1", "history-6", "politics-1")
-    load("topics-json", folder / "topics.json")
-    load("trec-qrels", folder / "document_ndcg.qrels")
-    for name in RUNS:
-        load("trec-run", folder / name)
+    load_codec(folder)
     project = Project.objects.get(slug="tides")
 
     found = suspicion(
@@ -128,32 +134,75 @@ def test_suspects_of_codec_are_those_of_a_count_by_hand(shared_data, depth, at_l
         runs=list(Run.objects.filter(project=project)),
         depth=depth,
         at_least=at_least,
+        below=below,
     )
 
     listed = defaultdict(set)
     for one in found.suspects:
         listed[one.claim.under.query_id].add((one.claim.doc_id, one.missed))
-    gold = defaultdict(set)
+    for query in QUERIES:
+        assert listed[query] == by_hand(folder, query, depth, at_least, below)
+    assert tuple(len(listed[query]) for query in QUERIES) == counts
+
+
+def test_the_suspects_of_codec_are_sent_from_their_page_to_be_looked_at(shared_data, client):
+    folder = shared_data / "runs" / "codec"
+    load_codec(folder)
+    project = Project.objects.get(slug="tides")
+    client.force_login(factories.lead(project).user)
+    asked = {
+        "claims": "prior",
+        "runs": list(Run.objects.filter(project=project).values_list("pk", flat=True)),
+        "depth": 100,
+        "at_least": 4,
+        "below": "",
+    }
+
+    page = client.get("/projects/tides/suspects/", asked)
+    sent = client.post(
+        "/projects/tides/suspects/",
+        {**asked, "name": "Missed by all four", "stratify": "query"},
+    )
+
+    assert page.status_code == 200
+    sample = Sample.objects.get()
+    assert (sent.status_code, sent["Location"]) == (302, f"/samples/{sample.pk}/")
+    for query_id in QUERIES:
+        items = sample.items.filter(stratum=query_id)
+        assert set(items.values_list("candidate__document__doc_id", "missed")) == by_hand(
+            folder, query_id, 100, 4
+        )
+
+
+def load_codec(folder):
+    load("topics-json", folder / "topics.json")
+    load("trec-qrels", folder / "document_ndcg.qrels")
+    for name in RUNS:
+        load("trec-run", folder / name)
+
+
+def by_hand(folder, query, depth, at_least, below=None):
+    """The relevant documents that so many runs miss, and how many do: from the files."""
+    gold = set()
     for line in (folder / "document_ndcg.qrels").read_text().splitlines():
-        query, _, doc_id, relevance = line.split()
-        if int(relevance) >= 1:
-            gold[query].add(doc_id)
-    for query in queries:
-        by_hand = set()
-        tops = [top(folder / name, query, depth) for name in RUNS]
-        for doc_id in gold[query]:
-            missed = sum(doc_id not in ranked for ranked in tops)
-            if missed >= at_least:
-                by_hand.add((doc_id, missed))
-        assert listed[query] == by_hand
-    assert tuple(len(listed[query]) for query in queries) == counts
+        query_id, _, doc_id, relevance = line.split()
+        if query_id == query and int(relevance) >= 1:
+            gold.add(doc_id)
+    found = set()
+    tops = [top(folder / name, query, depth, below) for name in RUNS]
+    for doc_id in gold:
+        missed = sum(doc_id not in ranked for ranked in tops)
+        if missed >= at_least:
+            found.add((doc_id, missed))
+    return found
 
 
-def top(path, query, depth):
+def top(path, query, depth, below):
     """The first documents of a run as trec_eval orders them: by score, ties by id, descending."""
     scored = [
         (float(line.split()[4]), line.split()[2])
         for line in path.read_text().splitlines()
         if line.startswith(f"{query} ")
     ]
-    return {doc_id for _, doc_id in sorted(scored, reverse=True)[:depth]}
+    first = sorted(scored, reverse=True)[:depth]
+    return {doc_id for score, doc_id in first if below is None or score >= below}

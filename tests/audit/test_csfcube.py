@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
+from datetime import UTC, datetime
 
 import krippendorff
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 
 from annotate.models import Flag, Judgment, Project
+from audit.models import AgreementReport
 from audit.reliability import agreement_of
+from tests import factories
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 PAIRS = [
     # Documents that both judged, counted in the file; the other two pairs share none.
@@ -151,3 +157,23 @@ def test_cohen_of_all_is_the_mean_over_pairs(figures):
 
     assert ours["value"] == pytest.approx(sum(pairs) / 4, abs=1e-9)
     assert ours["note"].startswith("mean over 4 of 6 pairs of raters")
+
+
+def test_the_page_shows_what_the_package_finds(figures, labels, client):
+    project = Project.objects.get(slug="csf")
+    AgreementReport.objects.create(project=project, state="done", finished_at=NOON, figures=figures)
+    client.force_login(factories.lead(project).user)
+
+    page = client.get(reverse("audit:agreement", args=["csf"])).getvalue().decode()
+
+    for first, second, units in PAIRS:
+        pairs = [
+            (said[first], said[second])
+            for said in labels.values()
+            if first in said and second in said
+        ]
+        assert f"{first} and {second}" in page
+        assert f'<td class="number">{units}</td>' in page
+        assert f"{by_package(pairs, 'ordinal'):.3f}" in page
+    assert "0.413" in page
+    assert "5 documents flagged instead of judged" in page

@@ -115,7 +115,7 @@ def test_deciding_against_an_instruction_needs_a_reason(rejected, outcome):
 
 
 def test_accepting_against_an_auditor_needs_a_reason(rejected):
-    with pytest.raises(Refused, match="rated it poor"):
+    with pytest.raises(Refused, match="rejects it"):
         deciding(rejected, "accepted")
 
     assert deciding(rejected, "accepted", reason="It does not repeat it.").outcome == "accepted"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audit.criteria import CRITERION_KEYS, RUBRIC_VERSION
+from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, problems, rows
@@ -27,9 +27,9 @@ def review(**fields: object) -> dict[str, Any]:
         "pair_id": "907_0",
         "query_id": "907",
         "auditor": "dan",
-        "rubric": RUBRIC_VERSION,
+        "rubric": FOLLOWTABLE.name,
         "at": AT,
-        "ratings": [{"criterion": key, "level": "acceptable"} for key in CRITERION_KEYS],
+        "ratings": [{"criterion": key, "level": "acceptable"} for key in FOLLOWTABLE.keys],
         **fields,
     }
 
@@ -52,7 +52,7 @@ def take(pair, *records: dict[str, Any]):
 
 
 def test_a_review_comes_with_its_ratings(pair):
-    worst = {"criterion": CRITERION_KEYS[0], "level": "poor", "words": "Says nothing."}
+    worst = {"criterion": FOLLOWTABLE.keys[0], "level": "poor", "words": "Says nothing."}
 
     report = take(pair, review(ratings=[worst, *review()["ratings"][1:]]))
 
@@ -61,7 +61,7 @@ def test_a_review_comes_with_its_ratings(pair):
     found = Review.objects.get()
     assert (found.auditor.name, found.narrative) == ("dan", factories.altered(pair))
     assert found.submitted_at == datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
-    ratings = Rating.objects.filter(criterion=CRITERION_KEYS[0])
+    ratings = Rating.objects.filter(criterion=FOLLOWTABLE.keys[0])
     assert list(ratings.values_list("level", "words")) == [("poor", "Says nothing.")]
     assert Rating.objects.count() == 6
 
@@ -77,7 +77,7 @@ def test_loading_again_changes_nothing(pair):
 
 def test_a_review_that_is_here_already_stays_as_it_is(pair):
     take(pair, review())
-    worst = {"criterion": CRITERION_KEYS[0], "level": "poor", "words": "Says nothing."}
+    worst = {"criterion": FOLLOWTABLE.keys[0], "level": "poor", "words": "Says nothing."}
 
     report = take(pair, review(ratings=[worst, *review()["ratings"][1:]]))
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from uuid import UUID
+
 import pytest
 from django.urls import reverse
 
 from annotate.actions import rewriting, rules
-from audit.actions import save_ratings, submit_review
-from audit.criteria import CRITERIA, CRITERION_KEYS
+from audit.actions import decide, save_ratings, submit_review
+from audit.criteria import FOLLOWTABLE
 from audit.models import Rating, Review
+from tests import factories
 from tests.audit.conftest import levels
 
 HTMX = {"HX-Request": "true"}
@@ -20,7 +24,6 @@ def asked(seated, client):
     """The scene, with dan signed in before the page."""
     client.force_login(seated.dan.user)
     seated.url = reverse("audit:review", args=[seated.pair.pk])
-    seated.rating = reverse("audit:rating", args=[seated.pair.pk, KEY])
     return seated
 
 
@@ -35,7 +38,7 @@ def sent(scene, answers, **more):
 def test_the_page_asks_six_questions_of_query_and_instruction(asked, client):
     page = client.get(asked.url).content.decode()
 
-    for criterion in CRITERIA:
+    for criterion in FOLLOWTABLE.criteria:
         assert criterion.name in page
         assert page.count(f'name="level-{criterion.key}"') == 3
     assert "tidal power" in page
@@ -48,50 +51,89 @@ def test_looking_writes_nothing(asked, client):
     assert not Review.objects.exists()
 
 
-def test_a_key_saves_its_row(asked, client):
+def journal(scene, client, number=1, **fields):
+    """Send one entry of the page's journal; return the answer to it."""
+    entry = {
+        "uuid": str(UUID(int=number, version=4)),
+        "user": scene.dan.user_id,
+        "kind": "rating",
+        "pair": scene.pair.pk,
+        "narrative": scene.narrative.pk,
+        "made_at": "2026-11-21T12:03:07.250+01:00",
+        "criterion": KEY,
+        **fields,
+    }
     response = client.post(
-        asked.rating,
-        {"narrative": asked.narrative.pk, f"level-{KEY}": "poor", f"words-{KEY}": ""},
-        headers=HTMX,
+        "/api/v1/journal/", json.dumps({"entries": [entry]}), content_type="application/json"
     )
+    assert response.status_code == 200, response.content
+    [answer] = response.json()["answers"]
+    return answer
 
-    assert response.status_code == 200
-    assert "1 of 6 rated" in response.content.decode()
-    assert "Saved" in response.content.decode()
-    assert "<html" not in response.content.decode()
-    assert (Rating.objects.get().level, Rating.objects.get().words) == ("poor", "")
+
+def test_a_key_is_journaled_and_saved(asked, client):
+    answer = journal(asked, client, level="poor")
+
+    assert (answer["state"], answer["sentence"]) == ("saved", "")
+    assert answer["at"] is not None
+    rating = Rating.objects.get()
+    assert (rating.level, rating.words, rating.rejects) == ("poor", "", True)
 
 
 def test_words_are_saved_before_a_level_is_chosen(asked, client):
-    client.post(
-        asked.rating,
-        {"narrative": asked.narrative.pk, f"words-{KEY}": "Which of the"},
-        headers=HTMX,
-    )
+    journal(asked, client, words="Which of the")
 
     assert "Which of the</textarea>" in client.get(asked.url).content.decode()
+
+
+def test_an_entry_that_comes_twice_changes_nothing_and_the_last_one_stands(asked, client):
+    for number, level in ((1, "poor"), (1, "poor"), (2, "excellent")):
+        assert journal(asked, client, number, level=level)["state"] == "saved"
+    journal(asked, client, 3, words="Fine.")
+
+    rating = Rating.objects.get()
+    assert (rating.level, rating.words) == ("excellent", "Fine.")
 
 
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"narrative": "", f"level-{KEY}": "poor"}, "does not say which version"),
-        ({f"level-{KEY}": "great"}, "great is not one of the available choices"),
-        ({f"words-{KEY}": "x" * 10_001}, "at most 10000 characters"),
+        ({"level": "great"}, "“great” is not a level. Choose one of: excellent, acceptable, poor."),
+        ({"words": "x" * 10_001}, "You wrote 10,001 characters; at most 10,000 are kept."),
+        ({"criterion": "beauty", "level": "poor"}, "“beauty” is not one of the criteria."),
+        ({"criterion": 7}, "The field “criterion” must be a text."),
+        ({"words": 7}, "The field “words” must be a text."),
+        ({"narrative": 999_999}, "There is no such narrative of this pair."),
     ],
 )
-def test_what_cannot_be_saved_is_said_in_place(asked, client, fields, sentence):
-    response = client.post(asked.rating, {"narrative": asked.narrative.pk, **fields}, headers=HTMX)
+def test_what_cannot_be_saved_is_answered_with_a_sentence(asked, client, fields, sentence):
+    answer = journal(asked, client, **fields)
 
-    assert response.status_code == 422
-    assert sentence in response.content.decode()
+    assert (answer["state"], answer["sentence"]) == ("refused", sentence)
     assert not Review.objects.exists()
 
 
-def test_an_unknown_criterion_is_not_found(asked, client):
-    url = reverse("audit:rating", args=[asked.pair.pk, "beauty"])
+def test_an_entry_for_a_superseded_version_is_refused_and_so_stays_in_the_browser(asked, client):
+    rewriting.rewrite_narrative(
+        pair=asked.pair, text="Only fences count.", based_on=1, by=asked.carla
+    )
 
-    assert client.post(url, {"narrative": asked.narrative.pk}).status_code == 404
+    answer = journal(asked, client, level="poor", words="Typed for an hour.")
+
+    assert answer["state"] == "refused"
+    assert "changed while you were reading" in answer["sentence"]
+    assert not Review.objects.exists()
+
+
+def test_who_has_no_seat_or_is_a_stranger_changes_nothing_by_the_journal(asked, client):
+    client.force_login(asked.ada.user)
+    mine = journal(asked, client, user=asked.ada.user_id, level="poor")
+    client.force_login(asked.eve.user)
+    strange = journal(asked, client, user=asked.eve.user_id, level="poor")
+    foreign = journal(asked, client, user=asked.dan.user_id, level="poor")
+
+    assert (mine["state"], strange["state"], foreign["state"]) == ("refused", "refused", "foreign")
+    assert not Review.objects.exists()
 
 
 def test_without_script_the_form_keeps_a_draft(asked, client):
@@ -121,14 +163,14 @@ def test_handing_in_what_is_poor_without_words_keeps_it_and_says_where_words_are
 
     page = response.content.decode()
     assert response.status_code == 422
-    assert "Say in words what is poor about: semantic expansion." in page
-    assert page.count("Say in words what is poor about it.") == 1
+    assert "Say in words why it fails on: semantic expansion." in page
+    assert page.count("Say in words why it is poor.") == 1
     assert Rating.objects.get(criterion=KEY).level == "poor"
     assert Review.objects.get().submitted_at is None
 
 
 def test_handing_in_too_early_keeps_what_is_there(asked, client):
-    answers = dict.fromkeys(CRITERION_KEYS, (None, "")) | {KEY: ("acceptable", "Fine.")}
+    answers = dict.fromkeys(FOLLOWTABLE.keys, (None, "")) | {KEY: ("acceptable", "Fine.")}
 
     response = client.post(asked.url, sent(asked, answers, submit="yes"))
 
@@ -203,9 +245,7 @@ def test_handing_in_twice_changes_nothing(asked, client):
 def test_who_has_no_seat_is_sent_home_with_a_sentence(asked, client, headers):
     client.force_login(asked.ada.user)
 
-    response = client.post(
-        asked.rating, {"narrative": asked.narrative.pk, f"level-{KEY}": "poor"}, headers=headers
-    )
+    response = client.post(asked.url, sent(asked, levels()), headers=headers)
 
     assert response.headers.get("Location", response.headers.get("HX-Redirect")) == "/"
     assert not Review.objects.exists()
@@ -215,7 +255,7 @@ def test_a_stranger_finds_nothing(asked, client):
     client.force_login(asked.eve.user)
 
     assert client.get(asked.url).status_code == 404
-    assert client.post(asked.rating, {"narrative": asked.narrative.pk}).status_code == 404
+    assert client.post(asked.url, sent(asked, levels())).status_code == 404
 
 
 def test_the_author_is_told_that_somebody_else_reviews(asked, client):
@@ -250,7 +290,7 @@ def test_in_an_archived_project_the_answer_says_so(asked, client):
 def test_the_page_costs_a_fixed_number_of_queries(asked, client, django_assert_max_num_queries):
     client.post(asked.url, sent(asked, levels(), submit="yes"))
 
-    with django_assert_max_num_queries(16) as queries:
+    with django_assert_max_num_queries(22) as queries:
         client.get(asked.url)
 
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
@@ -269,3 +309,55 @@ def test_where_nothing_waits_the_list_says_so(asked, client):
     response = client.post(reverse("audit:review_seat", args=[asked.project.slug]), follow=True)
 
     assert "nothing to review now" in response.content.decode()
+
+
+def test_some_documents_lie_at_hand_of_either_kind_in_the_order_of_their_ids(asked, client):
+    for number in range(6):
+        factories.candidate(asked.query, f"R{number}", prior=2)
+        factories.candidate(asked.query, f"A{number}", prior=0)
+    page = client.get(asked.url)
+
+    shown = [one.document.doc_id for one in page.context["candidates"]]
+
+    # Four that came as relevant, first come first, and four that did not.
+    assert shown == ["A0", "A1", "A2", "A3", "R0", "R1", "S1", "S2"]
+    assert page.context["pool"] == 14
+    assert "8 of its 14 documents" in page.content.decode()
+
+
+def test_what_a_machine_claims_goes_before_what_a_document_came_with(asked, client):
+    model = factories.machine(asked.project)
+    for number in range(8):
+        one = factories.candidate(asked.query, f"M{number}", prior=0)
+        factories.judgment(asked.narrative, one, model, 2 if number >= 4 else 0)
+    for one in (asked.first, asked.second):
+        factories.judgment(asked.narrative, one, model, 0)
+
+    shown = [one.document.doc_id for one in client.get(asked.url).context["candidates"]]
+
+    assert shown == ["M0", "M1", "M4", "M5", "M6", "M7", "S1", "S2"]
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_the_relevance_documents_came_with_shows_only_where_the_lead_shows_it(asked, client, shows):
+    asked.project.show_prior = shows
+    asked.project.save()
+    factories.candidate(asked.query, "R", prior=2)
+
+    page = client.get(asked.url).content.decode()
+
+    assert ("Highly relevant" in page) is shows
+
+
+def test_why_the_last_version_was_sent_back_stands_beside_the_new_one(asked, client):
+    save_ratings(narrative=asked.narrative, answers=levels(query_dependency="poor"), by=asked.dan)
+    submit_review(narrative=asked.narrative, by=asked.dan)
+    decide(narrative=asked.narrative, outcome="revise", reason="Do not repeat it.", by=asked.carla)
+    rewriting.rewrite_narrative(
+        pair=asked.pair, text="Only fences count.", based_on=1, by=asked.carla
+    )
+
+    page = client.get(asked.url).content.decode()
+
+    assert "Decided: send back for revision." in page
+    assert "Do not repeat it." in page

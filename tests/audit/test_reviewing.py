@@ -10,7 +10,7 @@ from annotate.actions import rewriting, rules, seats
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment
 from audit.actions import save_rating, save_ratings, start_review, submit_review, take_review
-from audit.criteria import RUBRIC_VERSION
+from audit.criteria import FOLLOWTABLE
 from audit.models import Rating, Review
 from tests import factories
 from tests.audit.conftest import levels
@@ -39,7 +39,7 @@ def test_a_review_begins_once_for_each_auditor_and_version(seated):
     first = start_review(narrative=seated.narrative, by=seated.dan, now=NOON)
 
     assert start_review(narrative=seated.narrative, by=seated.dan) == first
-    assert (first.rubric, first.started_at, first.submitted_at) == (RUBRIC_VERSION, NOON, None)
+    assert (first.rubric, first.started_at, first.submitted_at) == (FOLLOWTABLE.name, NOON, None)
     assert start_review(narrative=seated.narrative, by=seated.ben) != first
 
 
@@ -190,7 +190,7 @@ def test_submitting_needs_words_for_what_is_poor(seated):
     fill(seated)
     save_rating(narrative=seated.narrative, criterion=KEY, level="poor", words=" ", by=seated.dan)
 
-    with pytest.raises(Refused, match="Say in words what is poor about: semantic expansion"):
+    with pytest.raises(Refused, match="Say in words why it fails on: semantic expansion"):
         submit_review(narrative=seated.narrative, by=seated.dan)
 
     assert Review.objects.get().submitted_at is None

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from audit.criteria import CRITERIA, RUBRIC_VERSION, Level, Verdict, straddles_poor, verdict
-from audit.reliability import LEVEL_VALUES
+from audit.criteria import FOLLOWTABLE, MULTICONIR, Verdict, straddles, verdict
+from formats.rubrics import parse
 
-EXCELLENT, ACCEPTABLE, POOR = Level.EXCELLENT, Level.ACCEPTABLE, Level.POOR
+CRITERIA = FOLLOWTABLE.criteria
+EXCELLENT, ACCEPTABLE, POOR = FOLLOWTABLE.levels
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def rows(page, heading):
 
 
 def test_the_table_lists_the_criteria_in_their_order(page):
-    assert rows(page, "| criterion | key |") == [
+    assert rows(page, "| criterion | key | asks | poor when |") == [
         [one.name, f"`{one.key}`", one.asks, one.poor_when] for one in CRITERIA
     ]
 
@@ -36,10 +37,21 @@ def test_the_examples_are_those_of_the_review_page(page):
     ]
 
 
+def test_the_table_of_multiconir_is_that_of_the_rubric(page):
+    assert rows(page, "| criterion | key | asks | fails when |") == [
+        [one.name, f"`{one.key}`", one.asks, one.poor_when] for one in MULTICONIR.criteria
+    ]
+
+
+def test_the_rubric_that_is_shown_as_an_example_can_be_read(page):
+    example = page.partition("```\n")[2].partition("```")[0]
+
+    assert parse(example).name == "ours-1"
+
+
 def test_version_levels_and_verdicts_are_named(page):
-    assert f"`{RUBRIC_VERSION}`" in page
-    assert f"poor {LEVEL_VALUES[POOR]}, acceptable {LEVEL_VALUES[ACCEPTABLE]}" in page
-    assert f"excellent {LEVEL_VALUES[EXCELLENT]}" in " ".join(page.split())
+    assert f"`{FOLLOWTABLE.name}`" in page
+    assert "poor 0, acceptable 1, excellent 2" in " ".join(page.split())
     for word in ("rejects", "passes", "*incomplete*", "*unreviewed*"):
         assert word in page
 
@@ -56,9 +68,7 @@ def test_version_levels_and_verdicts_are_named(page):
     ],
 )
 def test_the_verdict_of_two_auditors_follows_the_page(reviews, expected):
-    keys = [one.key for one in CRITERIA]
-
-    assert verdict([dict(zip(keys, review, strict=False)) for review in reviews], 2) == expected
+    assert verdict(reviews, 2) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,4 +83,4 @@ def test_the_verdict_of_two_auditors_follows_the_page(reviews, expected):
     ],
 )
 def test_auditors_straddle_poor_when_some_say_it_and_some_do_not(levels, differ):
-    assert straddles_poor(levels) is differ
+    assert straddles(levels) is differ

@@ -131,13 +131,13 @@ def test_in_an_archived_project_nothing_is_settled(disputed):
 def test_adopting_an_answer_takes_its_grade_and_its_words(disputed):
     made = adopt(judgment=disputed.adas, cause="error", by=disputed.carla)
 
-    assert (made.relevance, made.reason) == (0, "As ada said: On a river.")
+    assert (made.relevance, made.reason) == (0, "As one of them said: On a river.")
 
 
-def test_adopting_an_answer_without_words_says_whose_it_is(disputed):
+def test_adopting_an_answer_without_words_says_that_somebody_said_it(disputed):
     made = adopt(judgment=disputed.bens, cause="error", by=disputed.carla)
 
-    assert (made.relevance, made.reason) == (2, "As ben said.")
+    assert (made.relevance, made.reason) == (2, "As one of them said.")
 
 
 def test_a_reason_of_the_lead_goes_before_the_adopted_words(disputed):
@@ -150,7 +150,7 @@ def test_an_answer_that_was_changed_meanwhile_is_not_adopted(disputed):
     Judgment.objects.filter(pk=disputed.adas.pk).update(superseded_at=NOON)
     disputed.adas.refresh_from_db()
 
-    with pytest.raises(Stale, match="ada has changed this answer"):
+    with pytest.raises(Stale, match="This answer was changed since"):
         adopt(judgment=disputed.adas, cause="error", by=disputed.carla)
 
     assert not Adjudication.objects.exists()

@@ -20,20 +20,27 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.actions import loading
+from annotate.actions import loading, looking_again
+from annotate.actions.guidelines import cases_waiting, write_guideline
 from annotate.models import (
     Assignment,
     Candidate,
+    Condition,
+    Guideline,
     InstructionPair,
     Judgment,
     Membership,
     Narrative,
     Project,
     User,
+    Verdict,
 )
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
+from audit.disagreements import Kind, Wanted, page
 from audit.models import Sample
+from audit.revealing import reveal_names
+from audit.settling_many import How, Rule, preview, settle_many
 from config.example import ensure_example
 from exporters import actions as exporting
 from exporters import releasing
@@ -48,9 +55,16 @@ NO_PAGE = {
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
-    *("audit:review_seat", "audit:rating", "audit:decision", "audit:decision_withdrawal"),
+    *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
+    "audit:batch_withdrawal",
+    *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
+    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
+    *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
+    *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
+    "audit:disagreement_count",
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
 }
@@ -159,8 +173,35 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:query": lambda scene: [
         scene.one("annotate:query", pk=scene.project.queries.earliest("pk").pk)
     ],
-    "annotate:guidelines": every("annotate:guidelines", "?edit=1"),
+    "annotate:progress": lambda scene: [
+        scene.one("annotate:progress"),
+        reverse("annotate:progress", args=["empty"]),
+    ],
+    "annotate:matrix": lambda scene: [
+        *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
+        reverse("annotate:matrix", args=["empty"]),
+    ],
+    "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
+    "annotate:person": lambda scene: [
+        scene.one("annotate:person", pk=scene.project.memberships.get(name=name).pk)
+        for name in ("ada", "carla")
+    ],
+    "audit:differences": lambda scene: [
+        scene.one("audit:differences"),
+        reverse("audit:differences", args=["empty"]),
+    ],
+    "audit:collection": lambda scene: [
+        scene.one("audit:collection"),
+        reverse("audit:collection", args=["empty"]),
+    ],
+    "annotate:guidelines": every("annotate:guidelines", "?edit=1", "?version=2&changes=1"),
+    "annotate:guideline_looks": lambda scene: [
+        scene.one("annotate:guideline_looks", version=version) + query
+        for version, query in ((1, ""), (2, ""), (2, "?query=none"))
+    ],
     "annotate:members": every("annotate:members"),
+    "annotate:categories": every("annotate:categories"),
+    "audit:rubric": every("audit:rubric", "?edit=1"),
     "annotate:settings": every("annotate:settings"),
     "annotate:loads": lambda scene: [
         scene.one("annotate:loads"),
@@ -178,9 +219,9 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:judging": of_pairs("annotate:judging", Task.JUDGE),
     "annotate:listing": of_pairs("annotate:listing", Task.JUDGE),
-    "annotate:judge": judge_pages,
+    "annotate:judge": lambda scene: judge_pages(scene) + scene.extra["annotate:judge"],
     "annotate:document": document_pages,
-    "audit:reviews": every("audit:reviews", "?state=to-decide"),
+    "audit:reviews": every("audit:reviews", "?state=to-decide", "?state=sent-back"),
     "audit:review": lambda scene: [
         reverse("audit:review", args=[scene.pair(Task.REVIEW, name).pk]) for name in ("dan", "ada")
     ],
@@ -188,8 +229,18 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("audit:story", args=[pair.pk]) for pair in scene.project.pairs.order_by("pk")[:2]
     ],
     "audit:disagreements": every("audit:disagreements", "?state=settled", "?kind=review"),
+    "audit:settling_many": every(
+        "audit:settling_many", "?rule=grade&grade=0", "?rule=person", "?query=none&rule=majority"
+    ),
+    "audit:batch": lambda scene: scene.extra["audit:batch"],
     "audit:disagreement": lambda scene: scene.extra["audit:disagreement"],
     "audit:review_disagreement": lambda scene: scene.extra["audit:review_disagreement"],
+    "audit:verdict_disagreement": lambda scene: scene.extra["audit:verdict_disagreement"],
+    "audit:check_disagreement": lambda scene: scene.extra["audit:check_disagreement"],
+    "audit:reveals": lambda scene: [
+        scene.one("audit:reveals"),
+        reverse("audit:reveals", args=["empty"]),
+    ],
     "audit:checks": lambda scene: [
         scene.one("audit:checks"),
         reverse("audit:checks", args=["empty"]),
@@ -202,7 +253,13 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "audit:sample": lambda scene: scene.extra["audit:sample"],
     "audit:check": lambda scene: scene.extra["audit:check"],
     "audit:settlement": lambda scene: scene.extra["audit:settlement"],
-    "audit:agreement": every("audit:agreement"),
+    "audit:agreement": every("audit:agreement", "?blind=1", "?query=no-such-query"),
+    "audit:agreement_machines": every("audit:agreement_machines"),
+    "audit:agreement_comparison": every("audit:agreement_comparison", "?of=&against=blind%3D1"),
+    "audit:agreement_past": lambda scene: [
+        scene.one("audit:agreement_past", pk=scene.project.agreement_reports.latest("pk").pk)
+    ],
+    "audit:agreement_reports": every("audit:agreement_reports"),
     "exporters:exports": every("exporters:exports"),
     "exporters:export": lambda scene: [
         scene.one("exporters:export", pk=export.pk)
@@ -249,9 +306,13 @@ def scene(
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
+    asked = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
-    return Scene(project, _disagreements(project) | _checks(project))
+    checks = _checks(project)
+    _differing_verdicts(project)
+    found = _disagreements(project) | checks | _batch(project, lead)
+    return Scene(project, found | asked)
 
 
 def _checks(project: Project) -> dict[str, list[str]]:
@@ -278,6 +339,39 @@ def _checks(project: Project) -> dict[str, list[str]]:
     }
 
 
+def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
+    """What was settled with one press: what people differ on of one query."""
+    last = page(lead, Wanted(kind=Kind.JUDGMENT)).items[-1]
+    how, wanted = How(Rule.GRADE, grade=0), Wanted(query=last.narrative.pair.query_id)
+    batch = settle_many(
+        wanted=wanted,
+        how=how,
+        cause="edge",
+        reason="Agreed in the meeting.",
+        token=preview(lead, wanted, how).token,
+        by=lead,
+    )
+    url = reverse("audit:batch", args=[project.slug, batch])
+    return {"audit:batch": [url]}
+
+
+def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
+    """A second version of the guidelines, to which a case led, and the page of a judgment of ada's
+    that is asked for again.
+    """
+    first = Guideline.objects.get(project=project)
+    cases = list(cases_waiting(project).values_list("narrative", "candidate"))
+    write_guideline(
+        text=f"{first.text}\n\nGrowth on a rotor counts.", by=lead, based_on=1, cases=cases
+    )
+    ada = project.memberships.get(name="ada")
+    # Where she began everything is done, and a page says so.
+    pair = ada.assignments.filter(task=Task.JUDGE).latest("pk").pair
+    said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
+    looking_again.ask(judgment=said, words="Read the end of it.", by=lead)
+    return {"annotate:judge": [reverse("annotate:judge", args=[pair.pk, said.candidate_id])]}
+
+
 def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:
     """Two releases between which a grade, a narrative and the queries have changed."""
     releasing.request_release(project=project, name="v1.0", note="For the paper.", by=lead)
@@ -293,11 +387,26 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
     finish_jobs()
 
 
+def _differing_verdicts(project: Project) -> None:
+    """Two people who differ on a condition, and one look at who judged something."""
+    judgment = Judgment.objects.current().of_people().filter(narrative__pair__project=project)
+    first = judgment.order_by("pk").first()
+    assert first is not None
+    condition = Condition.objects.create(narrative=first.narrative, number=90, text="At sea.")
+    other = factories.judgment(
+        first.narrative, first.candidate, factories.member(project, "zoe"), first.relevance
+    )
+    for said, answer in ((first, "met"), (other, "not_met")):
+        Verdict.objects.create(judgment=said, condition=condition, answer=answer)
+    reveal_names(narrative=first.narrative, by=project.memberships.get(name="carla"))
+
+
 def _disagreements(project: Project) -> dict[str, list[str]]:
     """The pages of what people differ on: the first that is open of each kind, and one settled."""
     client = _signed_in("carla")
-    found: dict[str, list[str]] = {"audit:disagreement": [], "audit:review_disagreement": []}
-    for asked in ("?kind=judgment", "?kind=review", "?state=settled"):
+    kinds = ("disagreement", "verdict_disagreement", "review_disagreement", "check_disagreement")
+    found: dict[str, list[str]] = {f"audit:{kind}": [] for kind in kinds}
+    for asked in (*(f"?kind={kind.value}" for kind in Kind), "?state=settled"):
         address = reverse("audit:disagreements", args=[project.slug]) + asked
         for row in client.get(address).context["rows"][:1]:
             path = row["url"].partition("?")[0]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from audit.models import Check, Sample
-from tests.audit.checking import claimed_scene
+from tests.audit.checking import claimed_scene, draw, say
 
 # What is claimed, and what ada and ben press of each. C goes to dan, who presses 0.
 CLAIMED = {"C1": {"A": 0, "B": 1}, "S1": {"C": 2, "D": 2}}
@@ -126,3 +126,100 @@ def test_a_label_can_be_left_for_later(tides, new_person):
     expect(page.locator(".document .id")).not_to_have_text(first)
     press(page, "q")
     expect(page.get_by_text("You have checked 0 of 4 labels.")).to_be_visible()
+
+
+def test_what_cannot_be_judged_is_said_by_keys_and_a_third_settles(tides, new_person):
+    sample = draw(tides, stratify=Sample.Stratify.NONE, size=4)
+    page = new_person("ada")
+    page.goto(f"/samples/{sample.pk}/checking/")
+
+    page.keyboard.press("c")
+    expect(page.get_by_label("What is missing to judge it?")).to_be_focused()
+    page.keyboard.type("It is cut off.")
+    press(page, "Control+Enter")
+
+    said = Check.objects.current().get()
+    assert (said.relevance, said.cannot_judge, said.words) == (None, True, "It is cut off.")
+    doc_id = said.item.candidate.document.doc_id
+    say(sample, doc_id, ben=1)
+    dan = new_person("dan")
+    dan.goto(f"/samples/{sample.pk}/settling/")
+    expect(dan.locator(".check__said")).to_contain_text("cannot judge")
+    expect(dan.locator(".check__said")).to_contain_text("It is cut off.")
+    press(dan, "2")
+    assert Check.objects.current().get(place=3).relevance == 2
+
+
+def test_words_are_marked_and_found_as_on_the_judge_page(tides, new_person):
+    for candidate in tides.candidates.values():
+        candidate.document.body.text = "A question of mills. The mills stand. A question more."
+        candidate.document.body.save()
+    sample = draw(tides, stratify=Sample.Stratify.NONE, size=4)
+    page = new_person("ada")
+    page.goto(f"/samples/{sample.pk}/checking/")
+
+    expect(page.locator("[data-marks-status]")).to_have_text("2 marked")
+    page.keyboard.press("j")
+    expect(page.locator("[data-marks-status]")).to_have_text("1 of 2 marked")
+    page.keyboard.press("/")
+    page.keyboard.type("mills")
+    expect(page.locator("[data-find-status]")).to_have_text("2 found")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-find-status]")).to_have_text("1 of 2 found")
+    page.keyboard.press("Escape")
+    page.keyboard.press("m")
+    expect(page.locator("[data-marks-status]")).to_have_text("")
+    # The keys still grade, and the words one looks for stay for the next document.
+    press(page, "1")
+    expect(page.locator("[data-find-status]")).to_have_text("2 found")
+    assert Check.objects.current().get().relevance == 1
+
+
+@pytest.fixture
+def counted(tides):
+    """Both documents of S1 are claimed to meet two of its three conditions."""
+    for number in (1, 2, 3):
+        tides.narratives["S1"].conditions.create(number=number, text=f"It has mill {number}.")
+    tides.asked = tides.asked._replace(asks=Sample.Asks.COUNT)
+    return draw(tides, stratify=Sample.Stratify.NONE, size=2)
+
+
+def test_conditions_are_answered_by_keys_and_counted(tides, counted, new_person, accessibility):
+    page = new_person("ada")
+    page.goto(f"/samples/{counted.pk}/checking/")
+    rows = page.locator("[data-row=condition]")
+    expect(rows.nth(0)).to_have_attribute("data-current", "")
+    assert accessibility(page) == []
+
+    page.keyboard.press("a")
+    page.keyboard.press("s")
+    expect(page.locator("[data-conditions-sum]")).to_have_text("1 of 3 met")
+    page.keyboard.press("Enter")
+    # One is open: it is gone to, and nothing is sent.
+    expect(rows.nth(2)).to_have_attribute("data-current", "")
+    assert not Check.objects.exists()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("a")
+    page.keyboard.press("a")
+    expect(page.locator("[data-conditions-sum]")).to_have_text("3 of 3 met")
+    press(page, "Enter")
+
+    said = Check.objects.current().get()
+    assert (said.relevance, sorted(said.verdicts.values())) == (3, ["met", "met", "met"])
+    for key in "asd":
+        page.keyboard.press(key)
+    press(page, "Enter")
+    unsure = Check.objects.current().exclude(pk=said.pk).get()
+    assert (unsure.relevance, unsure.cannot_judge) == (None, True)
+    expect(page.get_by_text("There is nothing more for you to check")).to_be_visible()
+
+
+def test_without_script_conditions_are_radios(tides, counted, new_person):
+    page = new_person("ada", java_script_enabled=False)
+    page.goto(f"/samples/{counted.pk}/checking/")
+
+    for row in page.locator("[data-row=condition]").all():
+        row.get_by_text("Not met").click()
+    page.locator("#count").click()
+
+    assert Check.objects.current().get().relevance == 0

@@ -11,8 +11,8 @@ from annotate.actions.pool import Sitting
 
 ASK = """async ([address, cases]) => {
     const { Sitting } = await import(address);
-    return cases.map(({ order, said, after }) => {
-        const at = new Sitting({ order, said });
+    return cases.map(({ order, said, asked, after }) => {
+        const at = new Sitting({ order, said, asked });
         return [at.total, at.settled, at.done, at.next(), at.next(after), at.before(after),
                 at.behind(after)];
     });
@@ -21,13 +21,13 @@ ASK = """async ([address, cases]) => {
 
 def cases() -> list[dict[str, Any]]:
     """A thousand sittings: up to nine documents, each judged, flagged in one of three ways, or
-    neither.
+    neither; some of what was said is asked for again.
     """
     draw = random.Random(20_250_101)
     made = []
     for _ in range(1_000):
         order = draw.sample(range(1, 100), draw.randint(1, 9))
-        said = {}
+        said: dict[int, list[Any]] = {}
         for candidate in order:
             match draw.randrange(6):
                 case 0 | 1:
@@ -36,8 +36,9 @@ def cases() -> list[dict[str, Any]]:
                     said[candidate] = ["flag", "later", f"f{candidate}"]
                 case 3:
                     kind = draw.choice(["cannot_judge", "problem"])
-                    said[candidate] = ["flag", kind, f"f{candidate}"]
-        made.append({"order": order, "said": said, "after": draw.choice(order)})
+                    said[candidate] = ["flag", kind, f"x{candidate}"]
+        asked = [uuid for _, _, uuid in said.values() if uuid[0] != "x" and draw.randrange(3) == 0]
+        made.append({"order": order, "said": said, "asked": asked, "after": draw.choice(order)})
     return made
 
 
@@ -48,6 +49,11 @@ def told_by_the_server(case: dict[str, Any]) -> list[Any]:
         order=case["order"],
         judged={candidate: value for candidate, (kind, value, _) in said if kind == "judgment"},
         flagged={candidate: value for candidate, (kind, value, _) in said if kind == "flag"},
+        again=frozenset(
+            candidate
+            for candidate, (kind, _, uuid) in said
+            if kind == "judgment" and uuid in case["asked"]
+        ),
     )
     after = case["after"]
     return [

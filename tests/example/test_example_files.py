@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from audit.criteria import CRITERION_KEYS, RUBRIC_VERSION, Level, straddles_poor
+from audit.criteria import FOLLOWTABLE, Level, straddles
 from formats.records import (
     AdjudicationRecord,
     DecisionRecord,
@@ -481,20 +481,23 @@ def test_what_a_person_says_comes_after_the_narrative_and_in_order() -> None:
 
 def test_reviews_answer_all_six_criteria_and_poor_has_words() -> None:
     for review in reviews():
-        assert tuple(rating.criterion for rating in review.ratings) == CRITERION_KEYS
-        assert review.rubric == RUBRIC_VERSION
+        assert tuple(rating.criterion for rating in review.ratings) == FOLLOWTABLE.keys
+        assert review.rubric == FOLLOWTABLE.name
         for rating in review.ratings:
-            assert Level(rating.level) is not Level.POOR or rating.words
+            assert rating.level != "poor" or rating.words
 
 
 def test_auditors_straddle_poor_once_and_agree_on_poor_once() -> None:
     levels: dict[tuple[str, str], list[Level]] = {}
     for review in reviews():
         for rating in review.ratings:
-            levels.setdefault((review.pair_id, rating.criterion), []).append(Level(rating.level))
+            level = FOLLOWTABLE.levels[["excellent", "acceptable", "poor"].index(rating.level)]
+            levels.setdefault((review.pair_id, rating.criterion), []).append(level)
 
-    straddling = [key for key, given in levels.items() if straddles_poor(given)]
-    poor = [key for key, given in levels.items() if given == [Level.POOR, Level.POOR]]
+    straddling = [key for key, given in levels.items() if straddles(given)]
+    poor = [
+        key for key, given in levels.items() if [level.value for level in given] == ["poor", "poor"]
+    ]
 
     assert straddling == [("908_1", "constraint_abstraction")]
     assert poor == [("908_2", "semantic_expansion")]

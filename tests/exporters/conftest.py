@@ -21,7 +21,7 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from audit.criteria import CRITERIA
+from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
 from exporters import actions, releasing
 from exporters.models import Release
@@ -119,11 +119,23 @@ class Tides:
             at=LATER,
         )
         review = Review.objects.create(
-            narrative=under, auditor=self.dan, rubric="1", started_at=AT, submitted_at=LATER
+            narrative=under,
+            auditor=self.dan,
+            rubric=FOLLOWTABLE.name,
+            started_at=AT,
+            submitted_at=LATER,
         )
-        for criterion in reversed(CRITERIA):
-            Rating.objects.create(review=review, criterion=criterion.key, level="acceptable")
-        Review.objects.create(narrative=under, auditor=self.ben, rubric="1", started_at=AT)
+        for criterion in reversed(FOLLOWTABLE.criteria):
+            Rating.objects.create(
+                review=review,
+                criterion=criterion.key,
+                level="acceptable",
+                place=1,
+                rejects=False,
+            )
+        Review.objects.create(
+            narrative=under, auditor=self.ben, rubric=FOLLOWTABLE.name, started_at=AT
+        )
         Decision.objects.create(narrative=under, outcome="accepted", by=self.carla, at=LATER)
 
     def _query_303(self) -> None:

@@ -16,7 +16,7 @@ from tests.exporters.conftest import Tides
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
     "trec": "b6f813a31ad11ee1de2ab83697e5b252073539aeaff80ed602ceefb7f0267430",
-    "jsonl": "03e1a5fd427ba5292d870524c334a27f3e41d6f97c47bf71cb2c70afd3cc436b",
+    "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
 }
 
 

@@ -21,16 +21,19 @@ from formats.records import (
     AdjudicationRecord,
     Claim,
     ConditionRecord,
+    CriterionRecord,
     DecisionRecord,
     Doc,
     Evidence,
     FlagRecord,
     JudgmentRecord,
+    LevelRecord,
     NarrativeRecord,
     PairRecord,
     Qrel,
     RatingRecord,
     ReviewRecord,
+    RubricRecord,
     RunLine,
     Topic,
     VerdictRecord,
@@ -181,6 +184,24 @@ def several(records: st.SearchStrategy[Any], *key: str) -> st.SearchStrategy[lis
     )
 
 
+SLUGS = st.text("abcxyz019_-", min_size=1, max_size=20).filter(lambda one: one[0] not in "_-")
+WORDS = TEXT.map(str.strip)
+LEVELS = st.lists(
+    st.builds(LevelRecord, SLUGS, NAMES.map(lambda name: name[:40].strip()), WORDS, st.just(False)),
+    min_size=2,
+    max_size=9,
+    unique_by=(lambda level: level.value, lambda level: level.name.casefold()),
+).map(lambda levels: (*levels[:-1], levels[-1]._replace(rejects=True)))
+CRITERIA = st.lists(
+    st.builds(CriterionRecord, SLUGS, NAMES, NAMES, WORDS, WORDS, WORDS),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda criterion: criterion.key,
+).map(tuple)
+RUBRICS = st.builds(
+    RubricRecord, NAMES.map(str.strip).filter(str.isprintable), NAMES, LEVELS, CRITERIA
+)
+
 RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
     "trec-topics": several(SGML_TOPICS, "query_id"),
     "trec-topics-xml": several(LAID_OUT_TOPICS, "query_id"),
@@ -198,6 +219,7 @@ RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
         several(PAIRS, "pair_id"), several(CLAIMS, "pair_id", "doc_id", "rater")
     ).map(lambda parts: parts[0] + parts[1]),
     "judgments-csv": several(ROW_JUDGMENTS, "query_id", "doc_id", "annotator"),
+    "rubric-json": several(RUBRICS, "name"),
     "judgments-jsonl": st.lists(
         JUDGMENTS | FLAGS | ADJUDICATIONS | REVIEWS | DECISIONS, min_size=1, max_size=5
     ),

@@ -1,4 +1,7 @@
-"""`manage.py agreement PROJECT [--json]`: how much a project's people agree, computed now."""
+"""`manage.py agreement PROJECT [--by …] [--json]`: how much a project's people agree, computed now.
+
+What people say among themselves; with `--by machine` alone, what they say against machines.
+"""
 
 from __future__ import annotations
 
@@ -7,57 +10,100 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotate.errors import Refused
 from annotate.models import Project
-from audit.figures import Line, tables
+from audit.figures import Line, Table, against_machines, lonely, tables
 from audit.models import RESAMPLES, SEED
-from audit.reliability import COEFFICIENTS, agreement_of
+from audit.reliability import COEFFICIENTS, SPLITS, agreement_of
+from audit.scopes import Scope, scope_of, words
+
+# What is printed unless one asks for something else.
+_USUAL = ("pair", "query", "criterion", "self")
 
 
 class Command(BaseCommand):
-    """Computes the agreement of one project and prints it; nothing is stored."""
+    """Computes the agreement in a project, or a part of it, and prints it; nothing is stored."""
 
     help = "Compute how much the people of a project agree, and print it with what it was of."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's short name")
+        parser.add_argument(
+            "--by",
+            action="append",
+            choices=SPLITS,
+            metavar="SPLIT",
+            help=f"split the figures; may be given several times: {', '.join(SPLITS)}",
+        )
         parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+        part = parser.add_argument_group("a part of the project")
+        part.add_argument("--query", metavar="ID", help="one query")
+        part.add_argument("--category", metavar="KEY", help="one category of instructions")
+        part.add_argument("--side", help="one side of the narratives")
+        part.add_argument("--criterion", metavar="KEY", help="reviews on one criterion")
+        part.add_argument("--people", nargs=2, metavar="NAME", help="two people")
+        part.add_argument(
+            "--guideline", metavar="VERSION", help="what was said under one version; 0: before any"
+        )
+        part.add_argument("--week", metavar="DAY", help="judged in the week of a day: 2026-11-16")
+        part.add_argument("--blind", action="store_true", help="blind judgments only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"There is no project {options['project']!r}.")
-        figures = agreement_of(project, seed=SEED, resamples=RESAMPLES)
+        one, other = options["people"] or ("", "")
+        try:
+            scope = scope_of(project, {**options, "one": one, "other": other})
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        by = options["by"] or (SPLITS if options["json"] else _USUAL)
+        figures = agreement_of(project, seed=SEED, resamples=RESAMPLES, scope=scope, by=by)
         if options["json"]:
             self.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(_lines(figures)))
+            self.stdout.write("\n".join(_lines(figures, scope, machines=list(by) == ["machine"])))
 
 
-def _lines(figures: dict[str, Any]) -> list[str]:
-    found = tables(figures)
-    lines = [f"Agreement of {figures['project']}, {figures['computed_at']}"]
-    if not found:
+def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str]:
+    found = [one.table for one in against_machines(figures)] if machines else tables(figures)
+    of = f" ({words(scope)})" if scope else ""
+    lines = [f"Agreement of {figures['project']}{of}, {figures['computed_at']}"]
+    if not found and machines:
+        lines.append("No machine has judged anything here.")
+    elif not found and (alone := lonely(figures)):
+        lines.append(f"No two people answered the same here; there is: {', '.join(alone)}.")
+    elif not found and scope:
+        lines.append("Nobody has answered anything in this part. Ask for a larger one.")
+    elif not found:
         lines.append("Nobody has judged or reviewed anything yet.")
     for table in found:
-        lines += ["", f"{table.title}"]
-        for line in table.lines:
-            lines += ["", f"  {line.label}: {_counts(line, table.unit)}"]
-            lines += [f"    {one['title']:<{_WIDTH}}  {_shown(one)}" for one in line.coefficients]
+        lines += _of_table(table)
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
         f"Intervals: 95 % percentile bootstrap over units, {figures['resamples']:,} resamples, "
         f"seed {figures['seed']}. Scale: {', '.join(map(str, figures['scale']))}."
     )
+    lines.append(f"Sum of what was counted: {figures['sha256']}.")
+    return lines
+
+
+def _of_table(table: Table) -> list[str]:
+    lines = ["", f"{table.title}"]
+    for line in table.lines:
+        lines += ["", f"  {line.label}: {_counts(line, table)}"]
+        lines += [f"    {one['title']:<{_WIDTH}}  {_shown(one)}" for one in line.coefficients]
     return lines
 
 
 _WIDTH = max(map(len, COEFFICIENTS.values()))
 
 
-def _counts(line: Line, unit: str) -> str:
-    people = "person" if len(line.raters) == 1 else "people"
-    counts = f"{line.units:,} {unit} shared, {len(line.raters)} {people}"
+def _counts(line: Line, table: Table) -> str:
+    by = "person" if len(line.raters) == 1 else table.by
+    unit = table.one_unit if line.units == 1 else table.unit
+    counts = f"{line.units:,} {unit} shared, {len(line.raters)} {by}"
     return "; ".join(
         [counts, *(f"{entry['units']:,} {entry['reason']}" for entry in line.excluded)]
     )

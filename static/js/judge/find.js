@@ -10,7 +10,7 @@ const KEPT = "rejudge.find";
 const PAINTED = 5_000;
 const PAUSE = 250;
 const form = document.querySelector("[data-find]");
-const root = document.querySelector(".judge");
+const root = document.querySelector(".judge, .check");
 
 if (form && root && canMark) {
   const field = form.querySelector("input");
@@ -187,5 +187,5 @@ if (form && root && canMark) {
   field.value = sessionStorage.getItem(KEPT) ?? "";
   open(field.value !== "");
   form.hidden = false;
-  show(document.querySelector(".judge__sheet"));
+  show(document.querySelector(".judge__sheet, .check__sheet"));
 }

@@ -19,7 +19,8 @@ const clock = watched(new Clock());
 const heard = new Set(); // the UUIDs of what was said since the page was drawn
 const unsure = new Set(); // what is taken back without that what it had replaced is known here
 
-const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative;
+// What comes again on the judge page (given there by another number) is no row here.
+const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && sitting.position(entry.candidate) > 0;
 const part = () => root.querySelector("[data-part]");
 const rows = () => [...part().querySelectorAll("[data-row]")];
 const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);
@@ -42,6 +43,9 @@ function mark(kind, value) {
 function draw(row) {
   const said = sitting.said(candidateOf(row));
   row.querySelector("[data-said]").replaceChildren(said ? mark(said.kind, said.value) : "");
+  const wishes = [...row.querySelectorAll("[data-again]")];
+  const wish = sitting.asked(candidateOf(row)) ? (wishes.find((one) => one.dataset.again === said.uuid) ?? wishes.at(-1)) : null;
+  for (const one of wishes) one.hidden = one !== wish;
   for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(said?.kind === "judgment" && said.value === Number(button.value));
 }
 
@@ -49,11 +53,12 @@ function draw(row) {
 const rest = () => (document.getElementById("undo").disabled = sitting.last() === null);
 
 function count() {
-  const counts = { "": sitting.total, open: 0, later: 0, aside: 0 };
+  const counts = { "": sitting.total, open: 0, later: 0, aside: 0, again: 0 };
   for (const candidate of sitting.order) {
     const said = sitting.said(candidate);
     const group = !said ? "open" : said.kind === "judgment" ? String(said.value) : said.value === "later" ? "later" : "aside";
     counts[group] = (counts[group] ?? 0) + 1;
+    if (said?.kind === "judgment" && sitting.asked(candidate)) counts.again += 1;
   }
   const written = new Intl.NumberFormat(document.documentElement.lang);
   for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
@@ -130,6 +135,8 @@ async function open(row) {
   const candidate = candidateOf(row);
   if (await stack.ensure(candidate)) place.replaceChildren(...stack.get(candidate).childNodes);
   else place.remove();
+  // The row says already what it is asked again for.
+  for (const one of place.querySelectorAll("[data-again]")) one.remove();
   paintMarks();
   // One reads from the top.
   if (row === current() && row.getBoundingClientRect().bottom > innerHeight) row.scrollIntoView({ block: "start" });
@@ -184,8 +191,8 @@ async function say(row, kind, fields, words) {
 function grade(row, button, pressed) {
   const value = Number(button.value);
   const said = sitting.said(candidateOf(row));
-  // Nothing new: what it holds besides stays.
-  if (said?.kind === "judgment" && said.value === value) return step(1);
+  // Nothing new: what it holds besides stays. Who is asked to look again answers with the same grade, too.
+  if (said?.kind === "judgment" && said.value === value && !sitting.asked(candidateOf(row))) return step(1);
   if (root.dataset.needsConditions) return send(row, root.dataset.needsConditions);
   if (row.dataset.wanted?.split(" ").includes(button.value)) return send(row, root.dataset.needsEvidence);
   if ("more" in row.dataset && said) return send(row, root.dataset.needsPage);
@@ -299,5 +306,5 @@ function ready() {
 for (const said of await unknown(given.pair)) if (ours(said)) hear(said);
 ready();
 const wanted = new URLSearchParams(location.search).get("at");
-go((wanted && rowOf(wanted)) || rows().find((row) => !sitting.said(candidateOf(row))) || rows()[0], false);
+go((wanted && rowOf(wanted)) || rows().find((row) => sitting.asked(candidateOf(row))) || rows().find((row) => !sitting.said(candidateOf(row))) || rows()[0], false);
 delete root.dataset.keysWait;

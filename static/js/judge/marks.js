@@ -6,7 +6,7 @@ import { reveal } from "./reveal.js";
 // Of a very long document these are painted at once, and the rest when the document is there.
 const AT_ONCE = 1_000;
 const tools = document.querySelector("[data-marks-tools]");
-const root = document.querySelector(".judge");
+const root = document.querySelector(".judge, .check");
 
 if (tools && root && canMark) {
   const status = tools.querySelector("[data-marks-status]");
@@ -77,5 +77,5 @@ if (tools && root && canMark) {
   });
   toggle.ariaPressed = String(wantsMarks());
   tools.hidden = false;
-  show(document.querySelector(".judge__sheet"));
+  show(document.querySelector(".judge__sheet, .check__sheet"));
 }

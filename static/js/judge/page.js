@@ -75,6 +75,7 @@ function draw(long) {
   const flag = part("flag");
   flag.hidden = short?.kind !== "flag";
   if (!flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
+  for (const one of place.querySelectorAll("[data-again]")) one.hidden = one !== wish();
   const progress = document.querySelector("#judge-progress progress");
   progress.max = Math.max(1, sitting.total);
   progress.value = sitting.settled;
@@ -82,6 +83,13 @@ function draw(long) {
   document.getElementById("undo").disabled = sitting.last() === null;
   way("previous", current === null ? (sitting.order.at(-1) ?? null) : sitting.before(current));
   way("next", current === null ? null : sitting.behind(current));
+}
+
+// What a lead asks of the document on the page, if it goes with what stands of it: also where that was put off just now.
+function wish() {
+  if (current === null || !sitting.asked(current)) return null;
+  const wishes = [...place.querySelectorAll("[data-again]")];
+  return wishes.find((one) => one.dataset.again === sitting.said(current).uuid) ?? wishes.at(-1) ?? null;
 }
 
 function way(id, candidate) {
@@ -153,6 +161,8 @@ function arrive(sheet, long) {
   document.getElementById("list").search = `?at=${current}`;
   root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, sheet, said: long } }));
   spoken.textContent = words("document", { position: number.format(sitting.position(current)), total: number.format(sitting.total), title: sheet.dataset.label });
+  const asks = wish()?.querySelector("p").textContent.trim();
+  if (asks) spoken.textContent += ` ${asks}`;
   visited.unshift(current);
   visited.length = Math.min(visited.length, BEHIND);
 }

@@ -6,12 +6,14 @@ export class Sitting {
   #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
   #byCandidate = new Map();
   #byUuid = new Map();
+  #asked; // UUIDs of the statements with which a lead's wish to look again is shown
   #places;
 
   // `said`: candidate -> [kind, value, uuid]; `history`: the candidates of `said` that can be taken back, the earliest first
-  // (what came from a file stays).
-  constructor({ order, said = {}, history = [] }) {
+  // (what came from a file stays). `asked`: what a lead wants looked at again, by the UUID of what was said.
+  constructor({ order, said = {}, history = [], asked = [] }) {
     this.order = order;
+    this.#asked = new Set(asked);
     this.#places = new Map(order.map((candidate, place) => [candidate, place]));
     const known = new Set(history);
     const rest = Object.keys(said).map(Number).filter((candidate) => !known.has(candidate));
@@ -44,6 +46,8 @@ export class Sitting {
       return;
     }
     const before = this.#byUuid.get(entry.uuid);
+    // What is put off is still asked for.
+    if (entry.flag === "later" && this.asked(entry.candidate)) this.#asked.add(entry.uuid);
     if (before) before.refused = false;
     else this.#add({ candidate: entry.candidate, kind: entry.kind, value: entry.kind === "flag" ? entry.flag : entry.relevance, uuid: entry.uuid });
   }
@@ -64,6 +68,11 @@ export class Sitting {
   // What stands of a candidate: {kind: "judgment" | "flag", value, uuid}, or null.
   said(candidate) {
     return this.#byCandidate.get(candidate)?.findLast((one) => !one.undoneBy && !one.refused) ?? null;
+  }
+
+  // Whether a lead's wish to look again goes with what stands.
+  asked(candidate) {
+    return this.#asked.has(this.said(candidate)?.uuid);
   }
 
   // The statement to be taken back next, or null. Of one that was `given` it is not known here what it had replaced.
@@ -88,7 +97,7 @@ export class Sitting {
     return this.order.filter((candidate) => this.#isSettled(candidate) && this.said(candidate).kind === "flag").length;
   }
 
-  // The next document to judge: onward from `after`, then around; what was put off comes last.
+  // The next document to judge: onward from `after`, then around; what is asked for again comes first, what was put off last.
   next(after = null) {
     return this.upcoming(after, 1)[0] ?? null;
   }
@@ -96,15 +105,19 @@ export class Sitting {
   // The documents that come after `after` if each is judged in its turn, at most `count`.
   upcoming(after, count) {
     const start = this.#places.has(after) ? this.#places.get(after) + 1 : 0;
+    const again = [];
     const fresh = [];
     const later = [];
-    for (let step = 0; step < this.order.length && fresh.length < count; step++) {
+    // Where nothing is asked for again, no more is looked at than is wanted.
+    const whole = this.#asked.size > 0;
+    for (let step = 0; step < this.order.length && (whole || fresh.length < count); step++) {
       const candidate = this.order[(start + step) % this.order.length];
       const said = this.said(candidate);
       if (!said) fresh.push(candidate);
       else if (said.kind === "flag" && said.value === "later") later.push(candidate);
+      else if (whole && this.asked(candidate)) again.push(candidate);
     }
-    return [...fresh, ...later].slice(0, count);
+    return [...again, ...fresh, ...later].slice(0, count);
   }
 
   // The neighbours, judged or not.
@@ -123,6 +136,6 @@ export class Sitting {
 
   #isSettled(candidate) {
     const said = this.said(candidate);
-    return said !== null && !(said.kind === "flag" && said.value === "later");
+    return said !== null && !(said.kind === "flag" && said.value === "later") && !this.#asked.has(said.uuid);
   }
 }

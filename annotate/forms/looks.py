@@ -1,0 +1,77 @@
+"""Which judgments are to be looked at again under a new version of the guidelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.actions.looking_again import MAX_WORDS, Which
+from annotate.models import Project, Query
+
+
+class WhichForm(forms.Form):
+    """Which of the older judgments are meant; everything may be left open."""
+
+    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
+    grade = forms.TypedChoiceField(
+        label=_lazy("Judged as"), coerce=int, empty_value=None, required=False
+    )
+    among = forms.ChoiceField(
+        label=_lazy("Documents"),
+        choices=[
+            ("", _lazy("All")),
+            ("differing", _lazy("Those that people judged differently")),
+            ("cases", _lazy("Those of the cases")),
+        ],
+        required=False,
+    )
+
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._project = project
+        self.fields["grade"].choices = [  # type: ignore[attr-defined]
+            ("", _("Any grade")),
+            *((one.value, str(one)) for one in project.grades.order_by("value")),
+        ]
+
+    def clean_query(self) -> int | None:
+        """Turn a query's id into its key."""
+        query_id = self.cleaned_data["query"]
+        if not query_id:
+            return None
+        key = (
+            Query.objects.filter(project=self._project, query_id=query_id)
+            .values_list("pk", flat=True)
+            .first()
+        )
+        if key is None:
+            raise forms.ValidationError(
+                _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
+            )
+        return int(key)
+
+    def which(self) -> Which:
+        """Return what is meant; the form is valid."""
+        given = self.cleaned_data
+        return Which(
+            query=given["query"],
+            grade=given["grade"],
+            differing=given["among"] == "differing",
+            cases=given["among"] == "cases",
+        )
+
+
+class LooksForm(forms.Form):
+    """The words that go with the wish, and which count the lead saw."""
+
+    words = forms.CharField(
+        label=_lazy("What you tell them"),
+        max_length=MAX_WORDS,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        help_text=_lazy("Stands above each document. Say nothing of what others answered."),
+        error_messages={"required": _lazy("Say in a few words what to look at.")},
+    )
+    token = forms.CharField(max_length=100, widget=forms.HiddenInput)

@@ -1,0 +1,86 @@
+"""How long what is left will take at the pace of the last days. No Django here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date, timedelta
+from enum import StrEnum
+from statistics import fmean, stdev
+from typing import Final, NamedTuple
+
+# Nobody plans farther ahead.
+FARTHEST = timedelta(days=3_650)
+# How many days one can look back on, and so the degrees of freedom there can be.
+LONGEST = 28
+# Of Student's t for an interval of 80 %: the 0.90 quantile for 1, 2, ... 27 degrees of freedom.
+_T80: Final = (
+    *(3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383),
+    *(1.372, 1.363, 1.356, 1.350, 1.345, 1.341, 1.337, 1.333, 1.330),
+    *(1.328, 1.325, 1.323, 1.321, 1.319, 1.318, 1.316, 1.315, 1.314),
+)
+
+
+class Unknown(StrEnum):
+    """Why there is no estimate."""
+
+    NOTHING_ASKED = "nothing_asked"
+    NOTHING_LEFT = "nothing_left"
+    NOTHING_DONE = "nothing_done"
+    TOO_LITTLE = "too_little"
+
+
+class Estimate(NamedTuple):
+    """When what is left will be done, and what that was computed from.
+
+    `pace` is the mean of what was done a day, `slow` and `fast` its interval of 80 %. The days are
+    None where they lie too far away to be named, `latest` also where the slowest pace is none.
+    """
+
+    left: int
+    days: int
+    done: int
+    pace: float
+    slow: float
+    fast: float
+    soonest: date | None
+    latest: date | None
+
+
+def estimate(
+    left: int, done: Sequence[int], today: date, *, asked: bool = True
+) -> Estimate | Unknown:
+    """Return when `left` pieces of work will be done.
+
+    `done` are the pieces done on each of the last whole days, oldest first, at most LONGEST of
+    them: days on which nothing was done before the first piece are not looked at. `asked` says
+    whether there is any work at all. The end is counted from tomorrow on.
+    """
+    if not asked:
+        return Unknown.NOTHING_ASKED
+    if left <= 0:
+        return Unknown.NOTHING_LEFT
+    if not any(done):
+        return Unknown.NOTHING_DONE
+    if len(done) < 2 or sum(1 for count in done if count) < 2:
+        return Unknown.TOO_LITTLE
+    pace = fmean(done)
+    apart = _T80[len(done) - 2] * stdev(done) / math.sqrt(len(done))
+    slow, fast = max(pace - apart, 0.0), pace + apart
+    return Estimate(
+        left,
+        len(done),
+        sum(done),
+        pace,
+        slow,
+        fast,
+        _end(left, fast, today),
+        _end(left, slow, today),
+    )
+
+
+def _end(left: int, pace: float, today: date) -> date | None:
+    if pace <= 0 or left / pace > FARTHEST.days:
+        return None
+    # What divides evenly in tenths does not in binary: 3 / 0.1 is a little more than 30.
+    return today + timedelta(days=math.ceil(left / pace - 1e-9))

@@ -1,0 +1,115 @@
+"""What must hold of a pair's documents under its altered narrative. No Django here.
+
+The relevant set only shrinks, at least one document drops out of it, and enough documents comply
+with the instruction and violate it, so that a system can be told from another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+# Documents that comply, and documents that violate, which every instruction has at least.
+BALANCE = 3
+
+
+class Change(StrEnum):
+    """What became of a document whose relevance under the altered narrative is known."""
+
+    KEPT = "kept"
+    DROPPED = "dropped"
+    # Relevant now and not before: a narrower narrative lets nothing in.
+    GREW = "grew"
+    # It was not relevant, and is not.
+    STAYED = "stayed"
+
+
+def change(before: int | None, now: int, relevant_from: int) -> Change:
+    """Say what became of a document. `before` is None where nothing is known from before."""
+    was = before is not None and before >= relevant_from
+    if now >= relevant_from:
+        return Change.KEPT if was or before is None else Change.GREW
+    return Change.DROPPED if was else Change.STAYED
+
+
+class Promise(StrEnum):
+    """How a promise stands. It is broken only where nothing that is still open could mend it."""
+
+    KEPT = "kept"
+    NOT_YET = "not_yet"
+    BROKEN = "broken"
+
+
+class Rule(StrEnum):
+    """What must hold of every pair."""
+
+    SHRINKING = "shrinking"
+    CHANGE = "change"
+    BALANCE = "balance"
+
+
+@dataclass
+class Counts:
+    """The documents of a pair by what became of them.
+
+    `stayed` are those that were not relevant and are not; `unknown_before` those judged not
+    relevant of which nothing is known from before: they violate the instruction, and nobody can
+    say that they dropped out.
+    """
+
+    kept: int = 0
+    dropped: int = 0
+    grew: int = 0
+    stayed: int = 0
+    unknown_before: int = 0
+    disputed: int = 0
+    unjudged: int = 0
+
+    @property
+    def open(self) -> int:
+        """Documents of which nobody knows yet."""
+        return self.disputed + self.unjudged
+
+    @property
+    def spoken(self) -> bool:
+        """Whether anybody has said anything of the pair."""
+        return any(getattr(self, one.name) for one in fields(self) if one.name != "unjudged")
+
+    @property
+    def compliant(self) -> int:
+        """Documents that are relevant under the altered narrative."""
+        return self.kept + self.grew
+
+    @property
+    def violating(self) -> int:
+        """Documents that the altered narrative rules out."""
+        return self.dropped + self.unknown_before
+
+    def add(self, before: int | None, now: int, relevant_from: int) -> Change:
+        """Count a document whose relevance is known, and say what became of it."""
+        became = change(before, now, relevant_from)
+        name = "unknown_before" if before is None and became is Change.STAYED else became.value
+        setattr(self, name, getattr(self, name) + 1)
+        return became
+
+    def promise(self, rule: Rule) -> Promise:
+        """Say how a rule stands with these documents."""
+        if rule is Rule.SHRINKING:
+            # A document that is open may still grow; until one has, the set has only shrunk.
+            return Promise.BROKEN if self.grew else Promise.KEPT
+        if rule is Rule.CHANGE:
+            kept = bool(self.dropped or self.unknown_before)
+            return _promise(kept, hopeful=self.open > 0)
+        missing = lacking(self.compliant) + lacking(self.violating)
+        return _promise(not missing, hopeful=self.open >= missing)
+
+
+def lacking(documents: int) -> int:
+    """How many more documents of a kind an instruction needs."""
+    return max(BALANCE - documents, 0)
+
+
+def _promise(kept: bool, *, hopeful: bool) -> Promise:
+    if kept:
+        return Promise.KEPT
+    return Promise.NOT_YET if hopeful else Promise.BROKEN

@@ -1,0 +1,100 @@
+"""How the instructions of a project cover its taxonomy, and what was decided on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from audit.models import Decision, Review
+
+
+@dataclass
+class Covered:
+    """One category with its pairs. A pair that was sent back once may be accepted since."""
+
+    key: str
+    name: str
+    sentence: str = ""
+    # Whether the project's taxonomy has it.
+    known: bool = True
+    pairs: int = 0
+    accepted: int = 0
+    revised: int = 0
+    removed: int = 0
+
+    @property
+    def undecided(self) -> int:
+        """Pairs that are neither accepted nor removed."""
+        return self.pairs - self.accepted - self.removed
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Every category of the taxonomy in its order, then those that only pairs name."""
+
+    categories: list[Covered]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of every category."""
+        return sum(one.pairs for one in self.categories)
+
+    @property
+    def empty(self) -> list[Covered]:
+        """Categories of the taxonomy that no pair has, but for what was removed."""
+        return [one for one in self.categories if one.known and one.pairs == one.removed]
+
+    @property
+    def unknown(self) -> list[Covered]:
+        """Categories that pairs name and the taxonomy does not have."""
+        return [one for one in self.categories if not one.known and one.key]
+
+    @property
+    def most(self) -> int:
+        """The pairs of the largest category: the scale of the chart."""
+        return max((one.pairs for one in self.categories), default=0)
+
+
+def coverage(reader: Membership) -> Coverage:
+    """Count the pairs of each category by what was decided: four queries.
+
+    Accepted is what stands of the altered narrative in force; revised whoever was sent back, once
+    at least; removed what nobody works on any more. Of an instruction that the reader has yet to
+    review they do not learn what was decided.
+    """
+    found = {
+        one.key: Covered(one.key, one.name, one.sentence)
+        for one in reader.project.categories.order_by("place", "key")
+    }
+    known = bool(found)
+    newest = Narrative.objects.current().filter(side=Narrative.Side.ALTERED)
+    decided = Decision.objects.current().filter(narrative__pair=OuterRef("pk"))
+    accepted = decided.filter(outcome=Decision.Outcome.ACCEPTED, narrative__in=newest.values("pk"))
+    sent_back = Decision.objects.filter(
+        narrative__pair=OuterRef("pk"),
+        outcome=Decision.Outcome.REVISE,
+        withdrawn_at__isnull=True,
+    )
+    reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=reader)
+    held = reader.assignments.filter(task=Assignment.Task.REVIEW).values("pair_id")
+    unheard = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
+    hidden = list(unheard.values_list("pair__pk", flat=True))
+    told = ~Q(pk__in=hidden)
+    rows = (
+        InstructionPair.objects.filter(project=reader.project_id)
+        .order_by()
+        .annotate(is_accepted=Exists(accepted), is_revised=Exists(sent_back))
+        .values_list("category")
+        .annotate(
+            n=Count("pk"),
+            accepted=Count("pk", filter=told & Q(is_accepted=True, removed_at__isnull=True)),
+            revised=Count("pk", filter=told & Q(is_revised=True)),
+            removed=Count("pk", filter=Q(removed_at__isnull=False)),
+        )
+    )
+    for key, pairs, good, revised, removed in sorted(rows):
+        one = found.setdefault(key, Covered(key, key, known=not known and bool(key)))
+        one.pairs, one.accepted, one.revised, one.removed = pairs, good, revised, removed
+    return Coverage(list(found.values()))

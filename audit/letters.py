@@ -1,0 +1,33 @@
+"""Names for people whose names are hidden: "Person A" and "Person B", the same on every page of one
+thing that they differ on, and in no order from which a name could be guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from string import ascii_uppercase
+
+from django.utils.translation import gettext as _
+
+
+def places(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
+    """Return the place, from 0, of each person (keys of memberships) on the thing `about` (the keys
+    that say which it is).
+    """
+    thing = ":".join(map(str, about))
+
+    def shuffled(person: int) -> bytes:
+        return sha256(f"{thing}/{person}".encode()).digest()
+
+    return {person: place for place, person in enumerate(sorted(set(people), key=shuffled))}
+
+
+def person(place: int) -> str:
+    """Return what the person at a place is called: Person A, Person B ... Person AA."""
+    letters = ""
+    place += 1
+    while place:
+        place, last = divmod(place - 1, len(ascii_uppercase))
+        letters = ascii_uppercase[last] + letters
+    return _("Person %(letter)s") % {"letter": letters}

@@ -1,0 +1,49 @@
+"""`manage.py rejected PROJECT`: instructions that were sent back, for whoever generates them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.models import Project
+from audit.rejected import lines, rejected
+
+
+class Command(BaseCommand):
+    """Prints rejected instructions as JSON lines, with the criteria and the auditors' words."""
+
+    help = (
+        "Print the instructions of a language model that were sent back, one JSON object a line, "
+        "with the criteria and the auditors' words. The answer is loaded as pairs-jsonl."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="the project's short name")
+        parser.add_argument("--output", metavar="FILE", help="write a file instead of printing")
+        parser.add_argument(
+            "--undecided",
+            action="store_true",
+            help="also those that an auditor rejects and no lead has decided on yet",
+        )
+        parser.add_argument("--everyone", action="store_true", help="also those that people wrote")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project “{options['project']}”.")
+        found = rejected(project, undecided=options["undecided"], everyone=options["everyone"])
+        if options["output"] is None:
+            for line in lines(found):
+                self.stdout.write(line, ending="")
+            return
+        count = 0
+        try:
+            with open(options["output"], "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
+                for line in lines(found):
+                    file.write(line)
+                    count += 1
+        except OSError as error:
+            raise CommandError(f"{options['output']}: {error.strerror}.") from error
+        print(f"{options['output']}: {count:,} rejected", file=sys.stderr)

@@ -1,0 +1,39 @@
+"""`manage.py rubric PROJECT [NAME]`: what a project's instructions are rated on, or shall be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.errors import Refused
+from annotate.models import Project
+from audit import actions, rubrics
+from formats.rubrics import pretty
+
+
+class Command(BaseCommand):
+    """Prints the rubric in force as JSON, or puts another one in force."""
+
+    help = (
+        "Print the rubric a project's instructions are rated on, as JSON to start a new one from; "
+        "with a name, put that one in force. A new one is loaded: manage.py load PROJECT "
+        "rubric-json FILE."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="the project's short name")
+        parser.add_argument("name", metavar="NAME", nargs="?", help="the rubric to put in force")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project “{options['project']}”.")
+        if options["name"] is None:
+            self.stdout.write(pretty(rubrics.in_force(project.pk)), ending="")
+            return
+        try:
+            chosen = actions.choose_rubric(project=project, name=options["name"], by=None)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        self.stdout.write(f"{chosen.name} is in force in {project.slug}.")

@@ -1,0 +1,43 @@
+"""Looking up who said what of something that people differ on: it is kept that one did."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.actions import seats
+from annotate.errors import Refused
+from annotate.models import Candidate, Membership, Narrative
+from audit.models import Reveal, SampleItem
+
+
+def reveal_names(
+    *,
+    narrative: Narrative,
+    by: Membership,
+    candidate: Candidate | None = None,
+    item: SampleItem | None = None,
+    now: datetime | None = None,
+) -> Reveal:
+    """Keep that `by` looks up who said what: who reviewed a narrative, with `candidate` who judged
+    it, with `item` who checked that label. Again changes nothing. Refused: who does not lead.
+    """
+    if not by.leads or by.project_id != narrative.pair.project_id:
+        raise Refused(_("Only leads of this project see who said what."))
+    seats.refuse_if_archived(by.project)
+    if item is not None:
+        narrative, candidate = item.narrative, item.candidate
+    with transaction.atomic():
+        # Pressed twice: the second waits here and then finds the first.
+        Membership.objects.select_for_update().get(pk=by.pk)
+        revealed, _made = Reveal.objects.get_or_create(
+            narrative=narrative,
+            candidate=candidate,
+            item=item,
+            by=by,
+            defaults={"at": now or timezone.now()},
+        )
+    return revealed

@@ -1,0 +1,259 @@
+"""Rubrics as JSON: what instructions are rated on. docs/rubric.md has the shape."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
+
+from formats.fields import NotJson, parse_json, to_json
+from formats.reading import Seen, reader, write_lines
+from formats.records import CriterionRecord, LevelRecord, RubricRecord
+from formats.source import Source, check_text, excerpt, json_name
+
+# A rubric is a page; what is longer is no rubric.
+MAX_LENGTH = 200_000
+# A key on the keyboard for each.
+MOST_LEVELS = 9
+MOST_CRITERIA = 30
+
+_VALUE = re.compile(r"[a-z0-9][a-z0-9_-]{0,19}")
+_KEY = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_SMALL = "small letters, digits, hyphens and underscores, beginning with a letter or digit"
+# What may stand in each part, and how long it may be; those of _NEEDED must stand there.
+_RUBRIC = {"name": 60, "title": 120}
+_LEVEL = {"value": 20, "name": 40, "sentence": 300}
+_CRITERION = {
+    "key": 40,
+    "name": 80,
+    "asks": 500,
+    "poor_when": 500,
+    "good_example": 1_000,
+    "poor_example": 1_000,
+}
+_NEEDED = {"name", "title", "value", "key", "asks"}
+
+
+class RubricFaults(ValueError):
+    """What is wrong with a rubric: a sentence for each fault, beginning with its place."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+
+
+@reader("rubric-json", "rubric")
+def read_rubrics(source: Source) -> Iterator[RubricRecord]:
+    """One rubric as a JSON object over any number of lines, or one object a line.
+
+    The last of a file comes to be in force.
+    """
+    seen = Seen()
+    lines = list(_short(source))
+    if source.refused:
+        return
+    for number, text in _values(lines):
+        source.line, source.text = number, None
+        try:
+            rubric = parse(text)
+        except NotJson as error:
+            source.refuse(str(error), line=number + error.line - 1)
+            continue
+        except RubricFaults as error:
+            for fault in error.faults:
+                source.refuse(fault)
+            continue
+        if seen.again(rubric.name):
+            source.refuse(f"the rubric {rubric.name} occurs twice")
+            continue
+        yield rubric
+
+
+def _short(source: Source) -> Iterator[str]:
+    length = 0
+    for line in source.lines():
+        length += len(line) + 1
+        if length > MAX_LENGTH:
+            source.refuse_all(f"the file is longer than {MAX_LENGTH:,} characters")
+            return
+        yield line
+
+
+def _values(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The rubrics with the line each begins on: one a line, or else the file as a whole."""
+    filled = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if filled and all(_is_whole(line) for _, line in filled):
+        yield from filled
+    elif filled:
+        first = filled[0][0]
+        yield first, "\n".join(lines[first - 1 :])
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        return isinstance(parse_json(line), dict)
+    except ValueError:
+        return False
+
+
+def parse(text: str) -> RubricRecord:
+    """Read one rubric. NotJson says where it is no JSON, RubricFaults all that is wrong in it."""
+    if len(text) > MAX_LENGTH:
+        raise RubricFaults([f"a rubric has at most {MAX_LENGTH:,} characters"])
+    try:
+        value = parse_json(text)
+    except NotJson:
+        raise
+    except ValueError as error:
+        raise RubricFaults([str(error)]) from None
+    faults = _Faults()
+    if not isinstance(value, dict):
+        raise RubricFaults([f"a rubric is a JSON object, this is {json_name(value)}"])
+    fields = faults.texts("", value, _RUBRIC, also=("levels", "criteria"))
+    if not fields["name"].isprintable():
+        faults.add("name", "holds a line break, or a sign that is not seen")
+    levels = _levels(faults, value.get("levels"))
+    criteria = _criteria(faults, value.get("criteria"))
+    if faults.found:
+        raise RubricFaults(faults.found)
+    return RubricRecord(fields["name"], fields["title"], tuple(levels), tuple(criteria))
+
+
+class _Faults:
+    """Collects what is wrong, each with its place."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def add(self, place: str, sentence: str) -> None:
+        self.found.append(f"{place}: {sentence}" if place else sentence)
+
+    def entries(self, name: str, value: object, least: str, most: int) -> list[dict[str, Any]]:
+        """The objects of a list, or none of them where something else stands there."""
+        if not isinstance(value, list):
+            missing = "is missing" if value is None else f"is a list, not {json_name(value)}"
+            self.add(name, missing)
+            return []
+        if len(value) > most:
+            self.add(name, f"there are {len(value)}; at most {most} are kept")
+            return []
+        if not value:
+            self.add(name, least)
+        for number, entry in enumerate(value, 1):
+            if not isinstance(entry, dict):
+                self.add(f"{name} {number}", f"is an object, not {json_name(entry)}")
+        return value if all(isinstance(entry, dict) for entry in value) else []
+
+    def texts(
+        self,
+        place: str,
+        values: dict[str, Any],
+        lengths: dict[str, int],
+        also: tuple[str, ...] = (),
+    ) -> dict[str, str]:
+        """The texts of one object by name, "" where there is none; other fields are faults."""
+        found = {}
+        for name in values:
+            if name not in lengths and name not in also:
+                known = ", ".join([*lengths, *also])
+                self.add(place, f"there is no field “{excerpt(name, 40)}”; there are {known}")
+        for name, length in lengths.items():
+            found[name] = self._text(f"{place}, {name}" if place else name, values, name, length)
+        return found
+
+    def _text(self, place: str, values: dict[str, Any], name: str, length: int) -> str:
+        value = values.get(name)
+        if value is None and name not in _NEEDED:
+            return ""
+        if not isinstance(value, str):
+            self.add(place, "is missing" if value is None else f"is text, not {json_name(value)}")
+            return ""
+        text = value.strip()
+        if len(text) > length:
+            self.add(place, f"has {len(text):,} characters; at most {length:,} are kept")
+        try:
+            check_text(text, "it")
+        except ValueError as error:
+            self.add(place, str(error))
+        if not text and name in _NEEDED:
+            self.add(place, "is empty")
+        return text
+
+
+def _levels(faults: _Faults, value: object) -> list[LevelRecord]:
+    least = "there are none; a rubric needs at least two levels, one of which rejects"
+    found = []
+    before = len(faults.found)
+    for number, entry in enumerate(faults.entries("levels", value, least, MOST_LEVELS), 1):
+        place = f"levels {number}"
+        fields = faults.texts(place, entry, _LEVEL, also=("rejects",))
+        if fields["value"] and not _VALUE.fullmatch(fields["value"]):
+            faults.add(f"{place}, value", f"is made of {_SMALL}, at most 20")
+        rejects = entry.get("rejects", False)
+        if not isinstance(rejects, bool):
+            faults.add(f"{place}, rejects", f"is true or false, not {json_name(rejects)}")
+        found.append(
+            LevelRecord(fields["value"], fields["name"], fields["sentence"], rejects is True)
+        )
+    _twice(faults, "levels", "value", [level.value for level in found])
+    _twice(faults, "levels", "name", [level.name.casefold() for level in found])
+    if not found or len(faults.found) > before:
+        return found
+    rejecting = [level.rejects for level in found]
+    if len(found) == 1:
+        faults.add("levels", "there is one; with one level every answer is the same")
+    elif not any(rejecting):
+        faults.add("levels", "none rejects; one at least says “rejects”: true")
+    elif all(rejecting):
+        faults.add("levels", "all of them reject; the best must let an instruction stand")
+    elif rejecting != sorted(rejecting):
+        number = next(at for at in range(1, len(found)) if rejecting[at - 1] > rejecting[at])
+        faults.add(
+            f"levels {number + 1}",
+            f"stands below one that rejects ({found[number - 1].value}) and does not reject itself;"
+            " the best comes first",
+        )
+    return found
+
+
+def _criteria(faults: _Faults, value: object) -> list[CriterionRecord]:
+    least = "there are none; a rubric asks at least one question"
+    found = []
+    for number, entry in enumerate(faults.entries("criteria", value, least, MOST_CRITERIA), 1):
+        place = f"criteria {number}"
+        fields = faults.texts(place, entry, _CRITERION)
+        if fields["key"] and not _KEY.fullmatch(fields["key"]):
+            faults.add(f"{place}, key", f"is made of {_SMALL}, at most 40")
+        found.append(CriterionRecord(**fields))
+    _twice(faults, "criteria", "key", [criterion.key for criterion in found])
+    return found
+
+
+def _twice(faults: _Faults, part: str, name: str, values: list[str]) -> None:
+    first: dict[str, int] = {}
+    for number, value in enumerate(values, 1):
+        if value and value in first:
+            faults.add(
+                f"{part} {number}, {name}", f"“{value}” is that of {part} {first[value]} already"
+            )
+        first.setdefault(value, number)
+
+
+def data(rubric: RubricRecord) -> dict[str, Any]:
+    """A rubric as the object that a file holds."""
+    return {
+        **rubric._asdict(),
+        "levels": [level._asdict() for level in rubric.levels],
+        "criteria": [criterion._asdict() for criterion in rubric.criteria],
+    }
+
+
+def pretty(rubric: RubricRecord) -> str:
+    """A rubric as people edit it: JSON over many lines."""
+    return json.dumps(data(rubric), ensure_ascii=False, indent=2) + "\n"
+
+
+def write_rubrics(records: Iterable[RubricRecord], stream: IO[bytes]) -> int:
+    """One rubric a line."""
+    return write_lines((to_json(data(rubric)) for rubric in records), stream)

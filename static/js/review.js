@@ -1,0 +1,133 @@
+// The review page. What is pressed or typed goes into the journal (journal.js) and is sent from there: it is kept in this
+// browser until the server has it, over a reload and a dead connection. Words are in the browser at every letter, and in
+// the journal when one pauses. The review is handed in once nothing waits any more.
+import { add, journal, status, unknown, uuid } from "./journal.js";
+import { forget, tell } from "./told.js";
+
+const PAUSE = 400;
+
+const form = document.querySelector("[data-review]");
+const given = JSON.parse(document.getElementById("review").textContent);
+const rows = [...form.querySelectorAll("[data-row]")];
+const chosen = (row) => row.querySelector("input:checked");
+const wordsOf = (row) => row.querySelector("textarea");
+const ours = (entry) => entry.kind === "rating" && entry.pair === given.pair && entry.narrative === given.narrative;
+const letters = (row) => `rejudge.words.${given.user}.${given.narrative}.${row.dataset.row}`;
+const timers = new Map(); // row -> the pause after its last letter
+let turn = Promise.resolve(); // what is on its way into the journal
+
+function count() {
+  const rated = document.getElementById("rated");
+  rated.textContent = rated.dataset.words.replace("{rated}", rows.filter(chosen).length);
+}
+
+function say(row, what) {
+  clearTimeout(timers.get(row));
+  timers.delete(row);
+  const words = wordsOf(row).value;
+  const level = chosen(row);
+  const entry = {
+    uuid: uuid(),
+    user: given.user,
+    kind: "rating",
+    pair: given.pair,
+    narrative: given.narrative,
+    made_at: new Date().toISOString(),
+    criterion: row.dataset.row,
+    ...(what === "words" ? { words } : { level: level.value }),
+  };
+  const about = { label: `${given.label} · ${row.dataset.name}`, said: what === "words" ? words : level.dataset.keyLabel };
+  turn = turn.then(async () => {
+    await add(entry, about);
+    // The journal has them now.
+    if (what === "words" && localStorage.getItem(letters(row)) === words) localStorage.removeItem(letters(row));
+  });
+  count();
+}
+
+function type(row) {
+  const words = wordsOf(row).value;
+  try {
+    localStorage.setItem(letters(row), words);
+  } catch {
+    // This browser keeps nothing: unsent.js says so.
+  }
+  clearTimeout(timers.get(row));
+  timers.set(row, setTimeout(say, PAUSE, row, "words"));
+}
+
+function show(row, level, words) {
+  const input = level && row.querySelector(`input[value="${CSS.escape(level)}"]`);
+  if (input) input.checked = true;
+  if (words !== undefined && words !== null) wordsOf(row).value = words;
+  row.querySelector(".words").classList.toggle("words--kept", Boolean(wordsOf(row).value.trim()));
+}
+
+const flush = () => [...timers.keys()].forEach((row) => say(row, "words"));
+
+form.addEventListener("change", (event) => event.target.matches("[type=radio]") && say(event.target.closest("[data-row]"), "level"));
+form.addEventListener("input", (event) => event.target.matches("textarea") && type(event.target.closest("[data-row]")));
+addEventListener("pagehide", flush);
+
+// --- handing in -----------------------------------------------------------------------------------
+
+function settled() {
+  return new Promise((resolve) => {
+    const done = () => {
+      if (status.waiting && !status.state) return;
+      journal.removeEventListener("status", done);
+      resolve(!status.waiting);
+    };
+    journal.addEventListener("status", done);
+    done();
+  });
+}
+
+async function reached() {
+  try {
+    await fetch(form.action, { method: "HEAD", cache: "no-store" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let sure = false;
+form.addEventListener("submit", async (event) => {
+  if (sure) return;
+  event.preventDefault();
+  const button = event.submitter;
+  forget();
+  flush();
+  await turn;
+  if ((await settled()) && (await reached())) {
+    sure = true;
+    form.requestSubmit(button);
+  } else {
+    tell(form.dataset.away, { kind: "warning" });
+  }
+});
+
+// --- what the server did not know when the page was drawn -----------------------------------------
+
+journal.addEventListener("entry", ({ detail: { entry } }) => {
+  if (!ours(entry)) return;
+  const row = rows.find((one) => one.dataset.row === entry.criterion);
+  // Said in another tab; what is being typed here is left alone.
+  if (row && !timers.has(row) && !row.contains(document.activeElement)) show(row, entry.level, entry.words);
+  count();
+});
+
+for (const entry of await unknown(given.pair)) {
+  const row = ours(entry) && rows.find((one) => one.dataset.row === entry.criterion);
+  if (row) show(row, entry.level, entry.words);
+}
+for (const row of rows) {
+  const words = localStorage.getItem(letters(row));
+  if (words === null || words === wordsOf(row).value) continue;
+  show(row, null, words);
+  say(row, "words");
+}
+count();
+document.querySelector("[data-rows]").dispatchEvent(new Event("rows:refresh"));
+delete form.dataset.keysWait;

@@ -1,0 +1,152 @@
+"""The taxonomy of a project's instructions: set, taken from those that come along, shown."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from annotate.actions import categories, rules, seats
+from annotate.errors import Refused
+from annotate.models import InstructionPair
+from annotate.pure.taxonomies import TAXONOMIES, Kind
+from tests import factories
+
+KINDS = [Kind("C1", "Content", "It asks for content."), Kind("X", "Other")]
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project())
+
+
+def rows(project):
+    found = project.categories.order_by("place", "key")
+    return list(found.values_list("key", "name", "sentence"))
+
+
+def fields(*rows, initial=0):
+    sent = {"categories-TOTAL_FORMS": len(rows), "categories-INITIAL_FORMS": initial}
+    for at, row in enumerate(rows):
+        sent |= {f"categories-{at}-{name}": value for name, value in row.items()}
+    return sent
+
+
+def test_a_taxonomy_is_set_in_its_order_and_setting_it_again_changes_nothing(carla):
+    first = categories.set_categories(kinds=KINDS, by=carla)
+    again = categories.set_categories(kinds=KINDS, by=carla)
+
+    assert [one.pk for one in first] == [one.pk for one in again]
+    assert rows(carla.project) == [tuple(kind) for kind in KINDS]
+
+
+def test_what_is_left_out_goes_and_instructions_keep_their_keys(carla):
+    pair = factories.pair(factories.query(carla.project))
+    InstructionPair.objects.filter(pk=pair.pk).update(category="X")
+    categories.set_categories(kinds=KINDS, by=carla)
+
+    categories.set_categories(kinds=KINDS[:1], by=carla)
+
+    assert [key for key, *_ in rows(carla.project)] == ["C1"]
+    pair.refresh_from_db()
+    assert pair.category == "X"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "sentence"),
+    [
+        ([KINDS[0], KINDS[0]], "“C1” stands there twice"),
+        ([Kind("", "Nameless")], "A type needs the key"),
+        ([Kind(str(n), "x") for n in range(101)], "at most 100 types"),
+    ],
+)
+def test_what_cannot_be_a_taxonomy_is_refused_and_changes_nothing(carla, kinds, sentence):
+    categories.set_categories(kinds=KINDS, by=carla)
+
+    with pytest.raises(Refused, match=sentence):
+        categories.set_categories(kinds=kinds, by=carla)
+
+    assert rows(carla.project) == [tuple(kind) for kind in KINDS]
+
+
+def test_only_leads_change_it_and_only_while_the_project_is_not_archived(carla):
+    with pytest.raises(Refused, match="Only leads"):
+        categories.set_categories(kinds=KINDS, by=factories.member(carla.project, "ada"))
+    rules.archive(by=carla)
+    carla.refresh_from_db()
+    with pytest.raises(Refused, match="archived"):
+        categories.set_categories(kinds=KINDS, by=carla)
+
+    assert rows(carla.project) == []
+
+
+def test_a_taxonomy_that_comes_along_is_added_to_what_is_there(carla):
+    categories.set_categories(kinds=KINDS, by=carla)
+
+    categories.take_taxonomy(name="FollowTable", by=carla)
+
+    assert [key for key, *_ in rows(carla.project)] == ["C1", "X", "C2", "S1", "S2", "S3"]
+    assert rows(carla.project)[0] == ("C1", "Content", "It asks for content.")
+    with pytest.raises(Refused, match="There are: FollowTable, InfoSearch"):
+        categories.take_taxonomy(name="None", by=carla)
+
+
+def test_the_types_that_come_along_fit_their_columns():
+    for kinds in TAXONOMIES.values():
+        assert len({kind.key for kind in kinds}) == len(kinds)
+        assert all(len(kind.key) <= 60 and len(kind.name) <= 120 for kind in kinds)
+        assert all(0 < len(kind.sentence) <= 500 for kind in kinds)
+
+
+def test_the_page_shows_sets_and_takes_types(carla):
+    client = Client()
+    client.force_login(carla.user)
+    page = "/projects/tides/categories/"
+    pair = factories.pair(factories.query(carla.project))
+    InstructionPair.objects.filter(pk=pair.pk).update(category="S2")
+
+    before = client.get(page).content.decode()
+    wrong = client.post(page, fields({"key": "A", "name": "a"}, {"key": "A", "name": "b"}))
+    empty = client.post(page, fields({"key": "A", "name": ""}))
+    saved = client.post(page, fields({"key": "A", "name": "About", "sentence": "It is about."}))
+    client.post("/projects/tides/categories/taking/", {"name": "FollowTable"})
+    after = client.get(page).content.decode()
+
+    assert "In instructions, but not above" in before
+    assert (wrong.status_code, empty.status_code, saved.status_code) == (422, 422, 302)
+    assert "“A” stands there twice" in wrong.content.decode()
+    assert [key for key, *_ in rows(carla.project)] == ["A", "C1", "C2", "S1", "S2", "S3"]
+    assert "In instructions, but not above" not in after
+    assert "Take the types of FollowTable" not in after
+
+
+def test_a_type_is_struck_out_on_the_page(carla):
+    client = Client()
+    client.force_login(carla.user)
+    categories.set_categories(kinds=KINDS, by=carla)
+
+    client.post(
+        "/projects/tides/categories/",
+        fields(
+            {"key": "C1", "name": "Content", "DELETE": "on"},
+            {"key": "X", "name": "Other"},
+            initial=2,
+        ),
+    )
+
+    assert [key for key, *_ in rows(carla.project)] == ["X"]
+
+
+def test_the_review_page_says_what_the_type_is(carla):
+    project = carla.project
+    pair = factories.pair(factories.query(project))
+    InstructionPair.objects.filter(pk=pair.pk).update(category="C1")
+    categories.set_categories(kinds=KINDS, by=carla)
+    dan = factories.member(project, "dan")
+    pair.refresh_from_db()
+    seats.take(pair=pair, task="review", by=dan)
+    client = Client()
+    client.force_login(dan.user)
+
+    page = client.get(f"/pairs/{pair.pk}/review/").content.decode()
+
+    assert "It asks for content." in page

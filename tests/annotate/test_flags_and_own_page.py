@@ -1,0 +1,213 @@
+"""What was flagged, for leads; and for each person a page of their own, about nobody else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.actions import seats
+from annotate.models import Assignment, Flag, Project
+from tests import factories
+
+JUDGE = Assignment.Task.JUDGE
+
+
+@pytest.fixture
+def tides(db):
+    """Ada and ben judge four documents, and flag some of them; carla leads."""
+    project = factories.project()
+    query = factories.query(project)
+    made = SimpleNamespace(
+        project=project,
+        pair=factories.pair(query),
+        docs=[factories.candidate(query, f"D{number}") for number in range(4)],
+        ada=factories.member(project, "ada"),
+        ben=factories.member(project, "ben"),
+        carla=factories.lead(project),
+        url=reverse("annotate:flags", args=["tides"]),
+    )
+    made.narrative = factories.altered(made.pair)
+    for by in (made.ada, made.ben):
+        seats.take(pair=made.pair, task=JUDGE, by=by)
+    flag(made, 0, made.ada, "problem", "The second half is missing.")
+    flag(made, 1, made.ada, "later")
+    flag(made, 0, made.ben, "cannot_judge", "It is in Finnish.")
+    flag(made, 2, made.ben, "problem", "Taken back.", cleared_at=timezone.now())
+    return made
+
+
+def flag(of, number, by, kind, words="", **fields):
+    return Flag.objects.create(
+        narrative=of.narrative,
+        candidate=of.docs[number],
+        annotator=by,
+        kind=kind,
+        words=words,
+        **fields,
+    )
+
+
+def test_flags_are_counted_by_kind_and_listed_with_their_words(tides, client):
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+
+    counts = {one["kind"]: one["count"] for one in page.context["flag_counts"]}
+    assert counts == {"later": 1, "cannot_judge": 1, "problem": 1}
+    assert [one.words for one in page.context["flags"]] == [
+        "The second half is missing.",
+        "",
+        "It is in Finnish.",
+    ]
+    assert "Taken back." not in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "person", "found"),
+    [
+        ("problem", "", ["The second half is missing."]),
+        ("", "ben", ["It is in Finnish."]),
+        ("problem", "ben", []),
+        ("gone", "", ["The second half is missing.", "", "It is in Finnish."]),
+    ],
+)
+def test_the_address_narrows_the_flags(tides, client, kind, person, found):
+    client.force_login(tides.carla.user)
+    key = getattr(tides, person).pk if person else ""
+
+    page = client.get(tides.url, {"kind": kind, "person": key})
+
+    assert [one.words for one in page.context["flags"]] == found
+
+
+def test_flags_come_in_pages(tides, client, monkeypatch):
+    monkeypatch.setattr("annotate.screens.flagged.SIZE", 2)
+    client.force_login(tides.carla.user)
+
+    first = client.get(tides.url)
+    second = client.get(tides.url + first.context["next_url"])
+
+    assert len(first.context["flags"]) == 2
+    assert [one.words for one in second.context["flags"]] == ["It is in Finnish."]
+
+
+def test_flags_under_an_older_narrative_are_not_listed(tides, client):
+    factories.narrative(tides.pair, version=2)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+
+    assert page.context["flags"] == []
+    assert "Nothing is flagged" in page.content.decode()
+
+
+def test_a_lead_who_judges_reads_a_flag_once_they_have_judged_the_document(tides, client):
+    Project.objects.update(overlap_judge=3)
+    tides.carla.project.refresh_from_db()
+    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla)
+    client.force_login(tides.carla.user)
+
+    before = client.get(tides.url)
+    factories.judgment(tides.narrative, tides.docs[0], tides.carla)
+    after = client.get(tides.url)
+
+    assert before.context["flags"] == []
+    assert [one["count"] for one in before.context["flag_counts"]] == [0, 0, 0]
+    assert {one.candidate for one in after.context["flags"]} == {tides.docs[0]}
+
+
+def test_flags_cost_the_same_however_many(tides, client, django_assert_max_num_queries):
+    for by in (tides.ada, tides.ben):
+        flag(tides, 3, by, "problem", "Both.")
+    client.force_login(tides.carla.user)
+
+    with django_assert_max_num_queries(10) as queries:
+        client.get(tides.url)
+
+    assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)
+
+
+def own(of) -> str:
+    return reverse("annotate:person", args=["tides", of.pk])
+
+
+def test_ones_own_page_says_what_one_did(tides, client):
+    at = timezone.now() - timedelta(days=1)
+    factories.judgment(tides.narrative, tides.docs[2], tides.ada, at=at, active_ms=40_000)
+    factories.judgment(tides.narrative, tides.docs[3], tides.ben, at=at, active_ms=999_000)
+    client.force_login(tides.ada.user)
+
+    page = client.get(own(tides.ada))
+
+    shown = page.content.decode()
+    assert page.context["judged"] == 1
+    assert (page.context["effort"].seconds, page.context["effort"].each) == (40.0, 40.0)
+    # Four documents, one judged, one flagged for good: 0 is a problem, 1 is for later.
+    assert page.context["left"] == 2
+    assert [one["done"] for one in page.context["seats"]] == [1]
+    assert "The second half is missing." in shown
+    assert sum(day.made for day in page.context["days"]) == 1
+
+
+@pytest.mark.parametrize("others", ["ben", "It is in Finnish.", "16 min"])
+def test_ones_own_page_says_nothing_about_others(tides, client, others):
+    factories.judgment(tides.narrative, tides.docs[3], tides.ben, active_ms=999_000)
+    client.force_login(tides.ada.user)
+
+    assert others not in client.get(own(tides.ada)).content.decode()
+
+
+def test_another_persons_page_is_for_leads(tides, client):
+    client.force_login(tides.ada.user)
+    refused = client.get(own(tides.ben))
+    client.force_login(tides.carla.user)
+    shown = client.get(own(tides.ben))
+
+    assert refused.status_code == 403
+    assert "It is in Finnish." in shown.content.decode()
+
+
+def test_nobody_from_elsewhere_finds_a_persons_page(tides, client):
+    eve = factories.lead(factories.project("other"), "eve")
+    client.force_login(eve.user)
+
+    assert client.get(own(tides.ada)).status_code == 404
+    assert client.get(reverse("annotate:person", args=["other", tides.ada.pk])).status_code == 404
+
+
+def test_a_lead_who_judges_does_not_read_anothers_flags_on_their_page(tides, client):
+    Project.objects.update(overlap_judge=3)
+    tides.carla.project.refresh_from_db()
+    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla)
+    client.force_login(tides.carla.user)
+
+    page = client.get(own(tides.ben))
+
+    assert (page.context["flags_total"], page.context["flags"]) == (0, [])
+
+
+def test_who_has_done_nothing_reads_what_will_stand_there(tides, client):
+    dan = factories.member(tides.project, "dan")
+    client.force_login(dan.user)
+
+    page = client.get(own(dan)).content.decode()
+
+    for words in ("No seat with work left", "The days will stand here", "Nothing is flagged"):
+        assert words in page
+
+
+def test_the_own_page_costs_the_same_however_much_was_done(
+    tides, client, django_assert_max_num_queries
+):
+    for candidate in tides.docs:
+        factories.judgment(tides.narrative, candidate, tides.ada, active_ms=1_000)
+    client.force_login(tides.ada.user)
+
+    with django_assert_max_num_queries(16) as queries:
+        client.get(own(tides.ada))
+
+    assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

@@ -1,0 +1,271 @@
+"""A lead asks a judge to look again: nothing is edited, and any later word is the answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import IntegrityError
+
+from annotate.actions import judging, looking_again, pool, rewriting, seats
+from annotate.errors import Refused, Stale
+from annotate.models import Assignment, Flag, Judgment, LookAgain
+from tests import factories
+
+JUDGE = Assignment.Task.JUDGE
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class Scene:
+    """ada has judged both documents of a pair, A as 1 and B as 0, and is done; carla leads."""
+
+    def __init__(self) -> None:
+        self.project = factories.project()
+        self.query = factories.query(self.project)
+        self.first = factories.candidate(self.query, "A")
+        self.second = factories.candidate(self.query, "B")
+        self.pair = factories.pair(self.query)
+        self.narrative = factories.altered(self.pair)
+        self.ada = factories.member(self.project, "ada")
+        self.carla = factories.lead(self.project)
+        seats.take_next(task=JUDGE, by=self.ada)
+        self.said = self.judge(1, self.first)
+        self.judge(0, self.second)
+
+    def judge(self, relevance: int, of=None, by=None) -> Judgment:
+        return judging.judge(
+            narrative=self.narrative,
+            candidate=of or self.first,
+            relevance=relevance,
+            by=by or self.ada,
+        )
+
+    def ask(self, judgment=None, words="Look at the second table.", **more) -> LookAgain:
+        return looking_again.ask(
+            judgment=judgment or self.said, words=words, by=more.pop("by", self.carla), **more
+        )
+
+    def sitting(self) -> pool.Sitting:
+        return pool.sitting(narrative=self.narrative, by=self.ada)
+
+    def done(self) -> bool:
+        return self.ada.assignments.get(task=JUDGE).done_at is not None
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def test_the_document_comes_again_and_the_judgment_stays_as_it_is(scene):
+    assert scene.done()
+
+    scene.ask()
+
+    scene.said.refresh_from_db()
+    assert (scene.said.relevance, scene.said.superseded_at) == (1, None)
+    assert scene.sitting().next() == scene.first.pk
+    assert (scene.sitting().settled, scene.sitting().total) == (1, 2)
+    assert not scene.done()
+
+
+def test_what_is_asked_for_again_comes_before_what_is_fresh(scene):
+    third = factories.candidate(scene.query, "C")
+    assert scene.sitting().next() == third.pk
+
+    scene.ask()
+
+    assert scene.sitting().next() == scene.first.pk
+
+
+@pytest.mark.parametrize("relevance", [1, 2])
+def test_any_grade_answers_also_the_same_one(scene, relevance):
+    scene.ask()
+
+    answer = scene.judge(relevance)
+
+    assert answer != scene.said
+    assert answer.replaces == scene.said
+    assert not LookAgain.objects.open().exists()
+    assert scene.sitting().next() is None
+    assert scene.done()
+
+
+def test_undoing_the_answer_brings_judgment_and_wish_back(scene):
+    scene.ask()
+    scene.judge(2)
+
+    judging.undo(narrative=scene.narrative, by=scene.ada)
+
+    scene.said.refresh_from_db()
+    assert scene.said.superseded_at is None
+    assert LookAgain.objects.open().get().judgment == scene.said
+    assert scene.sitting().next() == scene.first.pk
+    assert not scene.done()
+
+
+def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
+    third = factories.candidate(scene.query, "C")
+    scene.ask()
+
+    later = judging.flag(
+        narrative=scene.narrative, candidate=scene.first, kind=Flag.Kind.LATER, by=scene.ada
+    )
+
+    sitting = scene.sitting()
+    assert sitting.next() == third.pk
+    assert sitting.asked == [scene.said.uuid, later.uuid]
+    scene.judge(0, third)
+    assert scene.sitting().next() == scene.first.pk
+    assert not scene.done()
+
+
+def test_a_wish_for_one_document_leaves_work_in_the_seat_while_others_are_judged_again(scene):
+    scene.ask()
+
+    scene.judge(1, scene.second)
+
+    assert not scene.done()
+
+
+def test_the_lead_takes_it_back_and_the_seat_is_done_again(scene):
+    wish = scene.ask()
+
+    looking_again.withdraw(wish=wish, by=scene.carla, now=NOON)
+    looking_again.withdraw(wish=wish, by=scene.carla)
+
+    wish.refresh_from_db()
+    assert (wish.withdrawn_at, wish.withdrawn_by) == (NOON, scene.carla)
+    assert scene.sitting().next() is None
+    assert scene.done()
+
+
+def test_taking_it_back_leaves_the_seat_open_where_something_else_is_left(scene):
+    factories.candidate(scene.query, "C")
+    wish = scene.ask()
+
+    looking_again.withdraw(wish=wish, by=scene.carla)
+
+    assert not scene.done()
+
+
+def test_an_answered_wish_is_not_taken_back(scene):
+    wish = scene.ask()
+    scene.judge(1)
+
+    with pytest.raises(Refused, match="answered already"):
+        looking_again.withdraw(wish=wish, by=scene.carla)
+
+
+def test_the_same_wish_twice_is_one(scene):
+    assert scene.ask() == scene.ask()
+    assert LookAgain.objects.count() == 1
+
+
+def test_a_second_wish_with_other_words_is_refused(scene):
+    scene.ask()
+
+    with pytest.raises(Refused, match="asked already"):
+        scene.ask(words="Look at the title.")
+
+    assert LookAgain.objects.get().words == "Look at the second table."
+
+
+def test_the_database_has_the_last_word_on_two_wishes(scene):
+    scene.ask()
+
+    with pytest.raises(IntegrityError):
+        LookAgain.objects.create(judgment=scene.said, words="Again.", by=scene.carla)
+
+
+def test_words_are_wanted(scene):
+    with pytest.raises(Refused, match="what to look at"):
+        scene.ask(words=" \n ")
+
+    assert not LookAgain.objects.exists()
+
+
+def test_an_answer_that_was_changed_meanwhile_is_not_asked_for(scene):
+    scene.judge(2)
+
+    with pytest.raises(Stale, match="changed meanwhile"):
+        scene.ask()
+
+    assert not LookAgain.objects.exists()
+    assert scene.done()
+
+
+def test_under_an_older_narrative_nothing_is_asked(scene):
+    rewriting.rewrite_narrative(
+        pair=scene.pair, side="altered", text="Only plants in rivers.", by=scene.carla, based_on=1
+    )
+
+    with pytest.raises(Stale, match="The narrative changed"):
+        scene.ask()
+
+
+@pytest.mark.parametrize("who", ["ada", "eve"])
+def test_only_leads_of_the_project_ask(scene, who):
+    asking = scene.ada if who == "ada" else factories.lead(factories.project("other"), "eve")
+
+    with pytest.raises(Refused, match="Only leads of this project"):
+        scene.ask(by=asking)
+
+    assert not LookAgain.objects.exists()
+
+
+def test_a_machine_is_not_asked(scene):
+    machine = factories.machine(scene.project)
+    judged = factories.judgment(scene.narrative, scene.first, machine, 2)
+
+    with pytest.raises(Refused, match="does not sign in here"):
+        scene.ask(judged)
+
+
+def test_who_judged_in_a_file_is_given_a_seat(scene):
+    ben = factories.member(scene.project, "ben")
+    judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
+
+    scene.ask(judged)
+
+    seat = ben.assignments.get(task=JUDGE)
+    assert seat.touched_at is not None
+    assert pool.sitting(narrative=scene.narrative, by=ben).next() == scene.first.pk
+
+
+def test_who_finds_every_seat_taken_is_not_asked(scene):
+    seats.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, "dan"))
+    ben = factories.member(scene.project, "ben")
+    judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
+
+    with pytest.raises(Refused, match="has no seat here, and none is free"):
+        scene.ask(judged)
+
+    assert not LookAgain.objects.exists()
+
+
+def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_said(db):
+    project = factories.project(repeat_percent=50)
+    query = factories.query(project)
+    pool_of = [factories.candidate(query, doc_id) for doc_id in "ABCDEF"]
+    pair = factories.pair(query)
+    narrative = factories.altered(pair)
+    ada, carla = factories.member(project, "ada"), factories.lead(project)
+    seats.take(pair=pair, task=JUDGE, by=ada)
+    for candidate in pool_of:
+        judging.judge(narrative=narrative, candidate=candidate, relevance=1, by=ada)
+    said = Judgment.objects.get(candidate=pool_of[0])
+    wish = looking_again.ask(judgment=said, words="Look at the table.", by=carla)
+
+    looking_again.withdraw(wish=wish, by=carla)
+
+    # Three documents come again, and nothing was said of them yet.
+    assert ada.assignments.get().done_at is None
+    while (number := pool.sitting(narrative=narrative, by=ada).next()) is not None:
+        on = judging.on_number(pair, narrative.pk, number, ada)
+        judging.say_grade(on=on, relevance=1, by=ada)
+    assert ada.assignments.get().done_at is not None
+    wish = looking_again.ask(judgment=said, words="Look at the table.", by=carla)
+    assert ada.assignments.get().done_at is None
+    looking_again.withdraw(wish=wish, by=carla)
+    assert ada.assignments.get().done_at is not None

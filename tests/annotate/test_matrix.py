@@ -1,0 +1,274 @@
+"""Documents x people: what each said, in pages, and nothing that a reader may not know yet."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.actions import seats
+from annotate.models import Adjudication, Assignment, Flag, Project
+from tests import factories
+
+JUDGE = Assignment.Task.JUDGE
+
+
+@pytest.fixture
+def tides(db):
+    """Six documents that ada and ben judge: each in another state; carla leads, dan looks on."""
+    project = factories.project()
+    query = factories.query(project)
+    made = SimpleNamespace(
+        project=project,
+        query=query,
+        pair=factories.pair(query, category="C1"),
+        ada=factories.member(project, "ada"),
+        ben=factories.member(project, "ben"),
+        carla=factories.lead(project),
+        url=reverse("annotate:matrix", args=["tides"]),
+    )
+    names = ("agreed", "disputed", "settled", "flagged", "stale", "open")
+    made.docs = {name: factories.candidate(query, name.upper()) for name in names}
+    factories.candidate(query, "NOT-RELEVANT-BEFORE", prior=0)
+    factories.member(project, "dan")
+    for by in (made.ada, made.ben):
+        seats.take(pair=made.pair, task=JUDGE, by=by)
+    first = factories.altered(made.pair)
+    factories.judgment(first, made.docs["stale"], made.ada, 2)
+    under = factories.narrative(made.pair, version=2)
+    for name, one, other in (("agreed", 1, 1), ("disputed", 0, 2), ("settled", 0, 1)):
+        factories.judgment(under, made.docs[name], made.ada, one)
+        factories.judgment(under, made.docs[name], made.ben, other)
+    factories.judgment(under, made.docs["flagged"], made.ada, 1)
+    factories.judgment(under, made.docs["open"], factories.machine(project), 2)
+    Flag.objects.create(
+        narrative=under, candidate=made.docs["flagged"], annotator=made.ben, kind="problem"
+    )
+    Adjudication.objects.create(
+        narrative=under,
+        candidate=made.docs["settled"],
+        relevance=1,
+        reason="It says so.",
+        cause="edge",
+        by=made.carla,
+    )
+    made.narrative = under
+    return made
+
+
+def cells(page) -> dict[str, list[str]]:
+    """What a page says of each document: what it comes to, and a word for each person."""
+    return {
+        row["document"].doc_id: [
+            "hidden" if row["outcome"] is None else row["outcome"].state.value,
+            *(
+                f"{one['cell'].said}"
+                + ("" if one["cell"].relevance is None else f" {one['cell'].relevance}")
+                for one in row["cells"]
+            ),
+        ]
+        for row in page.context["rows"]
+    }
+
+
+EVERY = {
+    "AGREED": ["judged", "judged 1", "judged 1"],
+    "DISPUTED": ["disputed", "judged 0", "judged 2"],
+    "SETTLED": ["settled", "judged 0", "judged 1"],
+    "FLAGGED": ["judged", "judged 1", "flagged"],
+    "STALE": ["unjudged", "stale 2", "taken"],
+    "OPEN": ["unjudged", "taken", "taken"],
+}
+
+
+def test_each_cell_says_how_a_person_stands_with_a_document(tides, client):
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+
+    assert [one.name for one in page.context["people"]] == ["ada", "ben"]
+    assert cells(page) == EVERY
+    words = re.sub(r"<[^>]+>", " ", page.content.decode())
+    for said in ("flagged: Problem with this document", "judged under version 1", "seat taken"):
+        assert said in words
+
+
+def test_each_cell_leads_to_what_is_behind_it(tides, client):
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+
+    rows = {row["document"].doc_id: row for row in page.context["rows"]}
+    behind = reverse("audit:disagreement", args=[tides.narrative.pk, tides.docs["disputed"].pk])
+    assert {one["url"] for one in rows["DISPUTED"]["cells"]} == {behind}
+    assert rows["OPEN"]["cells"][0]["url"] == reverse(
+        "annotate:person", args=["tides", tides.ada.pk]
+    )
+    for url in {one["url"] for row in rows.values() for one in row["cells"]}:
+        assert client.get(url).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"state": "disputed"}, {"DISPUTED"}),
+        ({"state": "settled"}, {"SETTLED"}),
+        ({"state": "flagged"}, {"FLAGGED"}),
+        ({"state": "stale"}, {"STALE"}),
+        ({"state": "taken"}, {"STALE", "OPEN"}),
+        ({"state": "open"}, {"STALE", "OPEN"}),
+        ({"state": "judged"}, {"AGREED", "DISPUTED", "SETTLED", "FLAGGED"}),
+        ({"state": "empty"}, set()),
+        ({"state": "judged", "person": "ben"}, {"AGREED", "DISPUTED", "SETTLED"}),
+        ({"state": "taken", "person": "ada"}, {"OPEN"}),
+        ({"state": "stale", "person": "ben"}, set()),
+        ({"grades": "0~1"}, {"SETTLED"}),
+        ({"grades": "0~2"}, {"DISPUTED"}),
+        ({"category": "C1"}, set(EVERY)),
+        ({"query": "301", "state": "flagged"}, {"FLAGGED"}),
+    ],
+)
+def test_the_address_narrows_it(tides, client, asked, found):
+    client.force_login(tides.carla.user)
+    if "person" in asked:
+        asked = {**asked, "person": getattr(tides, asked["person"]).pk}
+
+    page = client.get(tides.url, asked)
+
+    assert set(cells(page)) == found
+    if "person" in asked:
+        assert len(page.context["people"]) == 1
+
+
+def test_nobody_has_what_nobody_took(tides, client):
+    other = factories.query(tides.project, "302")
+    factories.candidate(other, "FREE")
+    factories.pair(other)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url, {"state": "empty"})
+
+    assert cells(page) == {"FREE": ["unjudged", "empty", "empty"]}
+    assert all(one["url"] == "" for one in page.context["rows"][0]["cells"])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"state": "gone"}, {"person": "0"}, {"query": "999"}, {"after": "x~y"}, {"grades": "a"}],
+)
+def test_what_makes_no_sense_in_the_address_shows_everything(tides, client, asked):
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url, asked)
+
+    assert page.status_code == 200
+    assert set(cells(page)) == set(EVERY)
+
+
+def test_where_more_than_half_decide_fewer_are_disputed(tides, client):
+    Project.objects.update(consensus="majority")
+    dan = tides.project.memberships.get(name="dan")
+    factories.judgment(tides.narrative, tides.docs["disputed"], dan, 2)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url, {"state": "disputed"})
+    whole = client.get(tides.url)
+
+    assert cells(page) == {}
+    assert cells(whole)["DISPUTED"] == ["judged", "judged 0", "judged 2", "judged 2"]
+
+
+def test_pages_come_one_after_the_other_and_back(tides, client, monkeypatch):
+    monkeypatch.setattr("annotate.screens.matrix.SIZE", 4)
+    client.force_login(tides.carla.user)
+
+    first = client.get(tides.url)
+    second = client.get(tides.url + first.context["next_url"])
+    again = client.get(tides.url + second.context["previous_url"])
+
+    assert list(cells(first)) == list(EVERY)[:4]
+    assert list(cells(second)) == list(EVERY)[4:]
+    assert list(cells(again)) == list(EVERY)[:4]
+    assert (first.context["previous_url"], second.context["next_url"]) == ("", "")
+    assert (again.context["previous_url"], again.context["total"]) == ("", 6)
+
+
+def test_disputed_ones_are_found_behind_many_that_only_seem_so(tides, client, monkeypatch):
+    """Three people, of whom two agree: grades differ, and nothing is disputed."""
+    monkeypatch.setattr("annotate.screens.matrix.SIZE", 2)
+    Project.objects.update(consensus="majority")
+    dan = tides.project.memberships.get(name="dan")
+    for name in ("disputed", "flagged"):
+        factories.judgment(tides.narrative, tides.docs[name], dan, 2)
+    for name in ("agreed", "disputed"):
+        tides.narrative.judgments.filter(candidate=tides.docs[name], annotator=tides.ben).update(
+            relevance=2
+        )
+    factories.judgment(tides.narrative, tides.docs["agreed"], dan, 2)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url, {"state": "disputed"})
+
+    assert list(cells(page)) == ["FLAGGED"]
+
+
+@pytest.fixture
+def seated(tides):
+    """Carla judges the pair as well, and has judged one document."""
+    Project.objects.update(overlap_judge=3)
+    tides.carla.project.refresh_from_db()
+    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla)
+    factories.judgment(tides.narrative, tides.docs["agreed"], tides.carla, 0)
+    return tides
+
+
+def test_a_lead_who_judges_sees_others_where_they_have_judged(seated, client):
+    client.force_login(seated.carla.user)
+
+    page = client.get(seated.url)
+
+    found = cells(page)
+    assert found.pop("AGREED") == ["disputed", "judged 1", "judged 1", "judged 0"]
+    assert set(map(tuple, found.values())) == {("hidden", "hidden", "hidden", "taken")}
+    for row in page.context["rows"][1:]:
+        mine = [one["url"] for one in row["cells"] if one["url"]]
+        assert mine == [row["url"]]
+        assert "/candidates/" in row["url"]
+
+
+@pytest.mark.parametrize("state", ["judged", "flagged", "stale", "disputed", "settled", "open"])
+def test_no_filter_tells_a_lead_who_judges_what_the_cells_hide(seated, client, state):
+    client.force_login(seated.carla.user)
+
+    page = client.get(seated.url, {"state": state})
+    met = client.get(seated.url, {"grades": "0~2"})
+
+    assert set(cells(page)) <= {"AGREED"}
+    assert cells(met) == {}
+
+
+def test_an_empty_project_says_what_will_stand_there(db, client):
+    client.force_login(factories.lead(factories.project()).user)
+
+    page = client.get(reverse("annotate:matrix", args=["tides"])).content.decode()
+
+    assert "The documents will stand here" in page
+
+
+@pytest.mark.parametrize("asked", [{}, {"state": "disputed"}, {"state": "stale"}])
+def test_the_page_costs_the_same_however_many_documents(
+    tides, client, django_assert_max_num_queries, asked
+):
+    client.force_login(tides.carla.user)
+    for number in range(40):
+        candidate = factories.candidate(tides.query, f"MORE-{number}")
+        factories.judgment(tides.narrative, candidate, tides.ada, 0)
+        factories.judgment(tides.narrative, candidate, tides.ben, 1, at=timezone.now())
+
+    with django_assert_max_num_queries(20) as queries:
+        client.get(tides.url, asked)
+
+    assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

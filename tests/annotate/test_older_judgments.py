@@ -1,0 +1,274 @@
+"""A new version of the guidelines asks for another look at what was judged before it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import judging, looking_again, seats
+from annotate.actions.guidelines import write_guideline
+from annotate.actions.looking_again import Which
+from annotate.errors import Refused, Stale
+from annotate.models import Assignment, Guideline, Judgment, LookAgain
+from tests import factories
+
+WORDS = "Rivers do not count any more."
+JUDGE = Assignment.Task.JUDGE
+
+
+class Scene:
+    """On 301 ada says A 0, B 1 and ben A 2, B 1; on 302 ada says C 1; then version 1 is written."""
+
+    def __init__(self) -> None:
+        self.project = factories.project()
+        self.carla = factories.lead(self.project)
+        self.ada, self.ben = (factories.member(self.project, name) for name in ("ada", "ben"))
+        self.candidates = {}
+        self.pairs = {}
+        for query_id, documents in (("301", "AB"), ("302", "C")):
+            query = factories.query(self.project, query_id)
+            for doc_id in documents:
+                self.candidates[doc_id] = factories.candidate(query, doc_id)
+            self.pairs[query_id] = factories.pair(query)
+        for by, said in ((self.ada, {"A": 0, "B": 1}), (self.ben, {"A": 2, "B": 1})):
+            self.judge(by, "301", said)
+        self.judge(self.ada, "302", {"C": 1})
+        self.guideline = write_guideline(
+            text="Rivers do not count.",
+            by=self.carla,
+            based_on=0,
+            cases=[(factories.altered(self.pairs["301"]).pk, self.candidates["B"].pk)],
+        )
+
+    def judge(self, by, query_id, said):
+        seats.take(pair=self.pairs[query_id], task=JUDGE, by=by)
+        for doc_id, relevance in said.items():
+            judging.judge(
+                narrative=factories.altered(self.pairs[query_id]),
+                candidate=self.candidates[doc_id],
+                relevance=relevance,
+                by=by,
+            )
+
+    def count(self, which=None) -> tuple[int, int]:
+        return looking_again.count_older(self.guideline, which or Which())[:2]
+
+    def ask(self, which=None, **more) -> int:
+        which = which or Which()
+        token = looking_again.count_older(self.guideline, which).token
+        return looking_again.ask_older(
+            guideline=self.guideline,
+            which=which,
+            words=WORDS,
+            **{"token": token, "by": self.carla, **more},
+        )
+
+    def withdraw(self) -> int:
+        return looking_again.withdraw_older(guideline=self.guideline, by=self.carla)
+
+    def asked(self) -> list[tuple[str, str]]:
+        rows = LookAgain.objects.open().values_list(
+            "judgment__annotator__name", "judgment__candidate__document__doc_id"
+        )
+        return sorted(rows)
+
+    def done(self) -> list[tuple[str, str]]:
+        held = Assignment.objects.filter(task=JUDGE, done_at__isnull=False)
+        return sorted(held.values_list("member__name", "pair__pair_id"))
+
+    def query(self, query_id: str) -> int:
+        return self.pairs[query_id].query_id
+
+    def url(self) -> str:
+        return reverse("annotate:guideline_looks", args=["tides", 1])
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def test_everything_judged_before_comes_again_to_whoever_judged_it(scene):
+    assert scene.count() == (5, 2)
+    assert scene.done() == [("ada", "301"), ("ada", "302"), ("ben", "301")]
+
+    assert scene.ask() == 5
+
+    assert scene.asked() == [
+        ("ada", "A"),
+        ("ada", "B"),
+        ("ada", "C"),
+        ("ben", "A"),
+        ("ben", "B"),
+    ]
+    wish = LookAgain.objects.earliest("pk")
+    assert (wish.words, wish.by, wish.guideline) == (WORDS, scene.carla, scene.guideline)
+    assert scene.done() == []
+    assert not Judgment.objects.exclude(superseded_at=None).exists()
+
+
+@pytest.mark.parametrize(
+    ("which", "asked"),
+    [
+        ({"query": "302"}, [("ada", "C")]),
+        ({"grade": 2}, [("ben", "A")]),
+        ({"differing": True}, [("ada", "A"), ("ben", "A")]),
+        ({"cases": True}, [("ada", "B"), ("ben", "B")]),
+        ({"grade": 1, "query": "301"}, [("ada", "B"), ("ben", "B")]),
+    ],
+)
+def test_what_is_chosen_is_asked_for_and_nothing_else(scene, which, asked):
+    if "query" in which:
+        which["query"] = scene.query(which["query"])
+
+    assert scene.ask(Which(**which)) == len(asked)
+
+    assert scene.asked() == asked
+
+
+def test_only_the_seats_concerned_have_work_again(scene):
+    scene.ask(Which(query=scene.query("302")))
+
+    assert scene.done() == [("ada", "301"), ("ben", "301")]
+
+
+def test_what_was_judged_after_the_version_does_not_come_again(scene):
+    scene.judge(scene.ada, "302", {"C": 0})
+
+    assert scene.ask() == 4
+    assert ("ada", "C") not in scene.asked()
+
+
+def test_what_was_asked_for_is_not_asked_for_twice(scene):
+    scene.ask(Which(grade=2))
+
+    assert scene.count() == (4, 2)
+    scene.ask()
+    with pytest.raises(Refused, match="no judgment to be asked for"):
+        scene.ask()
+    assert LookAgain.objects.count() == 5
+
+
+def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
+    narrative = factories.altered(scene.pairs["301"])
+    before = scene.guideline.created_at - timedelta(days=1)
+    machine = factories.machine(scene.project)
+    factories.judgment(narrative, scene.candidates["A"], machine, 1, at=before)
+    dan = factories.member(scene.project, "dan")
+    factories.judgment(narrative, scene.candidates["A"], dan, 1, at=before)
+    scene.ben.left_at = datetime(2126, 1, 1, tzinfo=UTC)
+    scene.ben.save()
+
+    found = looking_again.count_older(scene.guideline, Which())
+
+    # Two of ben, who left; one of dan, who has no seat. A machine is nobody.
+    assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
+
+
+def test_taking_back_leaves_what_was_answered_and_ends_the_work(scene):
+    scene.ask()
+    scene.judge(scene.ada, "302", {"C": 1})
+
+    assert scene.withdraw() == 4
+
+    assert scene.asked() == []
+    assert scene.done() == [("ada", "301"), ("ada", "302"), ("ben", "301")]
+    assert looking_again.asked_for(scene.guideline) == (0, 1, 4)
+    assert scene.withdraw() == 0
+
+
+def test_if_someone_judged_meanwhile_the_lead_is_told_and_nothing_is_asked(scene):
+    token = looking_again.count_older(scene.guideline, Which()).token
+    scene.judge(scene.ada, "302", {"C": 0})
+
+    with pytest.raises(Stale, match="judged meanwhile"):
+        scene.ask(token=token)
+
+    assert not LookAgain.objects.exists()
+
+
+def test_under_an_older_version_nothing_is_asked(scene):
+    write_guideline(text="Rivers count.", by=scene.carla, based_on=1)
+
+    with pytest.raises(Stale, match="newer version"):
+        scene.ask()
+
+    assert not LookAgain.objects.exists()
+
+
+def test_an_annotator_does_not_ask(scene):
+    with pytest.raises(Refused, match="Only leads"):
+        scene.ask(by=scene.ada)
+    with pytest.raises(Refused, match="Only leads"):
+        looking_again.withdraw_older(guideline=scene.guideline, by=scene.ada)
+
+
+def test_the_page_counts_asks_and_takes_back(scene, client):
+    client.force_login(scene.carla.user)
+    page = client.get(scene.url() + "?among=differing").content.decode()
+    token = looking_again.count_older(scene.guideline, Which(differing=True)).token
+
+    answer = client.post(
+        scene.url() + "?among=differing", {"words": WORDS, "token": token}, follow=True
+    ).content.decode()
+
+    assert "2 judgments of 2 people will be asked for again." in page
+    assert f'name="token" value="{token}"' in page
+    assert "2 judgments are asked for again." in answer
+    assert scene.asked() == [("ada", "A"), ("ben", "A")]
+    back = reverse("annotate:guideline_looks_withdrawal", args=["tides", 1])
+    assert "2 judgments are not asked for any more." in (
+        client.post(back, follow=True).content.decode()
+    )
+    assert scene.asked() == []
+
+
+def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, client):
+    client.force_login(scene.carla.user)
+    token = looking_again.count_older(scene.guideline, Which()).token
+    scene.judge(scene.ada, "302", {"C": 0})
+
+    answer = client.post(scene.url(), {"words": WORDS, "token": token})
+
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert "People have judged meanwhile" in page
+    assert "4 judgments of 2 people will be asked for again." in page
+    assert WORDS in page
+    assert not LookAgain.objects.exists()
+
+
+def test_the_page_names_a_query_that_is_not_there(scene, client):
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url() + "?query=999").content.decode()
+
+    assert "There is no query 999 in this project." in page
+    assert "will be asked for again" not in page
+
+
+def test_an_older_version_says_where_to_ask(scene, client):
+    write_guideline(text="Rivers count.", by=scene.carla, based_on=1)
+    client.force_login(scene.carla.user)
+
+    assert "A newer version is in force" in client.get(scene.url()).content.decode()
+
+
+def test_a_version_that_is_not_there_is_not_found(scene, client):
+    client.force_login(scene.carla.user)
+
+    for version in (9, 10**30):
+        assert client.get(f"/projects/tides/guidelines/{version}/looks/").status_code == 404
+    assert Guideline.objects.count() == 1
+
+
+def test_the_judge_is_told_which_version_is_new(scene, client):
+    scene.ask()
+    client.force_login(scene.ada.user)
+
+    page = client.get(f"/pairs/{scene.pairs['302'].pk}/judging/", follow=True).content.decode()
+
+    assert WORDS in page
+    assert "The guidelines have changed: version 1 is new." in page

@@ -1,0 +1,244 @@
+"""When what is left will be done: by the days before, with a range, or why nobody can say."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.actions import seats
+from annotate.models import Assignment, Flag, InstructionPair, Judgment
+from annotate.pure.pace import Estimate, Unknown, estimate
+from annotate.screens.pace import Calendar, Day, people_pace, whole_days, workload
+from tests import factories
+
+TODAY = date(2026, 11, 20)
+
+
+def estimated(left: int, done: list[int]) -> Estimate:
+    found = estimate(left, done, TODAY)
+    assert isinstance(found, Estimate)
+    return found
+
+
+def test_the_same_every_day_names_one_day():
+    found = estimated(50, [10, 10, 10, 10, 10, 10, 10])
+
+    assert (found.pace, found.slow, found.fast) == (10.0, 10.0, 10.0)
+    assert found.soonest == found.latest == date(2026, 11, 25)
+
+
+def test_days_that_differ_give_a_range():
+    # The mean is 20; the standard deviation of 10 and 30 is 14.142, so that of the mean is 10;
+    # t for one degree of freedom is 3.078: the slowest pace is below 0 and no pace at all.
+    wide = estimated(40, [10, 30])
+    # Four days: mean 20, deviation 11.547, of the mean 5.774, times 1.638 is 9.457.
+    narrower = estimated(40, [10, 30, 10, 30])
+
+    assert (wide.pace, wide.slow, round(wide.fast, 2)) == (20.0, 0.0, 50.78)
+    assert (wide.soonest, wide.latest) == (date(2026, 11, 21), None)
+    assert (round(narrower.slow, 2), round(narrower.fast, 2)) == (10.54, 29.46)
+    # 40 / 29.46 is 1.4 days and 40 / 10.54 is 3.8, each counted whole from tomorrow on.
+    assert (narrower.soonest, narrower.latest) == (date(2026, 11, 22), date(2026, 11, 24))
+
+
+@pytest.mark.parametrize(
+    ("left", "done", "asked", "why"),
+    [
+        (0, [], False, Unknown.NOTHING_ASKED),
+        (0, [3, 4], True, Unknown.NOTHING_LEFT),
+        (5, [0, 0, 0], True, Unknown.NOTHING_DONE),
+        (5, [], True, Unknown.NOTHING_DONE),
+        (5, [4], True, Unknown.TOO_LITTLE),
+        (5, [4, 0, 0], True, Unknown.TOO_LITTLE),
+    ],
+)
+def test_without_enough_days_there_is_no_estimate(left, done, asked, why):
+    assert estimate(left, done, TODAY, asked=asked) == why
+
+
+def test_an_end_beyond_ten_years_is_not_named():
+    found = estimated(1_000_000, [1, 1])
+
+    assert (found.soonest, found.latest) == (None, None)
+
+
+def test_today_and_the_days_before_the_first_piece_of_work_do_not_count():
+    counts = [0, 0, 5, 0, 7, 100]
+    days = [Day(TODAY - timedelta(days=5 - at), count) for at, count in enumerate(counts)]
+
+    assert whole_days(days, 7) == [5, 0, 7]
+    assert whole_days(days, 2) == [0, 7]
+
+
+@pytest.fixture
+def tides(db):
+    """One pair with four documents that ada and ben judge; carla leads."""
+    project = factories.project()
+    query = factories.query(project)
+    documents = [factories.candidate(query, f"D{number}") for number in range(4)]
+    pair = factories.pair(query)
+    ada, ben = factories.member(project, "ada"), factories.member(project, "ben")
+    return project, pair, documents, ada, ben, factories.lead(project)
+
+
+def judged(pair: InstructionPair, candidate, by, at: datetime, **fields) -> Judgment:
+    return factories.judgment(factories.altered(pair), candidate, by, at=at, **fields)
+
+
+@pytest.mark.parametrize(
+    ("zone", "days"),
+    [
+        ("UTC", {date(2026, 11, 18): 1, date(2026, 11, 19): 2}),
+        # Half an hour after midnight in Berlin is the evening before in UTC.
+        ("Europe/Berlin", {date(2026, 11, 19): 3}),
+        # A quarter to an hour: at 18:15 in UTC a day begins in Nepal.
+        ("Asia/Kathmandu", {date(2026, 11, 19): 2, date(2026, 11, 20): 1}),
+    ],
+)
+def test_days_are_those_of_the_reader(tides, zone, days):
+    _, pair, documents, ada, _, carla = tides
+    judged(pair, documents[0], ada, datetime(2026, 11, 18, 23, 30, tzinfo=UTC))
+    judged(pair, documents[1], ada, datetime(2026, 11, 19, 18, 14, tzinfo=UTC))
+    judged(pair, documents[2], ada, datetime(2026, 11, 19, 18, 15, tzinfo=UTC))
+    calendar = Calendar.of(ZoneInfo(zone), datetime(2026, 11, 20, 12, tzinfo=UTC))
+
+    (found,) = [one for one in people_pace(carla, calendar) if one.member == ada]
+
+    assert {day.on: day.counting for day in found.days if day.made} == days
+    assert len(found.days) == 56
+    assert found.days[-1].on == TODAY
+
+
+def test_what_counts_no_more_stands_beside_what_counts(tides):
+    _, pair, documents, ada, _, carla = tides
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    at = now - timedelta(days=1)
+    judged(pair, documents[0], ada, at, active_ms=30_000)
+    # Judged again, under an older version, and loaded from a file.
+    judged(pair, documents[1], ada, at, superseded_at=now, active_ms=10_000)
+    factories.narrative(pair, version=2)
+    factories.judgment(factories.altered(pair), documents[2], ada, at=at, source="file")
+    factories.judgment(factories.altered(pair), documents[3], ada, at=at, active_ms=50_000)
+
+    (found,) = people_pace(carla, Calendar.of(UTC, now), of=ada)
+
+    (day,) = [day for day in found.days if day.made]
+    assert (day.counting, day.other) == (1, 2)
+    assert (day.active, day.timed) == (90.0, 3)
+    assert found.judged == 2
+    assert (found.effort.seconds, found.effort.judgments, found.effort.each) == (50.0, 1, 50.0)
+
+
+def test_a_lead_who_judges_learns_how_many_judgments_others_made_and_nothing_else(tides):
+    project, pair, documents, ada, _, carla = tides
+    project.overlap_judge = carla.project.overlap_judge = 3
+    project.save()
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla)
+    judged(pair, documents[0], ada, timezone.now(), active_ms=30_000)
+    judged(pair, documents[0], carla, timezone.now(), active_ms=10_000)
+    under = factories.altered(pair)
+    Flag.objects.create(narrative=under, candidate=documents[1], annotator=ada, kind="problem")
+
+    found = {one.member.name: one for one in people_pace(carla, Calendar.of(UTC))}
+
+    assert (found["ada"].judged, found["carla"].judged) == (1, 1)
+    assert (found["ada"].effort.judgments, found["carla"].effort.judgments) == (0, 1)
+    assert found["ada"].days[-1].timed == 0
+    assert found["ada"].flags == 0
+
+
+def test_what_is_left_leaves_out_what_nobody_waits_for(tides):
+    project, pair, documents, ada, ben, _ = tides
+    at = timezone.now()
+    under = factories.altered(pair)
+    judged(pair, documents[0], ada, at)
+    judged(pair, documents[0], ben, at)
+    judged(pair, documents[1], ada, at)
+    # A third person on the first document: no judgment less is wanted elsewhere.
+    judged(pair, documents[0], factories.member(project, "dan"), at)
+    judged(pair, documents[2], factories.machine(project), at)
+    Flag.objects.create(narrative=under, candidate=documents[1], annotator=ben, kind="problem")
+    Flag.objects.create(narrative=under, candidate=documents[2], annotator=ada, kind="later")
+
+    found = workload(project)
+
+    # 4 documents x 2 people; 4 judgments of people, of which one is beyond; one flag for good.
+    assert (found.wanted, found.judged, found.flagged, found.left) == (8, 4, 1, 4)
+
+
+def test_a_pair_that_was_sent_back_leaves_nothing_to_judge(tides):
+    project, pair, documents, ada, _, carla = tides
+    judged(pair, documents[0], ada, timezone.now())
+    InstructionPair.objects.update(sent_back_at=timezone.now(), sent_back_by=carla)
+
+    found = workload(project)
+
+    assert (found.wanted, found.judged, found.left) == (0, 1, 0)
+
+
+def test_the_page_says_when_it_will_be_done_and_from_what(tides, client):
+    _, pair, documents, ada, _, carla = tides
+    now = timezone.now().replace(hour=12)
+    for back, candidate in ((1, documents[0]), (2, documents[1])):
+        judged(pair, candidate, ada, now - timedelta(days=back), active_ms=60_000)
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:progress", args=["tides"])).content.decode()
+
+    # Two judgments in two days, six left: the sixth day from now.
+    assert f"{(now + timedelta(days=6)).day} " in page
+    assert "2 done, 1.0 a day" in page
+    assert "of 8 judgments made" in page
+    assert "1 min a judgment" in page
+    assert "6 min</dd>" in page
+    assert page.count('class="counting"') == 4
+
+
+def test_the_page_of_a_project_with_nothing_in_it_says_what_will_be_there(db, client):
+    carla = factories.lead(factories.project())
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:progress", args=["tides"])).content.decode()
+
+    assert "Nothing to do yet" in page
+    assert "The days will stand here" in page
+
+
+def test_too_little_is_said_to_be_too_little(tides, client):
+    _, pair, documents, ada, _, carla = tides
+    judged(pair, documents[0], ada, timezone.now() - timedelta(days=1))
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:progress", args=["tides"])).content.decode()
+
+    assert "Too little is known" in page
+
+
+@pytest.mark.parametrize("asked", ["28", "7", "x", "1000"])
+def test_the_pace_is_counted_by_the_days_that_are_asked_for(tides, client, asked):
+    client.force_login(tides[-1].user)
+
+    page = client.get(reverse("annotate:progress", args=["tides"]), {"pace": asked})
+
+    chosen = 28 if asked == "28" else 7
+    assert f'<strong aria-current="true">{chosen} days</strong>' in page.content.decode()
+
+
+def test_the_page_costs_the_same_however_much_was_done(
+    tides, client, django_assert_max_num_queries
+):
+    _, pair, documents, ada, ben, carla = tides
+    for by in (ada, ben):
+        seats.take(pair=pair, task=Assignment.Task.JUDGE, by=by)
+        for candidate in documents:
+            judged(pair, candidate, by, timezone.now())
+    client.force_login(carla.user)
+
+    with django_assert_max_num_queries(26) as queries:
+        client.get(reverse("annotate:progress", args=["tides"]))
+
+    assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)

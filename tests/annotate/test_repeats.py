@@ -1,0 +1,469 @@
+"""Documents that come again, unmarked: what is said of them is kept apart, and shows nowhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from annotate.actions import judging, looking_again, pool, rewriting, rules, seats
+from annotate.errors import NotHere, Refused
+from annotate.models import Assignment, Flag, Judgment, Project, Repeat
+from annotate.pure.evidence import Span
+from annotate.pure.repeats import Spot, unmasked
+from annotate.screens.progress import my_seats
+from tests import factories
+
+JUDGE = Assignment.Task.JUDGE
+SAYS = re.compile(r'<script id="sitting" type="application/json">(.*?)</script>')
+
+
+class Scene:
+    """ada judges six documents, of which half come again: three, each with three between."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.project = factories.project(repeat_percent=50)
+        self.query = factories.query(self.project)
+        for doc_id in "ABCDEF":
+            factories.candidate(self.query, doc_id, text=f"Body of {doc_id}.")
+        self.pair = factories.pair(self.query)
+        self.narrative = factories.altered(self.pair)
+        self.ada = factories.member(self.project, "ada")
+        seats.take(pair=self.pair, task=JUDGE, by=self.ada)
+        client.force_login(self.ada.user)
+
+    def sitting(self) -> pool.Sitting:
+        return pool.sitting(narrative=self.narrative, by=self.ada)
+
+    def spots(self) -> list[Spot]:
+        return [unmasked(number, self.ada.pk) for number in self.sitting().order]
+
+    def again(self) -> list[int]:
+        """The numbers of the repeats, in their order."""
+        order = self.sitting().order
+        return [number for number in order if unmasked(number, self.ada.pk).again]
+
+    def first_of(self, number: int) -> int:
+        return pool.numbered(Spot(unmasked(number, self.ada.pk).candidate), self.ada)
+
+    def grade(self, number: int, relevance: int = 1, **more: Any) -> judging.Said:
+        on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
+        return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
+
+    def flag(self, number: int, kind: str, words: str = "") -> judging.Said:
+        on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
+        return judging.say_flag(on=on, kind=kind, words=words, by=self.ada)
+
+    def seat_is_done(self) -> bool:
+        return self.ada.assignments.get().done_at is not None
+
+    def url(self, number: int, name: str = "judge") -> str:
+        return reverse(f"annotate:{name}", args=[self.pair.pk, number])
+
+    def page(self, number: int) -> str:
+        response = self.client.get(self.url(number))
+        assert response.status_code == 200
+        return str(response.content.decode())
+
+
+@pytest.fixture
+def scene(db, client) -> Scene:
+    return Scene(client)
+
+
+def test_half_of_the_documents_come_again_later_and_count_in_the_total(scene):
+    spots = scene.spots()
+
+    assert len(spots) == 9
+    assert scene.sitting().total == 9
+    for number in scene.again():
+        spot = unmasked(number, scene.ada.pk)
+        assert spots.index(spot) - spots.index(Spot(spot.candidate)) > 3
+
+
+def test_without_the_rule_documents_are_known_by_their_keys_and_come_once(scene):
+    scene.project.repeat_percent = 0
+    scene.project.save()
+    ada = scene.project.memberships.get(name="ada")
+
+    at = pool.sitting(narrative=scene.narrative, by=ada)
+
+    assert sorted(at.order) == sorted(scene.query.candidates.values_list("pk", flat=True))
+
+
+def test_what_is_said_of_a_repeat_is_kept_apart_and_changes_no_judgment(scene):
+    number = scene.again()[0]
+    first = scene.grade(scene.first_of(number), 2).row
+
+    said = scene.grade(number, 0, note="On reflection no.", active_ms=1_200, pressed="key").row
+
+    assert isinstance(said, Repeat)
+    assert (said.relevance, said.note, said.active_ms) == (0, "On reflection no.", 1_200)
+    assert said.first == first
+    assert Judgment.objects.current().get() == first
+    assert Judgment.objects.get().relevance == 2
+
+
+def test_a_repeat_that_is_reached_before_its_first_time_names_no_judgment(scene):
+    said = scene.grade(scene.again()[0], 1).row
+
+    assert isinstance(said, Repeat)
+    assert said.first is None
+    assert not Judgment.objects.exists()
+
+
+def test_the_seat_is_done_only_when_the_repeats_are(scene):
+    for number in scene.sitting().order[:-1]:
+        scene.grade(number)
+        assert not scene.seat_is_done()
+
+    scene.grade(scene.sitting().order[-1])
+
+    assert scene.seat_is_done()
+    assert scene.sitting().done
+    scene.flag(scene.again()[0], Flag.Kind.LATER)
+    assert not scene.seat_is_done()
+    assert scene.sitting().next() == scene.again()[0]
+    judging.undo(narrative=scene.narrative, by=scene.ada)
+    assert scene.seat_is_done()
+
+
+def test_the_order_of_answers_does_not_matter_for_the_seat(scene):
+    for number in reversed(scene.sitting().order):
+        assert not scene.seat_is_done()
+        scene.grade(number)
+
+    assert scene.seat_is_done()
+
+
+def test_a_flag_on_a_repeat_flags_nothing_else(scene):
+    number = scene.again()[0]
+    scene.grade(scene.first_of(number), 2)
+
+    scene.flag(number, Flag.Kind.PROBLEM, "It is cut off.")
+
+    assert not Flag.objects.exists()
+    assert Judgment.objects.current().get().relevance == 2
+    assert scene.sitting().flagged == {number: "problem"}
+    with pytest.raises(Refused, match="Say in a few words why"):
+        scene.flag(number, Flag.Kind.PROBLEM)
+
+
+def test_saying_something_else_of_a_repeat_supersedes_and_undo_brings_it_back(scene):
+    number = scene.again()[0]
+    scene.grade(scene.first_of(number), 2)
+    scene.grade(number, 1)
+    scene.grade(number, 0)
+    assert scene.sitting().judged[number] == 0
+
+    back = judging.undo(narrative=scene.narrative, by=scene.ada)
+    assert isinstance(back, Repeat)
+    assert (back.relevance, scene.sitting().judged[number]) == (0, 1)
+    judging.undo(narrative=scene.narrative, by=scene.ada)
+    assert number not in scene.sitting().judged
+    judging.undo(narrative=scene.narrative, by=scene.ada)
+
+    assert scene.sitting().judged == {}
+    assert Repeat.objects.count() == 2
+    with pytest.raises(Refused, match="nothing to take back"):
+        judging.undo(narrative=scene.narrative, by=scene.ada)
+
+
+def test_the_first_time_can_be_taken_back_and_the_repeat_stays(scene):
+    number = scene.again()[0]
+    first = scene.grade(scene.first_of(number), 2).row
+    said = scene.grade(number, 0).row
+
+    judging.withdraw(uuid=first.uuid, pair=scene.pair, by=scene.ada)
+
+    assert not Judgment.objects.current().exists()
+    assert Repeat.objects.current().get() == said
+
+
+def test_taking_a_repeat_back_twice_changes_nothing_and_what_is_newer_stands(scene):
+    number = scene.again()[0]
+    old = scene.grade(number, 1).row
+    new = scene.grade(number, 2).row
+
+    told = judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).told
+    assert "something newer" in told
+    assert judging.withdraw(uuid=old.uuid, pair=scene.pair, by=scene.ada).told == ""
+    assert Repeat.objects.current().get() == new
+
+    judging.withdraw(uuid=new.uuid, pair=scene.pair, by=scene.ada)
+    assert not Repeat.objects.current().exists()
+
+
+def test_sent_twice_it_counts_once_and_a_uuid_is_used_for_one_thing(scene):
+    number, other, _ = scene.again()
+    uuid = UUID(int=1, version=4)
+    scene.grade(number, 1, uuid=uuid, note="So.")
+
+    assert scene.grade(number, 1, uuid=uuid, note="So.").row == Repeat.objects.get()
+    for again, relevance in ((number, 2), (other, 1), (scene.first_of(number), 1)):
+        with pytest.raises(Refused, match="sent with other content"):
+            scene.grade(again, relevance, uuid=uuid, note="So.")
+    with pytest.raises(Refused, match="sent with other content"):
+        judging.say_flag(
+            on=judging.on_number(scene.pair, scene.narrative.pk, number, scene.ada),
+            kind=Flag.Kind.LATER,
+            uuid=uuid,
+            by=scene.ada,
+        )
+
+
+def test_the_project_asks_the_same_of_a_repeat_as_of_a_first_time(scene):
+    condition = scene.narrative.conditions.create(number=1, text="At sea.")
+    scene.project.condition_rule = Project.ConditionRule.ALL_MET
+    scene.project.save()
+    scene = reread(scene)
+    number = scene.again()[0]
+
+    with pytest.raises(Refused, match="Answer every condition"):
+        scene.grade(number, 2)
+    with pytest.raises(Refused, match="not a grade"):
+        scene.grade(number, 7, verdicts={condition.pk: "met"})
+    scene.grade(number, 2, verdicts={condition.pk: "met"})
+
+    assert Repeat.objects.get().answers() == {condition.pk: "met"}
+
+
+def reread(scene: Scene) -> Scene:
+    scene.ada = scene.project.memberships.get(name="ada")
+    scene.pair = type(scene.pair).objects.get(pk=scene.pair.pk)
+    scene.narrative = factories.altered(scene.pair)
+    return scene
+
+
+def test_a_number_of_somebody_else_is_no_document(scene):
+    ben = factories.member(scene.project, "ben")
+    theirs = pool.numbered(Spot(scene.query.candidates.first().pk), ben)
+
+    assert scene.client.get(scene.url(theirs)).status_code == 404
+    with pytest.raises(NotHere):
+        scene.grade(theirs)
+
+
+def test_a_new_version_draws_anew_and_leaves_what_was_said_behind(scene):
+    number = scene.again()[0]
+    scene.grade(number, 1)
+
+    carla = factories.lead(scene.project)
+    rewriting.rewrite_narrative(
+        pair=scene.pair, text="Only plants far out at sea.", based_on=1, by=carla
+    )
+    scene = reread(scene)
+
+    assert scene.narrative.version == 2
+    assert scene.sitting().judged == {}
+    assert Repeat.objects.current().get().narrative.version == 1
+
+
+def test_the_database_holds_one_answer_and_a_grade_or_a_flag(scene):
+    said = scene.grade(scene.again()[0], 1).row
+    same = {
+        "narrative": said.narrative,
+        "candidate": said.candidate,
+        "annotator": said.annotator,
+    }
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Repeat.objects.create(**same, relevance=2)
+    for wrong in ({}, {"relevance": 1, "flag": "later"}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Repeat.objects.create(
+                **{**same, "annotator": factories.machine(scene.project), **wrong}
+            )
+        scene.project.memberships.filter(is_machine=True).delete()
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+
+def plain(page: str, sheet: str) -> str:
+    """A page without what differs between any two documents: numbers, ids, tokens, its order."""
+    page = SAYS.sub("", page)
+    page = re.sub(r'(csrfmiddlewaretoken|name="uuid") ?"? value="[^"]+"', r"\1", page)
+    page = re.sub(r'"[A-Za-z0-9]{64}"', '"TOKEN"', page)
+    page = re.sub(r"\d{13}", "NUMBER", page)
+    page = re.sub(r'(href="[^"]*NUMBER/"|aria-disabled="true")', "WAY", page)
+    return page.replace(f"Body of {sheet}.", "TEXT").replace(f">{sheet}<", ">ID<")
+
+
+def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):
+    numbers = scene.sitting().order
+    number = scene.again()[0]
+    at = numbers.index(number)
+    # All before it is said, this document among it, with all that can be said of one.
+    for before in numbers[:at]:
+        scene.grade(before, 2, note="Seen.", evidence=[Span(0, 4)])
+    fresh = next(n for n in numbers[at:] if n not in scene.again())
+
+    drawn = {}
+    for which in (number, fresh):
+        doc_id = scene.query.candidates.get(
+            pk=unmasked(which, scene.ada.pk).candidate
+        ).document.doc_id
+        page = plain(scene.page(which), doc_id)
+        page = re.sub(r'data-position="\d+"', "", page)
+        page = re.sub(r'data-label="[A-F]"', "", page)
+        page = re.sub(r'(data-document|id|aria-labelledby)="(document-title-)?\d+"', "", page)
+        drawn[which] = re.sub(r"<h2[^>]*>[A-F]</h2>", "", page)
+
+    assert "Seen." not in drawn[number]
+    assert 'data-said="{}"' in drawn[number]
+    assert drawn[number] == drawn[fresh]
+
+
+def test_the_answer_to_a_repeat_is_there_when_one_comes_back_to_it(scene):
+    number = scene.again()[0]
+    scene.grade(scene.first_of(number), 2)
+    scene.grade(number, 0, note="Not this time.")
+
+    page = scene.page(number)
+
+    assert "Not this time." in page
+    assert re.search(r'id="grade-0"[^>]*aria-pressed="true"', page)
+    assert not re.search(r'id="grade-2"[^>]*aria-pressed="true"', page)
+    flagged = scene.again()[1]
+    scene.flag(flagged, Flag.Kind.CANNOT_JUDGE, "Half of it is missing.")
+    assert "Half of it is missing." in scene.page(flagged)
+
+
+def test_a_key_from_before_leads_to_the_same_document(scene):
+    candidate = scene.query.candidates.first()
+
+    response = scene.client.get(scene.url(candidate.pk))
+
+    assert response.url == scene.url(pool.numbered(Spot(candidate.pk), scene.ada))
+
+
+def test_without_script_one_judges_through_the_repeats_to_the_end(scene):
+    response = scene.client.get(reverse("annotate:judging", args=[scene.pair.pk]))
+    for _ in range(9):
+        response = scene.client.post(
+            f"{response.url}judgment/", {"narrative": scene.narrative.pk, "relevance": 1}
+        )
+        response = scene.client.get(response.url)
+
+    assert "Everything here is done" in response.content.decode()
+    assert (Judgment.objects.current().count(), Repeat.objects.current().count()) == (6, 3)
+    undone = scene.client.post(reverse("annotate:undo", args=[scene.pair.pk]))
+    assert undone.url == scene.url(scene.sitting().order[-1])
+
+
+def test_the_journal_takes_a_repeat_by_its_number(scene):
+    number = scene.again()[0]
+    entry = {
+        "uuid": str(UUID(int=5, version=4)),
+        "kind": "judgment",
+        "user": scene.ada.user_id,
+        "pair": scene.pair.pk,
+        "narrative": scene.narrative.pk,
+        "candidate": number,
+        "made_at": "2026-11-21T12:03:07+01:00",
+        "relevance": 2,
+        "pressed": "key",
+        "instead_of": None,
+    }
+    undo = {**entry, "uuid": str(UUID(int=6, version=4)), "kind": "undo", "undoes": entry["uuid"]}
+
+    def send(one: dict[str, Any]) -> str:
+        body = {"entries": [one]}
+        answer = scene.client.post("/api/v1/journal/", body, content_type="application/json")
+        return str(answer.json()["answers"][0]["state"])
+
+    assert send(entry) == "saved"
+    assert Repeat.objects.current().get().relevance == 2
+    assert send(entry) == "saved"
+    assert Repeat.objects.count() == 1
+    assert send(undo) == "saved"
+    assert not Repeat.objects.current().exists()
+    assert not Judgment.objects.exists()
+
+
+def test_a_key_press_takes_as_many_queries_as_without_repeats(scene, django_assert_max_num_queries):
+    number = scene.again()[0]
+    url = scene.url(number, "judgment")
+    with django_assert_max_num_queries(8):
+        scene.client.post(url, {"narrative": scene.narrative.pk, "relevance": 1})
+
+    assert Repeat.objects.current().count() == 1
+
+
+def test_the_list_has_each_document_once_and_its_rows_judge(scene):
+    page = scene.client.get(reverse("annotate:listing", args=[scene.pair.pk])).content.decode()
+    rows = [int(number) for number in re.findall(r'data-row="(\d+)"', page)]
+
+    assert len(rows) == 6
+    assert not {unmasked(number, scene.ada.pk).again for number in rows} - {False}
+    said = json.loads(SAYS.findall(page)[0])
+    assert said["order"] == rows
+    back = scene.client.post(
+        scene.url(rows[0], "judgment"),
+        {"narrative": scene.narrative.pk, "relevance": 2, "back": "list"},
+    )
+    assert back.url.endswith(f"#row-{rows[0]}")
+    assert Judgment.objects.get().candidate_id == unmasked(rows[0], scene.ada.pk).candidate
+
+
+def test_home_counts_as_the_judge_page_does(scene):
+    scene.grade(scene.sitting().order[0])
+    scene.grade(scene.again()[0])
+
+    (mine,) = my_seats(scene.ada)
+
+    assert (mine.done, mine.total) == (2, scene.sitting().total)
+
+
+def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(scene):
+    for number in scene.sitting().order:
+        said = scene.grade(number, 1).row
+        if number == scene.first_of(scene.again()[0]):
+            judgment = said
+    carla = factories.lead(scene.project)
+    looking_again.ask(judgment=judgment, words="Read the last page.", by=carla)
+
+    at = scene.sitting()
+
+    assert at.next() == scene.first_of(scene.again()[0])
+    assert "Read the last page." in scene.page(at.next())
+    assert "Read the last page." not in scene.page(scene.again()[0])
+
+
+def test_a_wish_that_is_withdrawn_ends_no_seat_in_which_repeats_are_left(scene):
+    carla = factories.lead(scene.project)
+    last = scene.again()[-1]
+    for number in scene.sitting().order:
+        if number != last:
+            scene.grade(number, 1)
+    first = Judgment.objects.order_by("pk")[0]
+    wish = looking_again.ask(judgment=first, words="Read the last page.", by=carla)
+
+    looking_again.withdraw(wish=wish, by=carla)
+    assert not scene.seat_is_done()
+
+    scene.grade(last)
+    assert scene.seat_is_done()
+    wish = looking_again.ask(judgment=first, words="Read the last page.", by=carla)
+    assert not scene.seat_is_done()
+    looking_again.withdraw(wish=wish, by=carla)
+    assert scene.seat_is_done()
+
+
+def test_only_a_lead_sets_it_and_to_no_more_than_half(scene):
+    grades = [rules.GradeRule(value, f"Grade {value}") for value in (0, 1, 2)]
+    carla = factories.lead(scene.project)
+
+    rules.change_rules(changes={"repeat_percent": 25}, grades=grades, by=carla)
+    with pytest.raises(Refused):
+        rules.change_rules(changes={"repeat_percent": 25}, grades=grades, by=scene.ada)
+    assert Project.objects.get(pk=scene.project.pk).repeat_percent == 25
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Project.objects.update(repeat_percent=51)

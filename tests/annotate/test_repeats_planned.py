@@ -1,0 +1,121 @@
+"""Which documents come again, where, and by which number: no database."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from annotate.pure.repeats import Spot, chance, gap, masked, number, planned, unmasked
+
+
+def pool(size: int) -> list[tuple[int, str]]:
+    return [(10 + at, f"D{at:03}") for at in range(size)]
+
+
+def again(spots: list[Spot]) -> list[int]:
+    return [spot.candidate for spot in spots if spot.again]
+
+
+@pytest.mark.parametrize(
+    ("size", "others"), [(1, 2), (3, 2), (5, 2), (10, 5), (39, 19), (40, 20), (500, 20)]
+)
+def test_a_repeat_is_half_a_small_pool_away_and_twenty_documents_in_a_large_one(size, others):
+    assert gap(size) == others
+
+
+@pytest.mark.parametrize(
+    ("size", "percent", "given", "repeats"),
+    [
+        (500, 10, 0, 50),
+        (500, 10, 99, 50),
+        (505, 10, 49, 50),  # 50.5: the chance decides
+        (505, 10, 50, 51),
+        (5, 10, 49, 0),  # half a document: in every second pool one
+        (5, 10, 50, 1),
+        (5, 50, 99, 3),
+        (4, 50, 99, 2),
+        (3, 50, 99, 1),  # behind the second there is no room for two others
+        (2, 50, 99, 0),
+        (1, 50, 99, 0),
+        (0, 50, 99, 0),
+        (500, 0, 99, 0),
+    ],
+)
+def test_how_many_come_again(size, percent, given, repeats):
+    assert number(size, percent, given) == repeats
+
+
+def test_over_many_small_pools_the_percentage_holds():
+    draws = [
+        len(again(planned(pool(5), percent=10, words=f"7:ada:{one}:altered:1")))
+        for one in range(2_000)
+    ]
+
+    # A half of a document each: about a thousand in all (22 is one standard deviation).
+    assert set(draws) == {0, 1}
+    assert 900 < sum(draws) < 1_100
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 8, 39, 40, 41, 500])
+@pytest.mark.parametrize("percent", [1, 10, 50])
+def test_each_comes_once_more_with_enough_others_in_between(size, percent):
+    for one in range(20):
+        spots = planned(pool(size), percent=percent, words=f"7:ada:{one}:altered:1")
+
+        firsts = [spot.candidate for spot in spots if not spot.again]
+        assert firsts == [candidate for candidate, _ in pool(size)]
+        repeats = again(spots)
+        assert len(set(repeats)) == len(repeats)
+        for candidate in repeats:
+            first, second = spots.index(Spot(candidate)), spots.index(Spot(candidate, again=True))
+            between = {spot.candidate for spot in spots[first + 1 : second]}
+            assert len(between) >= gap(size)
+
+
+def test_the_same_words_draw_the_same_and_others_draw_others():
+    ada = planned(pool(100), percent=20, words="7:ada:301:altered:1")
+
+    assert planned(pool(100), percent=20, words="7:ada:301:altered:1") == ada
+    assert again(planned(pool(100), percent=20, words="7:ben:301:altered:1")) != again(ada)
+    assert again(planned(pool(100), percent=20, words="7:ada:301:altered:2")) != again(ada)
+
+
+def test_what_was_answered_comes_again_whatever_was_loaded_since():
+    words = "7:ada:301:altered:1"
+    before = again(planned(pool(40), percent=10, words=words))
+
+    after = again(planned(pool(60), percent=10, words=words, answered=before))
+    lowered = again(planned(pool(40), percent=1, words=words, answered=before))
+
+    assert set(before) <= set(after)
+    assert len(after) == number(60, 10, chance(words)) == 6
+    assert sorted(lowered) == sorted(before)
+
+
+def test_no_number_says_whether_it_is_a_repeat():
+    draw = random.Random(1)
+    spots = [Spot(draw.randrange(1, 2**39), bool(draw.randrange(2))) for _ in range(2_000)]
+    spots += [Spot(one, again) for one in range(1, 100) for again in (False, True)]
+
+    numbers = {spot: masked(spot, 3) for spot in spots}
+
+    assert all(unmasked(found, 3) == spot for spot, found in numbers.items())
+    assert len(set(numbers.values())) == len(set(spots))
+    assert {len(str(found)) for found in numbers.values()} == {13}
+    # Neither the last digit nor the size tells the two kinds apart.
+    for kind in (False, True):
+        some = [found for spot, found in numbers.items() if spot.again is kind]
+        assert 0.4 < sum(found % 2 for found in some) / len(some) < 0.6
+        assert 0.4 < sum(found > 3 * 2**39 for found in some) / len(some) < 0.6
+
+
+def test_each_person_knows_a_document_by_a_number_of_their_own():
+    assert masked(Spot(93), 3) != masked(Spot(93), 4)
+
+
+def test_a_number_that_stands_for_nothing_is_a_key():
+    assert unmasked(93, 3) == Spot(93)
+    assert unmasked(2**41, 3) == Spot(2**41)
+    with pytest.raises(ValueError, match="no key"):
+        masked(Spot(2**39), 3)

@@ -1,0 +1,230 @@
+"""Two parts of a project set against each other: what is paired, what differs, what is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.urls import reverse
+
+from annotate.errors import Refused
+from annotate.models import Guideline
+from audit.actions import compute_agreement, request_comparison
+from audit.comparing import COMPARED, comparison_of
+from audit.models import AgreementReport
+from audit.reliability import since
+from audit.scopes import WHOLE, Scope
+from jobs.runner import Progress
+from tests import factories
+
+# Monday.
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def guided(scene, client):
+    """Version 1 of the guidelines from noon, 2 a day later. Of twenty documents, ada and ben differ
+    on ten under version 1; under version 2 ben comes round on eight of them, and both judge ten
+    more, on which they agree.
+    """
+    client.force_login(scene.carla.user)
+    for version in (1, 2):
+        Guideline.objects.create(
+            project=scene.project,
+            version=version,
+            text="Words.",
+            author=scene.carla,
+            created_at=NOON + (version - 1) * DAY,
+        )
+    later = NOON + DAY + timedelta(hours=1)
+    for number in range(20):
+        candidate = factories.candidate(scene.query, f"d{number:02}")
+        grade = number % 2
+        factories.judgment(scene.narrative, candidate, scene.ada, grade, at=NOON)
+        apart = number < 10
+        first = factories.judgment(
+            scene.narrative, candidate, scene.ben, 1 - grade if apart else grade, at=NOON
+        )
+        if number < 8:
+            first.superseded_at = later
+            first.save()
+            factories.judgment(
+                scene.narrative, candidate, scene.ben, grade, at=later, replaces=first
+            )
+            ada = candidate.judgments.get(annotator=scene.ada)
+            ada.superseded_at = later
+            ada.save()
+            factories.judgment(scene.narrative, candidate, scene.ada, grade, at=later, replaces=ada)
+    for number in range(10):
+        candidate = factories.candidate(scene.query, f"e{number}")
+        for member in (scene.ada, scene.ben):
+            factories.judgment(scene.narrative, candidate, member, number % 2, at=later)
+    scene.url = reverse("audit:agreement_comparison", args=[scene.project.slug])
+    return scene
+
+
+def compared(scene, scope, against):
+    return comparison_of(scene.project, scope, against, seed=1, resamples=200, now=NOON)
+
+
+def test_before_and_after_new_guidelines(guided):
+    found = compared(guided, Scope(guideline=2), Scope(guideline=1))
+
+    assert (found["first"]["units"], found["second"]["units"], found["paired"]) == (18, 20, 8)
+    percent = found["differences"]["percent"]
+    # All of 18 under version 2, ten of twenty under version 1.
+    assert percent["value"] == pytest.approx(0.5)
+    low, high = percent["interval"]
+    assert 0 < low < 0.5 < high
+    assert list(found["differences"]) == list(COMPARED)
+
+
+def test_the_other_way_round_has_the_other_sign(guided):
+    found = compared(guided, Scope(guideline=1), Scope(guideline=2))
+
+    assert found["differences"]["percent"]["value"] == pytest.approx(-0.5)
+
+
+def test_two_categories_share_nothing(guided):
+    other = factories.pair(factories.query(guided.project, "302"), category="C1")
+    narrative = factories.altered(other)
+    guided.pair.category = "S1"
+    guided.pair.save()
+    for number in range(4):
+        candidate = factories.candidate(other.query, f"f{number}")
+        for member in (guided.ada, guided.dan):
+            factories.judgment(narrative, candidate, member, number % 2)
+
+    found = compared(guided, Scope(category="C1"), Scope(category="S1"))
+
+    assert (found["first"]["raters"], found["second"]["raters"]) == (["ada", "dan"], ["ada", "ben"])
+    assert (found["first"]["units"], found["second"]["units"], found["paired"]) == (4, 30, 0)
+    assert found["differences"]["percent"]["value"] == pytest.approx(1 - 28 / 30)
+
+
+def test_what_is_undefined_in_one_part_has_no_difference(guided):
+    found = compared(guided, Scope(side="original"), WHOLE)
+
+    assert found["differences"]["alpha_ordinal"]["value"] is None
+    assert found["differences"]["alpha_ordinal"]["note"].startswith("undefined: the first")
+
+
+def test_the_same_answers_have_the_same_sum(guided):
+    first = compared(guided, Scope(guideline=2), Scope(guideline=1))["sha256"]
+
+    assert first == SUM
+    assert compared(guided, Scope(guideline=1), Scope(guideline=2))["sha256"] != SUM
+
+
+SUM = "9daf88f8ae05cc798ce03d749c437f459f0941c4789a8f47532a3dca8779a8c8"
+
+
+def test_it_is_computed_by_a_job_and_shown(guided, client):
+    address = f"{guided.url}?of=guideline%3D2&against=guideline%3D1"
+    assert "These two have not been compared yet" in text(client.get(address))
+
+    assert client.post(address).url == address
+    report = AgreementReport.objects.get()
+    assert (report.compares, report.scope, report.against) == (True, "guideline=2", "guideline=1")
+    assert report.get_absolute_url() == address
+    assert client.get(address, headers=HTMX).status_code == 200
+    compute_agreement(report, Progress())
+    AgreementReport.objects.update(state="done", finished_at=NOON)
+
+    page = text(client.get(address))
+    for shown in (
+        "Said under version 2 of the guidelines",
+        "18 and 20, of which 8 stand in both",
+        "0.500",
+        "yes, higher",
+    ):
+        assert shown in page
+
+
+def text(response):
+    return response.getvalue().decode()
+
+
+def test_asking_twice_is_asking_once_and_agreement_is_another_report(guided):
+    def ask():
+        return request_comparison(
+            project=guided.project,
+            scope=Scope(guideline=2),
+            against=Scope(guideline=1),
+            by=guided.carla,
+        )
+
+    assert ask() == ask()
+    assert not AgreementReport.objects.of("guideline=2").exists()
+
+
+@pytest.mark.parametrize(
+    ("scope", "against", "sentence"),
+    [
+        (WHOLE, WHOLE, "Choose two different parts"),
+        (Scope(criterion="x"), WHOLE, "Judgments are compared, not reviews"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(guided, scope, against, sentence):
+    with pytest.raises(Refused, match=sentence):
+        request_comparison(project=guided.project, by=guided.carla, scope=scope, against=against)
+    assert not AgreementReport.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ("?of=&against=", "Choose two different parts"),
+        ("?of=guideline%3D9&against=", "There is no such part of this project"),
+    ],
+)
+def test_parts_there_are_not_are_told(guided, client, asked, sentence):
+    for response, status in (
+        (client.get(guided.url + asked), 200),
+        (client.post(guided.url + asked), 422),
+    ):
+        assert response.status_code == status
+        assert sentence in text(response)
+    assert not AgreementReport.objects.exists()
+
+
+def test_earlier_parts_are_offered(guided, client):
+    AgreementReport.objects.create(project=guided.project, scope="query=301&blind=1")
+
+    page = text(client.get(guided.url))
+
+    assert '<option value="query=301&amp;blind=1">Query 301, blind judgments only</option>' in page
+    assert "Choose two parts" in page
+
+
+def test_comparisons_are_listed_and_lead_to_their_page(guided, client):
+    report = request_comparison(
+        project=guided.project, by=guided.carla, scope=WHOLE, against=Scope(blind=True)
+    )
+    compute_agreement(report, Progress())
+    AgreementReport.objects.update(state="done", finished_at=NOON)
+
+    page = text(client.get(reverse("audit:agreement_reports", args=[guided.project.slug])))
+
+    assert "The whole project against blind judgments only" in page
+    past = client.get(reverse("audit:agreement_past", args=[guided.project.slug, report.pk]))
+    assert past.url == f"{guided.url}?of=&against=blind%3D1"
+
+
+def test_what_came_since_is_of_either_part(guided):
+    report = AgreementReport.objects.create(
+        project=guided.project,
+        compares=True,
+        scope="query=301",
+        against="query=302",
+        figures=compared(guided, Scope(query="301"), Scope(query="302")),
+    )
+    query = factories.query(guided.project, "303")
+    other = factories.altered(factories.pair(query))
+    factories.judgment(other, factories.candidate(query, "g"), guided.ada, 1)
+    narratives_of_others = since(report).narratives
+    factories.judgment(guided.narrative, guided.first, guided.ada, 1)
+
+    assert (narratives_of_others, since(report).judgments) == (0, 1)

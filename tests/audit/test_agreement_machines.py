@@ -1,0 +1,134 @@
+"""People against machines stand on a page of their own, and nowhere else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import seats
+from annotate.models import Assignment
+from audit.models import AgreementReport
+from audit.reliability import agreement_of
+from tests import factories
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def led(disputed, client):
+    """Ada said 0 and 1, ben 2 and 1; the machine says 2 of the first."""
+    client.force_login(disputed.carla.user)
+    disputed.gauge = factories.machine(disputed.project, "gauge")
+    factories.judgment(disputed.narrative, disputed.first, disputed.gauge, 2)
+    disputed.people = reverse("audit:agreement", args=[disputed.project.slug])
+    disputed.machines = reverse("audit:agreement_machines", args=[disputed.project.slug])
+    return disputed
+
+
+def computed(scene, scope=""):
+    return AgreementReport.objects.create(
+        project=scene.project,
+        scope=scope,
+        state="done",
+        finished_at=NOON,
+        figures=agreement_of(scene.project, seed=1, resamples=100, now=NOON),
+    )
+
+
+def text(response):
+    return response.getvalue().decode()
+
+
+def test_nothing_of_a_machine_is_among_people(led, client):
+    before = text(client.get(led.people))
+    computed(led)
+
+    page = text(client.get(led.people))
+
+    assert "gauge" not in before + page
+    assert "ada and ben" in page
+
+
+def test_each_person_stands_against_the_machine(led, client):
+    computed(led)
+
+    page = text(client.get(led.machines))
+
+    assert "People against gauge" in page
+    assert "ada and ben" not in page
+    assert "1 document left out: judged by one rater only" in page
+    assert '<th class="number" scope="col">Raters</th>' in page
+
+
+def test_the_table_tells_how_often_which_grades_met(led, client):
+    report = computed(led)
+
+    assert report.figures is not None
+    (gauge,) = report.figures["machines"]
+    # Lines are the person's 0, 1, 2; columns the machine's.
+    assert [pair["table"] for pair in gauge["pairs"]] == [
+        [[0, 0, 1], [0, 0, 0], [0, 0, 0]],
+        [[0, 0, 0], [0, 0, 0], [0, 0, 1]],
+    ]
+    assert "Grades of ada and of gauge" in text(client.get(led.machines))
+
+
+def test_asking_there_leads_back_there(led, client):
+    response = client.post(led.machines)
+
+    assert response.url == led.machines
+    assert AgreementReport.objects.get().state == "queued"
+    assert "Computing agreement" in text(client.get(led.machines))
+
+
+def test_the_unit_table_with_machines_is_one_of_its_own(led, client):
+    computed(led)
+    url = reverse("audit:agreement_units", args=[led.project.slug]) + "?of=machines"
+
+    assert url in text(client.get(led.machines))
+    assert url not in text(client.get(led.people))
+    assert text(client.get(url)).splitlines() == [
+        "query_id,doc_id,pair_id,category,side,version,ada,ben,gauge",
+        "301,S1,301,,altered,1,0,2,2",
+        "301,S2,301,,altered,1,1,1,",
+    ]
+
+
+def test_without_machines_the_page_says_what_to_load(led, client):
+    led.gauge.judgments.all().delete()
+    computed(led)
+
+    assert "No machine has judged here" in text(client.get(led.machines))
+
+
+def test_a_machine_that_shares_nothing_is_named(led, client):
+    led.narrative.judgments.exclude(annotator=led.gauge).delete()
+    computed(led)
+
+    assert "No person has judged what gauge judged" in text(client.get(led.machines))
+
+
+def test_who_has_yet_to_judge_sees_nothing_of_it(led, client):
+    report = computed(led)
+    seats.take(pair=led.pair, task=Assignment.Task.JUDGE, by=led.carla)
+    slug = led.project.slug
+
+    page = text(client.get(led.machines))
+
+    assert "You have judging or reviewing left in this project" in page
+    assert "gauge" not in page
+    for url in (
+        reverse("audit:agreement_units", args=[slug]),
+        reverse("audit:agreement_past", args=[slug, report.pk]),
+        reverse("audit:agreement_report", args=[slug, report.pk]),
+    ):
+        assert client.get(url).status_code == 403
+
+
+@pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
+def test_it_is_for_leads(led, client, who, status):
+    client.force_login(getattr(led, who).user)
+
+    assert client.get(led.machines).status_code == status

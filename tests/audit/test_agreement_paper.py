@@ -1,0 +1,120 @@
+"""What a paper says of agreement: a sentence, and lines that LaTeX takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.figures import Line
+from audit.paper import escaped, latex, sentence
+
+HOW = "95 % percentile bootstrap over units, 2,000 resamples, seed 7"
+
+
+def figure(title="Krippendorff's alpha, ordinal", value=0.493, **more):
+    return {
+        "title": title,
+        "name": title,
+        "value": value,
+        "note": "",
+        "interval": [0.4771, 0.508],
+        "interval_note": HOW,
+        "units": 10_284,
+        "raters": 2,
+        **more,
+    }
+
+
+def line(*coefficients, **more):
+    return Line(
+        **{
+            "label": "All people",
+            "units": 10_284,
+            "raters": ["ada", "ben"],
+            "ratings": 20_568,
+            "excluded": [{"reason": "judged by one rater only", "units": 12}],
+            "coefficients": list(coefficients),
+            "headline": coefficients[0],
+            **more,
+        }
+    )
+
+
+def test_a_line_of_latex_says_what_it_is_of_and_how_its_interval_was_made():
+    assert latex(figure(), unit="documents") == (
+        r"Krippendorff's alpha (ordinal) $= 0.493$, 95\,\% CI $[0.477, 0.508]$ "
+        r"(10,284 documents, 2 raters; percentile bootstrap over units, 2,000 resamples, seed 7)"
+    )
+
+
+def test_a_part_stands_in_the_line_as_latex_prints_it():
+    said = latex(figure(value=-0.1), unit="documents", of="query 50%_a & {b} $c^2~d\\#")
+
+    assert "$= -0.100$" in said
+    assert (
+        r"; query 50\%\_a \& \{b\} \$c\textasciicircum{}2\textasciitilde{}d\textbackslash{}\#;"
+        in said
+    )
+
+
+def test_a_value_that_is_undefined_is_told_with_its_reason():
+    undefined = figure(value=None, interval=None, note="undefined: only one category was used")
+
+    assert latex(undefined, unit="documents") == (
+        "Krippendorff's alpha (ordinal): undefined: only one category was used "
+        "(10,284 documents, 2 raters)"
+    )
+
+
+def test_without_an_interval_the_line_says_why():
+    said = latex(
+        figure(interval=None, interval_note="no interval: 5 % of resamples had no value"),
+        unit="documents",
+    )
+
+    assert said.endswith(r"2 raters; no interval: 5 \% of resamples had no value)")
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("two\nlines\t here", "two lines here"),
+        ("<a|b>", r"\textless{}a\textbar{}b\textgreater{}"),
+        ('"−1"', r"\textquotedbl{}$-$1\textquotedbl{}"),
+        ("ø 日本", "ø 日本"),
+    ],
+)
+def test_what_latex_takes_for_something_else_is_escaped(text, printed):
+    assert escaped(text) == printed
+
+
+def test_the_sentence_says_who_what_and_how_well():
+    percent = figure("Percent agreement", 0.44, name="percent agreement", interval=None)
+
+    assert sentence(line(figure(), percent), unit="documents") == (
+        "2 people answered, and 10,284 documents had an answer of at least two of them. "
+        "Left out: 12 judged by one rater only. "
+        "Krippendorff's alpha (ordinal) was 0.493 (95 % interval 0.477 to 0.508). "
+        f"Percent agreement was 0.440. Intervals: {HOW}."
+    )
+
+
+def test_the_sentence_names_the_part():
+    assert "of at least two of them (query 301)." in sentence(
+        line(figure()), unit="documents", of="query 301"
+    )
+
+
+def test_where_the_first_is_undefined_the_next_is_told():
+    undefined = figure(value=None, interval=None, note="undefined: only one category was used")
+    percent = figure("Percent agreement", 1.0, name="percent agreement", interval=None)
+
+    said = sentence(line(undefined, percent), unit="documents")
+
+    assert "Percent agreement was 1.000." in said
+    assert "undefined" not in said
+
+
+def test_of_nothing_there_is_no_sentence():
+    undefined = figure(value=None, interval=None, note="undefined: only one rater judged")
+
+    assert sentence(line(undefined), unit="documents") == ""

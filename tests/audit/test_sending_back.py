@@ -1,0 +1,197 @@
+"""A lead sends a disagreement back to one of the annotators, and it waits there."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import judging, seats
+from annotate.models import Assignment, Condition, LookAgain, Verdict
+from audit import disagreements
+from audit.disagreements import Kind, Thing, Wanted
+
+WORDS = "Read the second paragraph."
+
+
+@pytest.fixture
+def asked(disputed):
+    """The scene, where ada has a seat; names are shown."""
+    disputed.project.hide_names = False
+    disputed.project.save()
+    seats.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
+    return disputed
+
+
+def url(scene, name: str = "disagreement") -> str:
+    return reverse(f"audit:{name}", args=[scene.narrative.pk, scene.first.pk])
+
+
+def listed(scene, **wanted) -> list[int]:
+    found = disagreements.page(scene.carla, Wanted(**wanted)).items
+    return [item.key.candidate for item in found]
+
+
+def send(scene, client, query: str = "", **fields):
+    client.force_login(scene.carla.user)
+    given = {"judgment": scene.adas.pk, "words": WORDS, **fields}
+    return client.post(url(scene, "look_again") + query, given, follow=True)
+
+
+def test_it_leaves_what_is_open_and_waits_for_the_annotator(asked, client):
+    assert listed(asked) == [asked.first.pk]
+
+    page = send(asked, client)
+
+    assert "S1 is sent back, and waits for an annotator." in page.content.decode()
+    wish = LookAgain.objects.get()
+    assert (wish.judgment, wish.words, wish.by) == (asked.adas, WORDS, asked.carla)
+    assert listed(asked) == []
+    assert listed(asked, waiting=True) == [asked.first.pk]
+    assert disagreements.count(asked.carla, Wanted()) == 0
+
+
+def test_once_answered_it_is_open_again(asked, client):
+    send(asked, client)
+
+    judging.judge(narrative=asked.narrative, candidate=asked.first, relevance=0, by=asked.ada)
+
+    assert listed(asked) == [asked.first.pk]
+    assert listed(asked, waiting=True) == []
+    page = client.get(url(asked)).content.decode()
+    assert "answered" in page
+    assert "ada was asked to look again by carla" in page
+    assert WORDS in page
+
+
+def test_if_they_come_to_agree_nothing_is_left(asked, client):
+    send(asked, client)
+
+    judging.judge(narrative=asked.narrative, candidate=asked.first, relevance=2, by=asked.ada)
+
+    assert listed(asked) == listed(asked, waiting=True) == []
+
+
+def test_the_list_has_a_tab_for_what_waits(asked, client):
+    client.force_login(asked.carla.user)
+    address = reverse("audit:disagreements", args=["tides"])
+    assert "Waiting for an annotator" not in client.get(address).content.decode()
+
+    send(asked, client)
+
+    waiting = client.get(address + "?state=waiting").content.decode()
+    assert '<a href="?state=waiting" aria-current="page">' in waiting.replace(address, "")
+    assert "S1" in waiting
+    assert "S1" not in client.get(address).content.decode()
+
+
+def test_the_lead_takes_it_back(asked, client):
+    send(asked, client)
+    wish = LookAgain.objects.get()
+
+    page = client.post(
+        url(asked, "look_again_withdrawal"), {"wish": wish.pk}, follow=True
+    ).content.decode()
+
+    assert "nobody is asked for it any more" in page
+    assert listed(asked) == [asked.first.pk]
+    assert not LookAgain.objects.open().exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"words": "  "}, "Say in a few words what to look at."),
+        ({"judgment": ""}, "Choose whose answer is to be looked at again."),
+    ],
+)
+def test_what_is_missing_is_said_on_the_page(asked, client, fields, sentence):
+    page = send(asked, client, **fields)
+
+    assert sentence in page.content.decode()
+    assert page.redirect_chain[-1][0] == url(asked)
+    assert not LookAgain.objects.exists()
+
+
+@pytest.mark.parametrize("judgment", ["x", "999999", "9" * 30])
+def test_an_answer_that_is_not_there_is_not_found(asked, client, judgment):
+    assert send(asked, client, judgment=judgment).status_code == 404
+
+
+@pytest.mark.parametrize("wish", ["", "x", "999999", "9" * 30])
+def test_a_wish_that_is_not_there_is_not_found(asked, client, wish):
+    client.force_login(asked.carla.user)
+
+    assert client.post(url(asked, "look_again_withdrawal"), {"wish": wish}).status_code == 404
+
+
+def test_hidden_names_stay_hidden(asked, client):
+    asked.project.hide_names = True
+    asked.project.save()
+    send(asked, client)
+
+    page = client.get(url(asked)).content.decode()
+
+    assert "was asked to look again by carla" in page
+    assert "ada" not in page.replace("data-", "")
+
+
+def test_the_page_leads_to_the_guidelines_with_the_case(asked, client):
+    client.force_login(asked.carla.user)
+
+    page = client.get(url(asked)).content.decode()
+
+    case = f"{asked.narrative.pk}-{asked.first.pk}"
+    address = f"/projects/tides/guidelines/?edit=1&amp;case={case}"
+    assert f'href="{address}"' in page
+    editor = client.get(address.replace("&amp;", "&")).content.decode()
+    assert f'id="case-{case}" form="guideline-form" checked' in editor
+
+
+def test_from_a_condition_it_comes_back_to_the_condition(asked, client):
+    condition = Condition.objects.create(narrative=asked.narrative, number=1, text="At sea.")
+    for judgment, answer in ((asked.adas, "met"), (asked.bens, "not_met")):
+        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+    thing = Thing(Kind.VERDICT, asked.narrative.pk, asked.first.pk, condition.pk)
+    assert disagreements.is_open(asked.carla, thing)
+
+    send(asked, client, condition=condition.pk)
+
+    assert not disagreements.is_open(asked.carla, thing)
+    assert disagreements.count(asked.carla, Wanted(kind=Kind.VERDICT, waiting=True)) == 1
+    wish = LookAgain.objects.get().pk
+    sent = {"wish": wish, "condition": condition.pk}
+    back = client.post(url(asked, "look_again_withdrawal"), sent)
+    assert back.url == reverse("audit:verdict_disagreement", args=[condition.pk, asked.first.pk])
+
+
+def test_the_next_one_of_the_filter_opens(asked, client):
+    other = asked.second
+    said = asked.narrative.judgments.get(candidate=other, annotator=asked.ada)
+    said.relevance = 0
+    said.save()
+    thing = Thing(Kind.JUDGMENT, asked.narrative.pk, other.pk, 0)
+    key = disagreements.key_of(asked.carla, Wanted(), thing)
+
+    page = send(asked, client, query="?order=age", next=str(key))
+
+    assert page.redirect_chain[-1][0] == (
+        reverse("audit:disagreement", args=[asked.narrative.pk, other.pk]) + "?order=age"
+    )
+
+
+def test_a_lead_who_judges_first_sends_nothing_back(asked, client):
+    seats.take(pair=asked.pair, task=Assignment.Task.JUDGE, by=asked.carla)
+
+    assert send(asked, client).status_code == 403
+    assert not LookAgain.objects.exists()
+
+
+def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
+    """ben judged in a file; a free seat is his then."""
+    send(disputed, client, judgment=disputed.bens.pk)
+
+    seat = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
+    assert isinstance(seat.touched_at, datetime)
+    assert LookAgain.objects.open().get().judgment == disputed.bens

@@ -1,0 +1,303 @@
+"""What must hold of every pair, which pairs break it, and how the taxonomy is covered."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import seats
+from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
+from annotate.pure.promises import Change, Counts, Promise, Rule, change
+from annotate.screens.standing import promises
+from audit.coverage import coverage
+from audit.models import Decision
+from tests import factories
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "became"),
+    [
+        (1, 1, Change.KEPT),
+        (2, 0, Change.DROPPED),
+        (0, 1, Change.GREW),
+        (0, 0, Change.STAYED),
+        # Nothing is known from before: nobody can say that it grew, or that it dropped out.
+        (None, 1, Change.KEPT),
+        (None, 0, Change.STAYED),
+    ],
+)
+def test_what_becomes_of_a_document(before, now, became):
+    assert change(before, now, 1) is became
+
+
+KEPT, NOT_YET, BROKEN = Promise.KEPT, Promise.NOT_YET, Promise.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("counts", "shrinking", "changes", "balance"),
+    [
+        (Counts(kept=3, dropped=3), KEPT, KEPT, KEPT),
+        (Counts(kept=3, dropped=3, grew=1), BROKEN, KEPT, KEPT),
+        (Counts(kept=5), KEPT, BROKEN, BROKEN),
+        (Counts(kept=5, unjudged=2), KEPT, NOT_YET, BROKEN),
+        (Counts(kept=5, unjudged=3), KEPT, NOT_YET, NOT_YET),
+        # Two that comply and one that violates are missing: three open ones can still be that.
+        (Counts(kept=1, dropped=2, disputed=3), KEPT, KEPT, NOT_YET),
+        (Counts(kept=1, dropped=2, disputed=2), KEPT, KEPT, BROKEN),
+        (Counts(kept=3, unknown_before=3), KEPT, KEPT, KEPT),
+    ],
+)
+def test_how_the_rules_stand(counts, shrinking, changes, balance):
+    assert counts.promise(Rule.SHRINKING) is shrinking
+    assert counts.promise(Rule.CHANGE) is changes
+    assert counts.promise(Rule.BALANCE) is balance
+
+
+@pytest.fixture
+def tides(db):
+    """Four pairs: a good one, one that grew, one in which nothing changed, one without a word."""
+    project = factories.project(judge_scope="pool")
+    made = SimpleNamespace(
+        project=project,
+        carla=factories.lead(project),
+        ada=factories.member(project, "ada"),
+        ben=factories.member(project, "ben"),
+        pairs={},
+        docs={},
+    )
+    grades: dict[str, list[tuple[int, int | None]]] = {
+        # Earlier relevance of each document, and what ada says.
+        "good": [(1, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
+        "grown": [(0, 1), (1, 1), (1, 1), (1, 0), (1, 0), (1, 0)],
+        "same": [(1, 1), (1, 2), (1, 1)],
+        "silent": [(1, None)],
+    }
+    for number, (name, said) in enumerate(grades.items()):
+        query = factories.query(project, f"30{number}", title=name)
+        pair = made.pairs[name] = factories.pair(query, category=f"C{number}")
+        made.docs[name] = [
+            factories.candidate(query, f"{name}-{place}", prior=prior)
+            for place, (prior, _) in enumerate(said)
+        ]
+        for candidate, (_, grade) in zip(made.docs[name], said, strict=True):
+            if grade is not None:
+                factories.judgment(factories.altered(pair), candidate, made.ada, grade)
+    return made
+
+
+def standing(found, rule) -> dict[str, list[str]]:
+    return {
+        promise.value: [one.pair.query.title for one in pairs]
+        for promise, pairs in found.by(rule).items()
+    }
+
+
+def test_the_pairs_that_break_a_rule_are_named(tides):
+    found = promises(tides.carla)
+
+    assert standing(found, Rule.SHRINKING) == {
+        "kept": ["good", "same"],
+        "not_yet": [],
+        "broken": ["grown"],
+    }
+    assert standing(found, Rule.CHANGE) == {
+        "kept": ["good", "grown"],
+        "not_yet": [],
+        "broken": ["same"],
+    }
+    assert standing(found, Rule.BALANCE) == {
+        "kept": ["good", "grown"],
+        "not_yet": [],
+        "broken": ["same"],
+    }
+    assert (found.silent, found.hidden) == (1, 0)
+    (grown,) = found.by(Rule.SHRINKING)[BROKEN]
+    assert [found.documents[candidate] for candidate in grown.grown] == ["grown-0"]
+
+
+def test_what_is_disputed_is_open_and_what_is_settled_counts(tides):
+    under = factories.altered(tides.pairs["same"])
+    first, second, _ = tides.docs["same"]
+    factories.judgment(under, first, tides.ben, 0)
+    factories.judgment(under, second, tides.ben, 0)
+    before = promises(tides.carla)
+    Adjudication.objects.create(
+        narrative=under, candidate=first, relevance=0, reason="No.", cause="error", by=tides.carla
+    )
+
+    after = promises(tides.carla)
+
+    assert "same" in standing(before, Rule.CHANGE)["not_yet"]
+    assert "same" in standing(after, Rule.CHANGE)["kept"]
+    (same,) = [one for one in after.pairs if one.pair.query.title == "same"]
+    assert (same.counts.kept, same.counts.dropped, same.counts.disputed) == (1, 1, 1)
+
+
+def test_what_is_settled_stands_when_the_judges_take_their_answers_back(tides):
+    under = factories.altered(tides.pairs["silent"])
+    (only,) = tides.docs["silent"]
+    Adjudication.objects.create(
+        narrative=under, candidate=only, relevance=0, reason="No.", cause="error", by=tides.carla
+    )
+
+    found = promises(tides.carla)
+
+    assert found.silent == 0
+    assert "silent" in standing(found, Rule.CHANGE)["kept"]
+
+
+def test_machines_older_narratives_and_removed_pairs_do_not_count(tides):
+    factories.judgment(
+        factories.altered(tides.pairs["good"]),
+        factories.candidate(tides.pairs["good"].query, "machines", prior=0),
+        factories.machine(tides.project),
+        2,
+    )
+    factories.narrative(tides.pairs["grown"], version=2)
+    InstructionPair.objects.filter(pk=tides.pairs["same"].pk).update(
+        removed_at="2026-01-01T00:00Z", removed_by=tides.carla
+    )
+
+    found = promises(tides.carla)
+
+    assert [one.pair.query.title for one in found.pairs] == ["good"]
+    assert standing(found, Rule.SHRINKING)["kept"] == ["good"]
+    assert found.silent == 2
+
+
+def test_a_pair_that_the_lead_still_judges_is_left_out(tides, client):
+    seats.take(pair=tides.pairs["grown"], task=Assignment.Task.JUDGE, by=tides.carla)
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("audit:collection", args=["tides"]))
+
+    assert page.context["found"].hidden == 1
+    assert "grown-0" not in page.content.decode()
+    assert "that you still judge yourself" in page.content.decode()
+
+
+def test_the_page_says_which_documents_grew_and_leads_there(tides, client):
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("audit:collection", args=["tides"]))
+
+    shown = page.content.decode()
+    address = reverse(
+        "audit:disagreement",
+        args=[factories.altered(tides.pairs["grown"]).pk, tides.docs["grown"][0].pk],
+    )
+    assert f'<a href="{address}" dir="auto">grown-0</a>' in shown
+    assert client.get(address).status_code == 200
+    counts = {rule["rule"]: rule["broken"] for rule in page.context["rules"]}
+    assert counts == {"shrinking": 1, "change": 1, "balance": 1}
+
+
+def test_the_pairs_that_break_a_rule_come_in_pages(tides, client, monkeypatch):
+    monkeypatch.setattr("audit.views.dashboard.LISTED", 1)
+    Project.objects.update(relevant_from=2)
+    tides.carla.project.refresh_from_db()
+    client.force_login(tides.carla.user)
+    url = reverse("audit:collection", args=["tides"])
+
+    first = client.get(url).context["rules"][2]
+    second = client.get(url + first["next_url"].partition("#")[0]).context["rules"][2]
+
+    assert first["broken"] == second["broken"] == 3
+    assert [row["pair"].query.title for row in first["rows"]] == ["good"]
+    assert [row["pair"].query.title for row in second["rows"]] == ["grown"]
+    assert second["first_url"] == "?rule=balance#balance-title"
+
+
+def test_the_page_of_an_empty_project_says_what_will_be_there(db, client):
+    client.force_login(factories.lead(factories.project()).user)
+
+    page = client.get(reverse("audit:collection", args=["tides"])).content.decode()
+
+    assert "What must hold will be counted here" in page
+    assert "The categories will stand here" in page
+
+
+def test_the_page_costs_the_same_however_many_pairs(tides, client, django_assert_max_num_queries):
+    client.force_login(tides.carla.user)
+
+    with django_assert_max_num_queries(16) as queries:
+        client.get(reverse("audit:collection", args=["tides"]))
+
+    assert not any("documenttext" in query["sql"].lower() for query in queries.captured_queries)
+
+
+def covered(found) -> dict[str, tuple[int, ...]]:
+    return {
+        one.key: (one.pairs, one.accepted, one.revised, one.removed, one.undecided)
+        for one in found.categories
+    }
+
+
+def decide(tides, name: str, outcome: str, narrative=None, **fields) -> None:
+    Decision.objects.create(
+        narrative=narrative or factories.altered(tides.pairs[name]),
+        outcome=outcome,
+        reason="Because.",
+        by=tides.carla,
+        **fields,
+    )
+
+
+def test_categories_are_counted_by_what_was_decided(tides):
+    for place, key in enumerate(("C9", "C0", "C1")):
+        Category.objects.create(project=tides.project, key=key, name=f"Type {key}", place=place)
+    decide(tides, "good", "accepted")
+    # Sent back, written anew, and accepted.
+    decide(tides, "grown", "revise")
+    decide(tides, "grown", "accepted", factories.narrative(tides.pairs["grown"], version=2))
+    InstructionPair.objects.filter(pk=tides.pairs["same"].pk).update(
+        removed_at="2026-01-01T00:00Z", removed_by=tides.carla
+    )
+    InstructionPair.objects.filter(pk=tides.pairs["silent"].pk).update(category="")
+
+    found = coverage(tides.carla)
+
+    assert covered(found) == {
+        "C9": (0, 0, 0, 0, 0),
+        "C0": (1, 1, 0, 0, 0),
+        "C1": (1, 1, 1, 0, 0),
+        "": (1, 0, 0, 0, 1),
+        "C2": (1, 0, 0, 1, 0),
+    }
+    assert [one.key for one in found.empty] == ["C9"]
+    assert [one.key for one in found.unknown] == ["C2"]
+    assert (found.pairs, found.most) == (4, 1)
+
+
+def test_a_decision_that_was_taken_back_or_is_on_older_words_accepts_nothing(tides):
+    decide(
+        tides,
+        "good",
+        "accepted",
+        withdrawn_at="2026-01-01T00:00Z",
+        withdrawn_by=tides.carla,
+    )
+    decide(tides, "grown", "accepted")
+    factories.narrative(tides.pairs["grown"], version=2)
+
+    assert sum(one.accepted for one in coverage(tides.carla).categories) == 0
+
+
+def test_who_has_yet_to_review_learns_nothing_of_the_decision(tides):
+    decide(tides, "good", "accepted")
+    before = coverage(tides.carla)
+    seats.take(pair=tides.pairs["good"], task=Assignment.Task.REVIEW, by=tides.carla)
+
+    after = coverage(tides.carla)
+
+    assert covered(before)["C0"] == (1, 1, 0, 0, 0)
+    assert covered(after)["C0"] == (1, 0, 0, 0, 1)
+
+
+def test_without_a_taxonomy_no_category_is_strange_to_it(tides):
+    found = coverage(tides.carla)
+
+    assert (found.empty, found.unknown) == ([], [])
+    assert list(covered(found)) == ["C0", "C1", "C2", "C3"]

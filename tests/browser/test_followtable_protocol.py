@@ -1,0 +1,261 @@
+"""FollowTable's protocol on its own instructions, as people go it: two auditors and a lead.
+
+Six instructions of IndusTR are loaded, rated by keys, one is rejected with words and written anew
+by the generator, rated again and accepted; five tables of each are checked; the agreement is read
+off; a release is made, and given out twice.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from playwright.sync_api import Page, expect
+
+from annotate.models import InstructionPair, Narrative
+from audit.models import Sample
+from tests import factories
+from tests.browser.test_releasing import archive, release
+
+# Two instructions of each of two queries, by their original positions.
+ENTRIES = (0, 49)
+EACH = 2
+# What each presses on the six criteria of each instruction: 1 excellent, 2 acceptable, 3 poor.
+ADA = {"0_0": "111112", "0_1": "121311", "49_0": "112121", "49_1": "221111"}
+BEN = {"0_0": "111111", "0_1": "121211", "49_0": "112121", "49_1": "222111"}
+# What is rejected, and what both press once it is written anew.
+REJECTED, AGAIN = "0_1", "111111"
+WORDS = "It names the very values of one table."
+ANEW = (
+    "Keep to tables that give a minimum discharge time for an extinguisher's rating. "
+    "Fill masses do not matter."
+)
+
+
+@pytest.fixture
+def industr(shared_data, tmp_path) -> Path:
+    """A zip archive of the two queries with their tables, as FollowTable lays them out."""
+    folder = shared_data / "followtable" / "IndusTR"
+    entries = json.loads((folder / "query_instruction.json").read_text(encoding="utf-8"))
+    positions = json.loads((folder / "index_map.json").read_text(encoding="utf-8"))
+    chosen = [
+        {**one, "outs": one["outs"][:EACH]}
+        for place, one in enumerate(entries)
+        if positions[str(place)] in ENTRIES
+    ]
+    kept = [positions[str(place)] for place in range(len(entries))]
+    kept = [position for position in kept if position in ENTRIES]
+    names = {name for one in chosen for name in one["query_positive"]}
+    names |= {name for one in chosen for out in one["outs"] for name in out["all_tables"]}
+    archive = tmp_path / "industr.zip"
+    with zipfile.ZipFile(archive, "w") as into:
+        into.writestr("query_instruction.json", json.dumps(chosen))
+        into.writestr("index_map.json", json.dumps({str(n): p for n, p in enumerate(kept)}))
+        for name in sorted(names):
+            into.write(folder / "tables" / name, f"tables/{name}")
+    return archive
+
+
+def hand_in(page: Page, kind: str, name: str, content: bytes) -> None:
+    """Load a file through its page: look through it, then load it."""
+    page.goto("/projects/tides/loads/")
+    page.get_by_label("File").set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    )
+    page.get_by_label(re.compile(f"^{kind}")).check()
+    page.get_by_role("button", name="Look through it").click()
+    expect(page.get_by_role("heading", name="What would change")).to_be_visible()
+    page.get_by_role("button", name="Load it").click()
+    expect(page.get_by_role("heading", name="What has changed")).to_be_visible()
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key that leads to another page."""
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def review(page: Page, levels: dict[str, str]) -> list[str]:
+    """Rate what waits, by keys; return the instructions in the order in which they came."""
+    seen: list[str] = []
+    for _ in levels:
+        page.goto("/projects/tides/reviews/")
+        press(page, "Enter")
+        pair_id = page.locator(".review__asked .id").inner_text()
+        seen.append(pair_id)
+        rated = page.locator("#rated")
+        expect(rated).to_have_text("0 of 6 rated")
+        for key in levels[pair_id]:
+            page.keyboard.press(key)
+            if key == "3":
+                page.keyboard.type(WORDS)
+                page.keyboard.press("Escape")
+                page.keyboard.press("j")
+        expect(rated).to_have_text("6 of 6 rated")
+        press(page, "s")
+        expect(page.get_by_text("What the others said")).to_be_visible()
+    assert sorted(seen) == sorted(levels)
+    return seen
+
+
+def generated(asked: dict[str, Any]) -> bytes:
+    """What a generator sends back: the next version, and its claims about each table."""
+    claims = Narrative.objects.get(pair__pair_id=asked["pair_id"], side="altered").judgments
+    lines: list[dict[str, Any]] = [
+        {
+            "pair_id": asked["pair_id"],
+            "query_id": asked["query_id"],
+            "origin": "llm",
+            "narratives": [{"side": "altered", "version": asked["version"] + 1, "text": ANEW}],
+        }
+    ]
+    lines += [
+        {
+            "type": "claim",
+            "pair_id": asked["pair_id"],
+            "doc_id": claim.candidate.document.doc_id,
+            "relevance": claim.relevance,
+            "rater": claim.annotator.name,
+        }
+        for claim in claims.select_related("candidate__document", "annotator").order_by("pk")
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def shown(page: Page) -> str:
+    """The table and the instruction before a checker."""
+    doc_id = page.locator(".document .id").inner_text()
+    return doc_id + page.locator(".judge__side .id, .check .id").first.inner_text()
+
+
+def check_all(page: Page, sample: Sample, answers: dict[str, int]) -> None:
+    """Press a grade for every label, as it comes."""
+    page.goto(f"/samples/{sample.pk}/checking/")
+    seen = []
+    for _ in answers:
+        seen.append(shown(page))
+        press(page, str(answers[seen[-1]]))
+    assert sorted(seen) == sorted(answers)
+
+
+def decide(page: Page, pair_id: str, key: str, reason: str = "") -> None:
+    """Open what waits for a decision and decide it."""
+    page.goto("/projects/tides/reviews/?state=to-decide")
+    page.get_by_role("link", name=pair_id, exact=True).click()
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+    if reason:
+        page.get_by_label("Because").fill(reason)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Decide").click()
+    expect(page.get_by_text(f"{pair_id}: ")).to_be_visible()
+
+
+def test_from_generated_instructions_to_a_release(
+    live_server, new_person, redis_worker, industr, tmp_path
+):
+    project = factories.project("tides", grades=(0, 1), overlap_review=2)
+    factories.member(project, "ada")
+    factories.member(project, "ben")
+    factories.lead(project, "carla")
+    ada, ben, carla = new_person("ada"), new_person("ben"), new_person("carla")
+
+    hand_in(carla, "FollowTable", "industr.zip", industr.read_bytes())
+    assert set(InstructionPair.objects.values_list("pair_id", flat=True)) == set(ADA)
+
+    review(ada, ADA)
+    review(ben, BEN)
+    carla.goto("/projects/tides/disagreements/")
+    for pair_id in sorted(set(ADA) - {REJECTED}):
+        decide(carla, pair_id, "1")
+    decide(carla, REJECTED, "2", "One auditor is right: say it without the values.")
+
+    # The generator gets the words, and answers with a new version and what it claims of it.
+    carla.goto("/projects/tides/reviews/?state=sent-back")
+    with carla.expect_download() as download:
+        carla.get_by_role("link", name="File for the generator").click()
+    asked = [json.loads(line) for line in Path(download.value.path()).read_text().splitlines()]
+    assert [one["pair_id"] for one in asked] == [REJECTED]
+    assert [(one["criterion"], one["answers"]) for one in asked[0]["criteria"]] == [
+        ("constraint_abstraction", [{"level": "poor", "words": WORDS}])
+    ]
+    hand_in(carla, "Instruction pairs", "answer.jsonl", generated(asked[0]))
+
+    for page in (ada, ben):
+        review(page, {REJECTED: AGAIN})
+    decide(carla, REJECTED, "1")
+    carla.goto(f"/pairs/{InstructionPair.objects.get(pair_id=REJECTED).pk}/story/")
+    for told in (WORDS, "say it without the values", "Version 2", "Version 1"):
+        expect(carla.get_by_text(told).first).to_be_visible()
+
+    # Five tables of each instruction are drawn, and checked by two.
+    carla.goto("/projects/tides/checks/new/")
+    carla.get_by_label("Name").fill("Five tables each")
+    carla.get_by_label("Strata").select_option("category")
+    carla.get_by_label("How many").fill("5")
+    carla.get_by_label("Of what").select_option("instruction")
+    carla.get_by_role("button", name="Draw the sample").click()
+    expect(carla.get_by_text("The sample is drawn.")).to_be_visible()
+    sample = Sample.objects.get()
+    claimed = {
+        item.candidate.document.doc_id + item.narrative.pair.pair_id: item.claimed
+        for item in sample.items.select_related("candidate__document", "narrative__pair")
+    }
+    assert len(claimed) == 5 * len(ADA)
+    # ben says otherwise of three of them; of these the third says twice what he said.
+    apart = sorted(claimed)[:3]
+    check_all(ada, sample, claimed)
+    check_all(ben, sample, {**claimed, **{key: 1 - claimed[key] for key in apart}})
+    settled = {**{key: 1 - claimed[key] for key in apart}, apart[0]: claimed[apart[0]]}
+    for _ in apart:
+        carla.goto(f"/samples/{sample.pk}/settling/")
+        press(carla, str(settled[shown(carla)]))
+    carla.goto(f"/samples/{sample.pk}/")
+    # 2 of 20: the tails at these limits are 2.5 %.
+    together = carla.locator("#rates-grade tfoot tr")
+    for told in ("20 of 20", "10.0\xa0%", "1.2 to 31.7 %"):
+        expect(together).to_contain_text(told)
+    expect(carla.get_by_role("row", name="percent agreement")).to_contain_text("0.850")
+
+    # Four instructions and the new version of one: 30 ratings, of which 27 are the same. ada says
+    # excellent 23 times, acceptable 6, poor 1, ben 23, 7, 0: by chance 571 of 900 would be.
+    carla.goto("/projects/tides/agreement/")
+    carla.get_by_role("button", name="Compute").click()
+    carla.get_by_text("All coefficients").click()
+    every = carla.locator("#agreement-reviews details tbody").first
+    expect(every.get_by_role("row", name="percent agreement")).to_contain_text("0.900")
+    kappa = every.get_by_role("row", name="Cohen's kappa", exact=False).first
+    expect(kappa).to_contain_text("0.726")
+    expect(kappa).to_contain_text(re.compile(r"0\.\d{3} to [01]\.\d{3}"))
+    expect(kappa).to_contain_text("30")
+
+    # What is released stays the same bytes, also once a decision is taken back.
+    release(carla, "v1.0")
+    kept = archive(carla, "v1.0", tmp_path)
+    carla.goto(f"/pairs/{InstructionPair.objects.get(pair_id='0_0').pk}/story/")
+    with carla.expect_navigation():
+        carla.get_by_role("button", name=re.compile("^Withdraw")).click()
+    assert archive(carla, "v1.0", tmp_path) == kept
+    call_command(
+        "export",
+        "tides",
+        "trec",
+        release="v1.0",
+        output=str(tmp_path / "out"),
+        stdout=io.StringIO(),
+    )
+    files = zipfile.ZipFile(io.BytesIO(kept))
+    written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert {name: files.read(name) for name in files.namelist()} == written
+    pairs = [line.split("\t")[0] for line in written["pairs.tsv"].decode().splitlines()[1:]]
+    assert pairs == sorted(ADA)
+    qrels = written["qrels.original.txt"].decode().splitlines()
+    # The tables that the first query's pool has beside its positives are explicit zeros.
+    assert Counter(line.split()[3] for line in qrels) == {"1": 31, "0": 26}

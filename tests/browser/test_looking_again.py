@@ -1,0 +1,187 @@
+"""A judge is asked to look again: by keys on the judge page and in the list, and taken back."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.actions import judging, looking_again, seats
+from annotate.models import Assignment, Judgment, LookAgain, Project
+from tests import factories
+from tests.browser.waiting import until
+
+WORDS = "Look at the second table."
+
+
+@pytest.fixture
+def scene(live_server, new_person):
+    class Scene:
+        """ada has judged A (1), B (2) and C (0); carla asks her to look at B again."""
+
+        def __init__(self) -> None:
+            project = factories.project("tides", judge_order=Project.Order.DOC_ID)
+            query = factories.query(project)
+            self.pair = factories.pair(query)
+            self.ada = factories.member(project, "ada")
+            self.carla = factories.lead(project)
+            pool = {doc_id: factories.candidate(query, doc_id) for doc_id in "ABC"}
+            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+            for doc_id, relevance in (("A", 1), ("B", 2), ("C", 0)):
+                judging.judge(
+                    narrative=factories.altered(self.pair),
+                    candidate=pool[doc_id],
+                    relevance=relevance,
+                    by=self.ada,
+                )
+            self.wish = self.ask("B")
+            self.page: Page = new_person("ada")
+
+        def ask(self, doc_id: str) -> LookAgain:
+            return looking_again.ask(
+                judgment=Judgment.objects.current().get(candidate__document__doc_id=doc_id),
+                words=WORDS,
+                by=self.carla,
+            )
+
+        def is_open(self) -> bool:
+            return LookAgain.objects.open().exists()
+
+        def answered(self) -> None:
+            until(self.page, lambda: not self.is_open(), "the answer")
+
+    return Scene()
+
+
+def shows(page: Page, doc_id: str) -> None:
+    expect(page.locator("#sheet .document .id")).to_have_text(doc_id)
+
+
+def notice(page: Page):
+    return page.locator("[data-again]:visible")
+
+
+def test_from_home_to_the_document_and_the_same_grade_answers(scene):
+    page = scene.page
+    page.goto("/")
+    expect(page.get_by_text("Look again: 1 document")).to_be_visible()
+
+    page.keyboard.press("Enter")
+
+    shows(page, "B")
+    expect(notice(page)).to_contain_text("carla asks you to look again:")
+    expect(notice(page)).to_contain_text(WORDS)
+    expect(page.locator("#spoken")).to_contain_text(WORDS)
+    expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
+
+    page.keyboard.press("2")
+
+    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
+    scene.answered()
+    answer = Judgment.objects.current().get(candidate__document__doc_id="B")
+    assert (answer.relevance, answer.replaces) == (2, scene.wish.judgment)
+
+
+def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
+    page = scene.page
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+    shows(page, "B")
+    page.keyboard.press("2")
+    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    scene.answered()
+
+    page.keyboard.press("z")
+
+    shows(page, "B")
+    expect(notice(page)).to_contain_text(WORDS)
+    until(page, scene.is_open, "the wish to be back")
+    page.keyboard.press("0")
+    scene.answered()
+    assert Judgment.objects.current().get(candidate__document__doc_id="B").relevance == 0
+
+
+def test_an_answer_given_before_the_page_was_loaded_is_taken_back_with_the_notice(scene):
+    judging.judge(
+        narrative=scene.wish.judgment.narrative,
+        candidate=scene.wish.judgment.candidate,
+        relevance=0,
+        by=scene.ada,
+    )
+    page = scene.page
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+
+    page.keyboard.press("z")
+
+    shows(page, "B")
+    until(page, scene.is_open, "the wish to be back")
+    expect(notice(page)).to_contain_text(WORDS)
+    expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
+
+
+def test_put_off_it_comes_last_with_the_words(scene):
+    scene.ask("A")
+    page = scene.page
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+    shows(page, "A")
+
+    page.keyboard.press("l")
+    shows(page, "B")
+    page.keyboard.press("1")
+
+    shows(page, "A")
+    expect(notice(page)).to_contain_text(WORDS)
+    page.keyboard.press("1")
+    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
+
+
+def test_on_other_documents_there_is_no_notice(scene):
+    page = scene.page
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+    shows(page, "B")
+
+    page.keyboard.press("ArrowRight")
+    shows(page, "C")
+    expect(notice(page)).to_have_count(0)
+
+    page.keyboard.press("ArrowLeft")
+    shows(page, "B")
+    expect(notice(page)).to_have_count(1)
+
+
+def test_in_the_list_the_same_grade_answers_and_the_next_row_is_as_ever(scene):
+    page = scene.page
+    page.goto(f"/pairs/{scene.pair.pk}/list/")
+    expect(page.locator("[data-keys-wait]")).to_have_count(0)
+    expect(page.locator("[data-current] a").first).to_have_text("B")
+    expect(notice(page)).to_contain_text(WORDS)
+    expect(page.locator("[data-count='again']")).to_have_text("1")
+
+    page.keyboard.press("2")
+    scene.answered()
+
+    expect(notice(page)).to_have_count(0)
+    expect(page.locator("[data-count='again']")).to_have_text("0")
+    # Nobody asked for C: its own grade again says nothing new.
+    expect(page.locator("[data-current] a").first).to_have_text("C")
+    page.keyboard.press("0")
+    page.keyboard.press("z")
+    until(page, scene.is_open, "the wish to be back")
+    expect(notice(page)).to_contain_text(WORDS)
+    assert Judgment.objects.count() == 4
+
+
+def test_while_the_network_is_away_the_answer_waits_in_the_browser(scene, expected_complaints):
+    expected_complaints.append("ERR_INTERNET_DISCONNECTED")
+    page = scene.page
+    page.goto(f"/pairs/{scene.pair.pk}/judging/")
+    shows(page, "B")
+    page.context.set_offline(True)
+
+    page.keyboard.press("2")
+
+    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    assert scene.is_open()
+    page.context.set_offline(False)
+    scene.answered()

@@ -1,0 +1,152 @@
+"""Rubrics as JSON: what is read, and what is wrong said with its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from formats.fields import NotJson
+from formats.records import CriterionRecord, LevelRecord, RubricRecord
+from formats.rubrics import RubricFaults, parse, pretty
+from tests.formats.files import read, read_collecting
+
+FAIR = {"value": "fair", "name": "Fair"}
+UNFAIR = {"value": "unfair", "name": "Unfair", "rejects": True}
+CLEAR = {"key": "clear", "name": "Clear", "asks": "Do two readers understand the same?"}
+
+
+def rubric(**changes: Any) -> dict[str, Any]:
+    """A rubric that can be read, with some fields changed."""
+    made = {"name": "ours-1", "title": "Ours", "levels": [FAIR, UNFAIR], "criteria": [CLEAR]}
+    return {**made, **changes}
+
+
+def faults(value: object) -> list[str]:
+    with pytest.raises(RubricFaults) as caught:
+        parse(json.dumps(value))
+    return list(caught.value.faults)
+
+
+def test_a_rubric_is_read_with_its_levels_and_criteria():
+    assert parse(json.dumps(rubric())) == RubricRecord(
+        "ours-1",
+        "Ours",
+        (LevelRecord("fair", "Fair"), LevelRecord("unfair", "Unfair", "", True)),
+        (CriterionRecord("clear", "Clear", "Do two readers understand the same?"),),
+    )
+
+
+def test_what_people_edit_reads_back():
+    made = parse(json.dumps(rubric()))
+
+    assert parse(pretty(made)) == made
+
+
+def test_a_file_holds_one_over_many_lines_or_one_a_line():
+    other = rubric(name="ours-2")
+
+    assert [one.name for one in read("rubric-json", json.dumps(rubric(), indent=2))] == ["ours-1"]
+    lines = f"{json.dumps(rubric())}\n\n{json.dumps(other)}\n"
+    assert [one.name for one in read("rubric-json", lines)] == ["ours-1", "ours-2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"levels": [FAIR]}, "levels: there is one; with one level every answer is the same"),
+        ({"levels": []}, "levels: there are none; a rubric needs at least two levels, one of"),
+        ({"levels": [FAIR] * 10}, "levels: there are 10; at most 9 are kept"),
+        ({"levels": None}, "levels: is missing"),
+        ({"levels": "fair"}, "levels: is a list, not text"),
+        ({"levels": [FAIR, "unfair"]}, "levels 2: is an object, not text"),
+        (
+            {"levels": [FAIR, {**UNFAIR, "rejects": False}]},
+            "levels: none rejects; one at least says “rejects”: true",
+        ),
+        (
+            {"levels": [{**FAIR, "rejects": True}, UNFAIR]},
+            "levels: all of them reject; the best must let an instruction stand",
+        ),
+        (
+            {"levels": [UNFAIR, FAIR]},
+            (
+                "levels 2: stands below one that rejects (unfair) and does not reject itself; the "
+                "best comes first"
+            ),
+        ),
+        (
+            {"levels": [FAIR, {**UNFAIR, "value": "fair"}]},
+            "levels 2, value: “fair” is that of levels 1 already",
+        ),
+        (
+            {"levels": [FAIR, {**UNFAIR, "rejects": "yes"}]},
+            "levels 2, rejects: is true or false, not text",
+        ),
+        ({"levels": [FAIR, {**UNFAIR, "value": "Not fair"}]}, "levels 2, value: is made of small"),
+        ({"criteria": []}, "criteria: there are none; a rubric asks at least one question"),
+        (
+            {"criteria": [CLEAR, {**CLEAR, "name": "Again"}]},
+            "criteria 2, key: “clear” is that of criteria 1 already",
+        ),
+        ({"criteria": [{"key": "clear", "name": "Clear"}]}, "criteria 1, asks: is missing"),
+        ({"criteria": [{**CLEAR, "name": " "}]}, "criteria 1, name: is empty"),
+        (
+            {"criteria": [{**CLEAR, "poor-when": "x"}]},
+            "criteria 1: there is no field “poor-when”; there are key, name, asks, poor_when,",
+        ),
+        ({"version": 2}, "there is no field “version”; there are name, title, levels, criteria"),
+        ({"name": ""}, "name: is empty"),
+        ({"name": 7}, "name: is text, not a number"),
+        ({"title": "x" * 121}, "title: has 121 characters; at most 120 are kept"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(changes, expected):
+    [fault] = faults(rubric(**changes))
+
+    assert fault.startswith(expected)
+
+
+def test_every_fault_is_said_at_once():
+    assert faults(rubric(levels=[FAIR], criteria=[{**CLEAR, "key": "A b"}], title=None)) == [
+        "title: is missing",
+        "levels: there is one; with one level every answer is the same",
+        (
+            "criteria 1, key: is made of small letters, digits, hyphens and underscores, beginning "
+            "with a letter or digit, at most 40"
+        ),
+    ]
+
+
+def test_what_is_no_json_is_refused_with_line_and_column():
+    with pytest.raises(NotJson) as caught:
+        parse('{"name": "ours-1",\n "title": }')
+
+    assert (caught.value.line, caught.value.column) == (2, 11)
+
+
+def test_a_bad_file_names_the_line_and_every_fault():
+    lines = f"{json.dumps(rubric())}\n{json.dumps(rubric(name='ours-2', levels=[FAIR]))}\n"
+
+    records, problems = read_collecting("rubric-json", lines)
+
+    assert [one.name for one in records] == ["ours-1"]
+    assert len(problems) == 1
+    assert "line 2: levels: there is one" in problems[0]
+
+
+def test_the_same_name_twice_in_a_file_is_refused():
+    lines = f"{json.dumps(rubric())}\n{json.dumps(rubric(title='Others'))}\n"
+
+    _, problems = read_collecting("rubric-json", lines)
+
+    assert len(problems) == 1
+    assert "the rubric ours-1 occurs twice" in problems[0]
+
+
+def test_a_file_too_long_for_a_rubric_is_refused():
+    _, problems = read_collecting("rubric-json", json.dumps(rubric(title="x" * 200_001)))
+
+    assert len(problems) == 1
+    assert "the file is longer than 200,000 characters" in problems[0]

@@ -1,0 +1,511 @@
+"""Blind means blind, over every address: what others said changes no byte for who has yet to speak.
+
+Others speak in one way, everything is read; all that is undone, they speak in another way, and
+everything is read again. The addresses are every named route (`tests.test_permissions` has an
+example of each) and every link and filter that is offered to a lead or to the reader.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlencode, urljoin, urlsplit
+from uuid import UUID
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import resolve
+
+from annotate.actions import judging
+from annotate.actions.settling import adjudicate
+from annotate.models import (
+    Assignment,
+    Candidate,
+    Condition,
+    Judgment,
+    Load,
+    Membership,
+    Project,
+    Verdict,
+)
+from annotate.pure.evidence import Span
+from audit.actions import decide, save_ratings, submit_review
+from audit.checks import actions as checks
+from audit.models import Check, Review, Sample, SampleItem
+from exporters.models import Release
+from exporters.tasks import release
+from jobs.models import Job
+from tests import factories
+from tests.audit.conftest import levels
+from tests.test_permissions import ROUTES, world
+
+AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+SPOKEN = AT + timedelta(hours=1)
+NOW = AT + timedelta(hours=2)
+
+# What differs from one answer to the next, whoever said what.
+CHANGING = [
+    re.compile(rb'name="csrfmiddlewaretoken" value="[^"]*"|"x-csrftoken": "[^"]*"'),
+    # UUIDs are made by chance, and by their sender.
+    re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
+]
+HEADERS = ("Location", "Content-Type", "Content-Disposition", "HX-Redirect", "ETag")
+
+LINK = re.compile(r'(?:href|hx-get|src|action|data-[a-z-]+)="(/[^"# ]*|\?[^"# ]*)')
+FORM = re.compile(r"<form\b[^>]*>.*?</form>", re.DOTALL)
+GET_FORM = re.compile(r'<form\b(?=[^>]*method="get")(?=[^>]*action="([^"]*)")', re.DOTALL)
+SELECT = re.compile(r'<select\b[^>]*name="([^"]+)"[^>]*>(.*?)</select>', re.DOTALL)
+OPTION = re.compile(r'<option\b[^>]*value="([^"]*)"')
+LEFT_OUT = ("/static/", "/accounts/", "/admin/")
+MOST_ADDRESSES = 1_000
+# Of one filter: people and criteria are alike.
+MOST_OPTIONS = 2
+
+# Who has a seat, and has not said a word: a judge, an auditor, who may check, who writes.
+BLIND = ("ada", "dan", "nina", "wim")
+# A lead who sits as a judge and as an auditor.
+LEAD = ("gina",)
+
+# Where everybody reads how far the others are, and never what they said.
+HOW_FAR = {
+    # How many judgments, seats and labels there are, of how many.
+    *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
+    # Who is done.
+    "annotate:query",
+    # That somebody has reviewed this version.
+    "audit:story",
+    # Which labels still wait: two people have checked the others.
+    *("audit:check", "audit:sample", "audit:checking"),
+}
+HOW_FAR_FOR_LEADS = {
+    *("annotate:home", "annotate:progress", "annotate:person"),
+    # That there are judgments, so that grades cannot be taken away; that there are figures.
+    *("annotate:settings", "audit:agreement", "audit:agreement_report"),
+}
+# Of each address: status, headers, body.
+Read = dict[str, tuple[int, list[str], bytes]]
+
+
+KINDS = ("note", "flag", "machine", "settled", "review", "decided", "check")
+
+
+class Way:
+    """What others say: every number and every word of theirs."""
+
+    def __init__(self, number: int) -> None:
+        self.words = {kind: f"{kind}zebra{number}" for kind in KINDS}
+        one = number == 1
+        self.grades = {"ben": 0 if one else 2, "ivy": 2, "machine": 1 if one else 0}
+        self.differ = one
+        self.span = Span(0, 5) if one else Span(4, 10)
+        self.verdicts = ("met", "not_met") if one else ("not_met", "cant_tell")
+        self.levels = {"ben": "poor" if one else "excellent", "ivy": "acceptable"}
+        self.checks = {"ben": 0 if one else 1, "ivy": 2 if one else 1}
+        self.flag = "problem" if one else "cannot_judge"
+        self.active_ms = 1_234 if one else 98_765
+        self.claimed = 1 if one else 2
+        self.prior = 1 if one else 2
+
+
+@pytest.fixture
+def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
+    """A project with one thing of every kind, all sorts of people in it, and nothing said."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(tmp_path)},
+        },
+    }
+    monkeypatch.setattr("django.utils.timezone.now", lambda: NOW)
+    made = world("tides", "ada", "carla")
+    Project.objects.filter(pk=made.project.pk).update(
+        overlap_judge=6, overlap_review=6, judge_scope="pool", condition_rule="by_hand"
+    )
+    project = Project.objects.get(pk=made.project.pk)
+    pair, first = made.pair, made.candidate
+    query = pair.query
+    members = {one.name: one for one in project.memberships.select_related("project")}
+    for name in ("ben", "ivy", "dan", "nina", "wim"):
+        members[name] = factories.member(project, name)
+    members["gina"] = factories.lead(project, "gina")
+    members["machine"] = factories.machine(project, "machine")
+    second = factories.candidate(
+        query, "Rance", text="| mill | river |\n|---|---|\n| old | Rance |", markup="markdown"
+    )
+    narrative = factories.altered(pair)
+    conditions = [
+        Condition.objects.update_or_create(
+            narrative=narrative, number=number, defaults={"text": text}
+        )[0]
+        for number, text in enumerate(("At sea.", "In use."), 1)
+    ]
+    SampleItem.objects.filter(pk=made.keys["audit:check.pk"]).update(claimed=1)
+    sample = Sample.objects.get()
+    twice = SampleItem.objects.create(
+        sample=sample, narrative=narrative, candidate=second, claimed=1
+    )
+    for name, task in (
+        *(("ben", "judge"), ("ivy", "judge"), ("gina", "judge"), ("wim", "rewrite")),
+        *(("ben", "review"), ("ivy", "review"), ("dan", "review"), ("gina", "review")),
+    ):
+        # Not through `seats.take`: nobody has to find a seat free here, and the writer sits where
+        # the narrative stands already.
+        taken = Assignment.objects.filter(pair=pair, task=task).count()
+        Assignment.objects.create(
+            pair=pair, task=task, seat=taken + 1, member=members[name], taken_at=AT
+        )
+    Load.objects.update(state=Job.State.DONE, finished_at=AT)
+    release(Release.objects.get().pk)
+    made.keys["after"] = "v2"
+    Release.objects.create(project=project, by=members["carla"], name="v2")
+    others = {"candidate": second.pk, "candidate_pk": second.pk, "name": "release.json"} | {
+        f"{name}.pk": twice.pk
+        for name, route in ROUTES.items()
+        if str(route.pattern).startswith("labels/")
+    }
+    return SimpleNamespace(
+        world=made,
+        project=project,
+        pair=pair,
+        narrative=narrative,
+        others=others,
+        first=first,
+        second=second,
+        conditions=conditions,
+        once=SampleItem.objects.get(pk=made.keys["audit:check.pk"]),
+        twice=twice,
+        members=members,
+        finish_jobs=finish_jobs,
+        **members,
+    )
+
+
+def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
+    """Let all the others say what they have to say. `twice`: also what leads may see of checks, and
+    what came with the files.
+    """
+    for name in ("ben", "ivy"):
+        for candidate in (stage.first, stage.second):
+            judging.judge(
+                narrative=stage.narrative,
+                candidate=candidate,
+                relevance=way.grades[name],
+                note=way.words["note"],
+                # No passage of a table can be marked.
+                evidence=[way.span] if candidate == stage.first else [],
+                clauses=[way.span],
+                verdicts=dict(zip([one.pk for one in stage.conditions], way.verdicts, strict=True)),
+                # How long people take is for leads, whatever they have said themselves.
+                active_ms=way.active_ms if twice else 1_234,
+                by=stage.members[name],
+                now=SPOKEN,
+            )
+    judging.flag(
+        narrative=stage.narrative,
+        candidate=stage.second,
+        kind=way.flag,
+        words=way.words["flag"],
+        by=stage.ivy,
+        now=SPOKEN + timedelta(minutes=1),
+    )
+    machines = factories.judgment(
+        stage.narrative,
+        stage.first,
+        stage.machine,
+        way.grades["machine"],
+        note=way.words["machine"],
+        at=SPOKEN,
+    )
+    Verdict.objects.create(judgment=machines, condition=stage.conditions[0], answer=way.verdicts[0])
+    if way.differ:
+        adjudicate(
+            narrative=stage.narrative,
+            candidate=stage.first,
+            relevance=1,
+            reason=way.words["settled"],
+            cause="edge",
+            by=stage.carla,
+            now=SPOKEN,
+        )
+    for name in ("ben", "ivy"):
+        level = way.levels[name]
+        answers = dict.fromkeys(levels(), (level, way.words["review"]))
+        save_ratings(narrative=stage.narrative, answers=answers, by=stage.members[name], now=SPOKEN)
+        submit_review(narrative=stage.narrative, by=stage.members[name], now=SPOKEN)
+    # Decided when two reviews were asked for, of which ben's says poor in one of the ways.
+    Project.objects.update(overlap_review=2)
+    decide(
+        narrative=stage.narrative,
+        outcome="accepted",
+        reason=way.words["decided"],
+        by=project_of(stage.carla),
+        now=SPOKEN,
+    )
+    Project.objects.update(overlap_review=6)
+    checks.check(
+        item=stage.once,
+        relevance=way.checks["ben"],
+        words=way.words["check"],
+        by=stage.ben,
+        now=SPOKEN,
+    )
+    if twice:
+        for name in ("ben", "ivy"):
+            checks.check(
+                item=stage.twice,
+                relevance=way.checks["ben"],
+                words=way.words["check"],
+                by=stage.members[name],
+                now=SPOKEN,
+            )
+        SampleItem.objects.update(claimed=way.claimed)
+        Candidate.objects.update(prior_relevance=way.prior)
+    stage.finish_jobs()
+
+
+def differ(stage: SimpleNamespace, way: Way) -> None:
+    """Let a second person say something else of the first label, so that a third reads both."""
+    words = way.words["check"]
+    checks.check(item=stage.once, relevance=2, words=words, by=stage.ivy, now=SPOKEN)
+
+
+def project_of(member: Membership) -> Membership:
+    """The member, with the rules of their project as they are now."""
+    member.project.refresh_from_db()
+    return member
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done in here is as if it had never been."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def examples(stage: SimpleNamespace) -> dict[str, list[str]]:
+    """Addresses of every route: one without an example raises.
+
+    Of what is about a document or a label, those of both.
+    """
+    others = replace(stage.world, keys=stage.world.keys | stage.others)
+    return {name: [stage.world.url(name), others.url(name)] for name in ROUTES}
+
+
+def addresses(stage: SimpleNamespace) -> list[str]:
+    """All of `examples`, each once."""
+    return list(dict.fromkeys(url for urls in examples(stage).values() for url in urls))
+
+
+def links(page: str, url: str) -> Iterator[str]:
+    """Every address that a page names, in links, in attributes for scripts, in filters."""
+    for link in LINK.findall(page):
+        yield urljoin(url, html.unescape(link))
+    for form in FORM.findall(page):
+        if (action := GET_FORM.match(form)) is None:
+            continue
+        for name, options in SELECT.findall(form):
+            for value in OPTION.findall(options)[:MOST_OPTIONS]:
+                chosen = urlencode({name: html.unescape(value)})
+                yield urljoin(url, f"{html.unescape(action[1]).partition('#')[0]}?{chosen}")
+
+
+def answer(response: Any) -> tuple[int, list[str], bytes]:
+    """What is told by an answer: status, headers, and the body without what always changes."""
+    body = b"".join(response) if response.streaming else response.content
+    for changing in CHANGING:
+        body = changing.sub(b"", body)
+    told = [f"{name}: {response.headers[name]}" for name in HEADERS if name in response.headers]
+    return response.status_code, told, body
+
+
+def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: bool = False) -> Read:
+    """What this person is answered at these addresses, and `on` at those that they find there."""
+    client = Client()
+    client.force_login(member.user)
+    waiting, read = list(doors)[::-1], {}
+    while waiting:
+        url = waiting.pop()
+        if url in read or url.startswith(LEFT_OUT):
+            continue
+        response = client.get(url, headers={"HX-Request": "true"} if htmx else None)
+        read[url] = answer(response)
+        body = read[url][2]
+        if not on:
+            continue
+        if response.status_code in {301, 302}:
+            waiting.append(urljoin(url, response.url))
+        elif response.headers["Content-Type"].startswith("text/html"):
+            waiting += reversed(
+                [one for one in dict.fromkeys(links(body.decode(), url)) if one not in read]
+            )
+        assert len(read) < MOST_ADDRESSES, sorted(read)
+    return read
+
+
+def told_apart(one: Read, other: Read) -> set[str]:
+    """The addresses at which two walks were not answered with the same bytes."""
+    return {url for url in one.keys() | other.keys() if one.get(url) != other.get(url)}
+
+
+@pytest.mark.parametrize("twice", [True, False], ids=["annotators", "a lead with open seats"])
+def test_what_others_say_changes_no_byte_for_who_has_yet_to_speak(stage, twice):
+    with undone():
+        speak(stage, Way(1), twice=twice)
+        doors = [
+            url
+            for url, (status, _, _) in walk(stage.carla, addresses(stage)).items()
+            if status in {200, 302} or url in addresses(stage)
+        ]
+    assert len(doors) > len(ROUTES)
+    read: dict[int, dict[tuple[str, str], Read]] = {}
+    for number in (1, 2):
+        with undone():
+            speak(stage, Way(number), twice=twice)
+            read[number] = {}
+            for name in BLIND if twice else LEAD:
+                pages = walk(stage.members[name], doors)
+                read[number][name, "page"] = pages
+                shown = [url for url, (status, _, _) in pages.items() if status == 200]
+                read[number][name, "htmx"] = walk(stage.members[name], shown, on=False, htmx=True)
+
+    assert {who: told_apart(said, read[2][who]) for who, said in read[1].items()} == {
+        who: set() for who in read[1]
+    }
+    for pages in read[1].values():
+        # Nor a word of theirs, wherever both ways would say the same.
+        assert b"zebra" not in b"".join(body for _, _, body in pages.values())
+
+
+@pytest.mark.parametrize("names", [BLIND, LEAD], ids=["annotators", "a lead with open seats"])
+def test_that_others_have_spoken_is_told_only_where_progress_is_counted(stage, names):
+    twice = names is BLIND
+    doors = addresses(stage)
+    with undone():
+        stage.finish_jobs()
+        before = {name: walk(stage.members[name], doors, on=False) for name in names}
+    with undone():
+        speak(stage, Way(1), twice=twice)
+        after = {name: walk(stage.members[name], doors, on=False) for name in names}
+
+    for name in names:
+        urls = told_apart(before[name], after[name])
+        routes = {resolve(urlsplit(url).path).view_name for url in urls}
+        assert routes <= (HOW_FAR if twice else HOW_FAR | HOW_FAR_FOR_LEADS), name
+        assert "annotate:project" in routes
+
+
+def test_who_is_not_blind_reads_every_word_so_the_walk_would_find_it(stage):
+    found = set()
+    for number in (1, 2):
+        way = Way(number)
+        with undone():
+            speak(stage, way)
+            differ(stage, way)
+            read = walk(stage.carla, addresses(stage))
+        bodies = b"".join(body for _, _, body in read.values())
+        found |= {kind for kind, word in way.words.items() if word.encode() in bodies}
+
+    assert found == set(KINDS)
+
+
+def test_every_route_is_walked_and_answers_somebody(stage):
+    answered: dict[str, set[int]] = {name: set() for name in ROUTES if ":" in name}
+    with undone():
+        speak(stage, Way(1))
+        for reader in (stage.ada, stage.dan, stage.carla):
+            if reader == stage.carla:
+                differ(stage, Way(1))
+            client = Client()
+            client.force_login(reader.user)
+            for name, urls in examples(stage).items():
+                if name in answered:
+                    answered[name] |= {answer(client.get(url))[0] for url in urls}
+
+    # 405: a route that takes only what is posted.
+    silent = {name: statuses for name, statuses in answered.items() if not statuses & {200, 405}}
+    assert silent == {
+        # They only lead on to the page of what comes next.
+        "annotate:judging": {302},
+        "audit:checking": {302},
+        "audit:settling": {302},
+    }
+
+
+def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any]]]]:
+    """What each of the blind sends first: verb, address, what is said."""
+    url, narrative, first = stage.world.url, stage.narrative.pk, stage.first.pk
+    verdicts = {f"verdict-{one.pk}": "met" for one in stage.conditions}
+    grade = {"narrative": narrative, "relevance": 1, "uuid": UUID(int=77), **verdicts}
+    judged: list[tuple[str, str, dict[str, Any]]] = [
+        ("form", url("annotate:judgment"), grade),
+        ("form", url("annotate:undo"), {}),
+        ("form", url("annotate:flag"), {"narrative": narrative, "kind": "later"}),
+        (
+            "json",
+            url("annotate:api_judgments"),
+            {
+                "uuid": str(UUID(int=78)),
+                "narrative": narrative,
+                "candidate": first,
+                "relevance": 1,
+                "verdicts": {str(one.pk): "met" for one in stage.conditions},
+            },
+        ),
+    ]
+    level = {"level": "acceptable", "narrative": narrative}
+    rated = {
+        "uuid": str(UUID(int=80)),
+        "kind": "rating",
+        "pair": stage.narrative.pair_id,
+        "narrative": narrative,
+        "made_at": "2026-03-02T09:30:00Z",
+        "criterion": "semantic_expansion",
+        "level": "acceptable",
+    }
+    reviewed: list[tuple[str, str, dict[str, Any]]] = [
+        ("json", url("annotate:api_journal"), {"entries": [rated]}),
+        ("form", url("audit:review"), level),
+    ]
+    checked = [("form", url("audit:check"), {"relevance": 1, "uuid": UUID(int=79)})]
+    return {
+        "ada": judged,
+        "dan": reviewed,
+        "nina": checked,
+        "gina": [*judged, *reviewed, *checked],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("ada", (2, 0, 0)), ("dan", (0, 1, 0)), ("nina", (0, 0, 1)), ("gina", (2, 1, 1))],
+)
+def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, kept):
+    blind = stage.members[name]
+    answers: dict[int, list[Any]] = {1: [], 2: []}
+    for number in (1, 2):
+        with undone():
+            speak(stage, Way(number), twice=not blind.leads)
+            client = Client()
+            client.force_login(blind.user)
+            for shape, url, said in acts(stage)[name]:
+                as_json = {"content_type": "application/json"} if shape == "json" else {}
+                response = client.post(url, said, follow=True, **as_json)
+                answers[number].append((url, *answer(response)))
+            # What they sent was kept, so it is an answer to that and not a refusal.
+            said = (
+                Judgment.objects.filter(annotator=blind).count(),
+                Review.objects.filter(auditor=blind).count(),
+                Check.objects.filter(checker=blind).count(),
+            )
+            assert said == kept
+
+    assert answers[1] == answers[2]
