@@ -141,10 +141,8 @@ def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
         query, "Rance", text="| mill | river |\n|---|---|\n| old | Rance |", markup="markdown"
     )
     narrative = factories.altered(pair)
-    conditions = [
-        Condition.objects.create(narrative=narrative, number=number, text=text)
-        for number, text in enumerate(("At sea.", "In use."), 1)
-    ]
+    Condition.objects.create(narrative=narrative, number=2, text="In use.")
+    conditions = list(narrative.conditions.order_by("number"))
     SampleItem.objects.filter(pk=made.keys["audit:check.pk"]).update(claimed=1)
     sample = Sample.objects.get()
     twice = SampleItem.objects.create(
@@ -337,7 +335,8 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
         response = client.get(url, headers={"HX-Request": "true"} if htmx else None)
         read[url] = answer(response)
         body = read[url][2]
-        if not on:
+        # A filter of a filter shows nothing that neither shows.
+        if not on or "?" in url:
             continue
         if response.status_code in {301, 302}:
             waiting.append(urljoin(url, response.url))
@@ -459,8 +458,17 @@ def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any
             },
         ),
     ]
-    level = {"level": "acceptable", "narrative": narrative}
-    reviewed = [("form", url("audit:rating"), level), ("form", url("audit:review"), level)]
+    entry = {
+        "uuid": str(UUID(int=80)),
+        "pair": stage.pair.pk,
+        "narrative": narrative,
+        "made_at": SPOKEN.isoformat(),
+    }
+    level = {"kind": "rating", "criterion": "semantic_expansion", "level": "acceptable"}
+    reviewed: list[tuple[str, str, dict[str, Any]]] = [
+        ("json", url("annotate:api_journal"), {"entries": [{**entry, **level}]}),
+        ("form", url("audit:review"), {"narrative": narrative, "level-query_dependency": "poor"}),
+    ]
     checked = [("form", url("audit:check"), {"relevance": 1, "uuid": UUID(int=79)})]
     return {
         "ada": judged,

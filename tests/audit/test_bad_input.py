@@ -78,11 +78,23 @@ def test_one_key_of_a_review_on_a_superseded_version(seated, client):
         pair=seated.pair, text="Only fences count.", based_on=1, by=seated.carla
     )
     client.force_login(seated.dan.user)
-    url = f"/pairs/{seated.pair.pk}/review/ratings/semantic_expansion/"
+    entry = {
+        "uuid": "00000000-0000-4000-8000-000000000001",
+        "kind": "rating",
+        "pair": seated.pair.pk,
+        "narrative": seated.narrative.pk,
+        "criterion": "semantic_expansion",
+        "level": "excellent",
+        "made_at": "2026-03-02T09:30:00Z",
+    }
+    before = rows()
 
-    page = answered(client, url, {"narrative": seated.narrative.pk, "level": "excellent"})
+    sent = client.post("/api/v1/journal/", {"entries": [entry]}, content_type="application/json")
 
-    assert "The narrative changed while you were reading." in page
+    [answer] = sent.json()["answers"]
+    assert answer["state"] == "refused"
+    assert "The narrative changed while you were reading." in answer["sentence"]
+    assert rows() == before
 
 
 @pytest.mark.parametrize("outcome", ["accepted", "revise", "removed"])
@@ -136,7 +148,7 @@ def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(seated, cli
     handed_in = client.post(url, form(seated, answers) | {"submit": "yes"}, follow=True)
     later = client.get(url).content.decode()
 
-    assert "Say in words what is poor about: query dependency." in handed_in.content.decode()
+    assert "Say in words why it fails on: query dependency." in handed_in.content.decode()
     assert Review.objects.get().submitted_at is None
     assert Rating.objects.get(criterion="query_dependency").level == "poor"
     assert Rating.objects.count() == 6
