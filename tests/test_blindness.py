@@ -437,8 +437,8 @@ def test_every_route_is_walked_and_answers_somebody(stage):
     }
 
 
-def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any]]]]:
-    """What each of the blind sends first: verb, address, what is said."""
+def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """What one of the blind sends first: form or JSON, address, what is said."""
     url, narrative, first = stage.world.url, stage.narrative.pk, stage.first.pk
     verdicts = {f"verdict-{one.pk}": "met" for one in stage.conditions}
     grade = {"narrative": narrative, "relevance": 1, "uuid": UUID(int=77), **verdicts}
@@ -460,6 +460,7 @@ def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any
     ]
     entry = {
         "uuid": str(UUID(int=80)),
+        "user": stage.members[name].user_id,
         "pair": stage.pair.pk,
         "narrative": narrative,
         "made_at": SPOKEN.isoformat(),
@@ -475,7 +476,7 @@ def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any
         "dan": reviewed,
         "nina": checked,
         "gina": [*judged, *reviewed, *checked],
-    }
+    }[name]
 
 
 @pytest.mark.parametrize(
@@ -490,7 +491,7 @@ def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, k
             speak(stage, Way(number), twice=not blind.leads)
             client = Client()
             client.force_login(blind.user)
-            for shape, url, said in acts(stage)[name]:
+            for shape, url, said in acts(stage, name):
                 as_json = {"content_type": "application/json"} if shape == "json" else {}
                 response = client.post(url, said, follow=True, **as_json)
                 answers[number].append((url, *answer(response)))

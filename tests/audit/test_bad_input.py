@@ -80,6 +80,7 @@ def test_one_key_of_a_review_on_a_superseded_version(seated, client):
     client.force_login(seated.dan.user)
     entry = {
         "uuid": "00000000-0000-4000-8000-000000000001",
+        "user": seated.dan.user_id,
         "kind": "rating",
         "pair": seated.pair.pk,
         "narrative": seated.narrative.pk,
