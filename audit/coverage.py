@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.models import InstructionPair, Membership, Narrative
-from audit.models import Decision
+from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from audit.models import Decision, Review
 
 
 @dataclass
@@ -58,10 +58,11 @@ class Coverage:
 
 
 def coverage(reader: Membership) -> Coverage:
-    """Count the pairs of each category by what was decided: two queries.
+    """Count the pairs of each category by what was decided: four queries.
 
     Accepted is what stands of the altered narrative in force; revised whoever was sent back, once
-    at least; removed what nobody works on any more.
+    at least; removed what nobody works on any more. Of an instruction that the reader has yet to
+    review they do not learn what was decided.
     """
     found = {
         one.key: Covered(one.key, one.name, one.sentence)
@@ -76,6 +77,11 @@ def coverage(reader: Membership) -> Coverage:
         outcome=Decision.Outcome.REVISE,
         withdrawn_at__isnull=True,
     )
+    reviewed = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=reader)
+    held = reader.assignments.filter(task=Assignment.Task.REVIEW).values("pair_id")
+    unheard = newest.filter(~Exists(reviewed), pair__in=held).exclude(author=reader)
+    hidden = list(unheard.values_list("pair__pk", flat=True))
+    told = ~Q(pk__in=hidden)
     rows = (
         InstructionPair.objects.filter(project=reader.project_id)
         .order_by()
@@ -83,8 +89,8 @@ def coverage(reader: Membership) -> Coverage:
         .values_list("category")
         .annotate(
             n=Count("pk"),
-            accepted=Count("pk", filter=Q(is_accepted=True, removed_at__isnull=True)),
-            revised=Count("pk", filter=Q(is_revised=True)),
+            accepted=Count("pk", filter=told & Q(is_accepted=True, removed_at__isnull=True)),
+            revised=Count("pk", filter=told & Q(is_revised=True)),
             removed=Count("pk", filter=Q(removed_at__isnull=False)),
         )
     )

@@ -18,12 +18,14 @@ from annotate.models import (
     Adjudication,
     Assignment,
     Condition,
+    ConditionAdjudication,
     Judgment,
     Membership,
     Narrative,
     Verdict,
 )
 from annotate.pure.consensus import State, consensus
+from annotate.screens.progress import blind_pairs
 from annotate.screens.standing import CHUNK, standings
 from audit import rubrics
 from audit.models import Decision, Rating, Review
@@ -91,7 +93,7 @@ class Differences:
 
 
 def differences(reader: Membership) -> Differences:
-    """Count where people differ, as far as the reader may know it: thirteen queries."""
+    """Count where people differ, as far as the reader may know it: sixteen queries."""
     pairs = {
         narrative: (query, title, category)
         for narrative, query, title, category in _in_force(reader).values_list(
@@ -170,14 +172,23 @@ def _conditions(reader: Membership) -> list[Spot]:
         ).values_list("pk", "name", "number")
     }
     spots: dict[str, Spot] = {}
-    for (condition, _), answers in groupby(grouped.iterator(CHUNK), lambda row: row[:2]):
+    settled = {
+        (condition, candidate): _ANSWERS[answer]
+        for condition, candidate, answer in ConditionAdjudication.objects.current()
+        .filter(condition__narrative__in=_in_force(reader).values("pk"))
+        .values_list("condition_id", "candidate_id", "answer")
+    }
+    for (condition, candidate), answers in groupby(grouped.iterator(CHUNK), lambda row: row[:2]):
         said = [_ANSWERS[answer] for *_, answer, count in answers for _ in range(count)]
-        if len(said) < 2:
+        decided = settled.get((condition, candidate))
+        if len(said) < 2 and decided is None:
             continue
         name = names[condition]
         spot = spots.setdefault(name, Spot(name, name))
+        state = consensus(said, reader.project.consensus, decided).state
         spot.compared += 1
-        spot.open += consensus(said, reader.project.consensus).state is State.DISPUTED
+        spot.open += state is State.DISPUTED
+        spot.settled += state is State.SETTLED
     return _most(spots.values())
 
 
@@ -194,7 +205,12 @@ def _criteria(reader: Membership) -> list[Spot]:
         own = Review.objects.submitted().filter(
             narrative=OuterRef("review__narrative"), auditor=reader
         )
-        rows = rows.filter(~Q(review__narrative__pair__in=seated) | Exists(own))
+        # Who wrote it cannot review it, whatever seat they hold.
+        rows = rows.filter(
+            ~Q(review__narrative__pair__in=seated)
+            | Exists(own)
+            | Q(review__narrative__author=reader)
+        )
     grouped = (
         rows.order_by()
         .values_list("criterion", "review__narrative_id")
@@ -223,6 +239,7 @@ def _causes(reader: Membership) -> list[tuple[str, str, int]]:
     counted = dict(
         Adjudication.objects.current()
         .filter(narrative__in=_in_force(reader).values("pk"))
+        .exclude(narrative__pair__in=blind_pairs(reader))
         .order_by()
         .values_list("cause")
         .annotate(n=Count("pk"))

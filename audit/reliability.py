@@ -49,6 +49,9 @@ COEFFICIENTS: dict[str, str] = {
 # The one that stands first: it takes any number of people, missing answers and the scale.
 HEADLINE = "alpha_ordinal"
 
+# Resampling fewer queries than this says more about which they are than about the coefficient.
+FEWEST_QUERIES = 10
+
 # What a report is split by beside the whole; `agreement_of` takes any of them.
 SPLITS = ("pair", "query", "category", "guideline", "week", "criterion", "machine", "self")
 
@@ -86,7 +89,7 @@ def agreement_of(
 
     A measured scope has units, raters, ratings, excluded and coefficients (keys of COEFFICIENTS),
     each of these with value (or None and the reason in note), interval and interval_note; where
-    there are several queries, those of `judgments.all` have interval_over_queries and
+    there are FEWEST_QUERIES or more, those of `judgments.all` have interval_over_queries and
     interval_over_queries_note as well. That of a pair has `table`, how often the first gave one
     grade of the scale and the second another, `prevalence` and `bias` (coefficients) of being
     relevant, from the grade `relevant_from` on.
@@ -197,8 +200,7 @@ def _of_selves(twice: Selves, measure: Measure) -> dict[str, Any]:
     ]
     together = None
     if len(people) > 1:
-        everybody = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
-        together = {**everybody, "raters": list(twice.people)}
+        together = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
     return {"all": together or (people[0] if people else None), "people": people}
 
 
@@ -286,7 +288,7 @@ class Measure:
         found = {
             key: ready_for_json(of(ratings, **self._how)) for key, of in coefficients().items()
         }
-        if clusters is not None and len(clusters) > 1:
+        if clusters is not None and len(clusters) >= FEWEST_QUERIES:
             clustered = ratings_of(patterns, who, self._scale, clusters)
             for key, of in coefficients().items():
                 over = of(clustered, **self._how)

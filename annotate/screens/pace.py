@@ -38,6 +38,8 @@ from annotate.models import (
     Project,
 )
 from annotate.pure.pace import Estimate, Unknown, estimate
+from annotate.screens.flagged import standing
+from annotate.screens.progress import blind_pairs
 
 # How far back the charts go, and the pace that an end is counted by.
 WEEKS = 8
@@ -188,19 +190,21 @@ class TaskPace:
 
 
 def people_pace(
-    project: Project, calendar: Calendar, *, of: Membership | None = None
+    reader: Membership, calendar: Calendar, *, of: Membership | None = None
 ) -> list[PersonPace]:
-    """What everyone did, by name, or one person alone: three queries.
+    """What everyone did, by name, or one person alone: four queries.
 
     Who has left stands there if something of theirs counts. Judgments from files have no place in
-    the days: nobody made them here.
+    the days: nobody made them here. Where the reader judges themselves they learn how many
+    judgments others made, and nothing else.
     """
+    project = reader.project
     people = {one.pk: one for one in project.memberships.people().order_by("name")}
     if of is not None:
         people = {of.pk: of}
     flags = dict(
-        Flag.objects.current()
-        .filter(narrative__in=narratives_in_force(project), annotator__in=people)
+        standing(reader)
+        .filter(annotator__in=people)
         .order_by()
         .values_list("annotator_id")
         .annotate(n=Count("pk"))
@@ -211,7 +215,7 @@ def people_pace(
     }
     seconds = calendar.slot
     days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
-    for pk, slot, counts, count, active, timed in _activity(project, people, calendar, seconds):
+    for pk, slot, counts, count, active, timed in _activity(reader, people, calendar, seconds):
         person = found[pk]
         if counts:
             person.judged += count
@@ -225,15 +229,18 @@ def people_pace(
 
 
 def _activity(
-    project: Project, people: Iterable[int], calendar: Calendar, seconds: int
+    reader: Membership, people: Iterable[int], calendar: Calendar, seconds: int
 ) -> Iterable[tuple[int, int, int, int, int | None, int]]:
     """Judgments by person, slot (0: before the days that are shown, or from a file) and whether
     they count: one walk through them, for there may be hundreds of thousands.
     """
+    project = reader.project
     counts = Q(superseded_at__isnull=True, narrative__in=narratives_in_force(project))
     if project.judge_scope == Project.Scope.RELEVANT:
         counts &= Q(candidate__prior_relevance__gte=project.relevant_from)
     shown = Q(source=Judgment.Source.PAGE, at__gte=calendar.since)
+    blind = blind_pairs(reader)
+    told = Q(annotator=reader) | ~Q(narrative__pair__in=blind) if blind else None
     return (
         Judgment.objects.filter(annotator__in=list(people))
         .order_by()
@@ -242,7 +249,11 @@ def _activity(
             Case(When(shown, then=Slot(F("at"), seconds)), default=Value(0)),
             Case(When(counts, then=Value(1)), default=Value(0)),
         )
-        .annotate(count=Count("pk"), active=Sum("active_ms"), timed=Count("active_ms"))
+        .annotate(
+            count=Count("pk"),
+            active=Sum("active_ms", filter=told),
+            timed=Count("active_ms", filter=told),
+        )
     )
 
 

@@ -64,11 +64,16 @@ def standings(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[S
         )
         said = said.filter(~Q(narrative__pair__in=blind) | Exists(own))
     settled = {
-        (narrative, candidate): (prior, relevance)
-        for narrative, candidate, prior, relevance in Adjudication.objects.current()
+        (narrative, candidate): (pair, prior, relevance)
+        for narrative, candidate, pair, prior, relevance in Adjudication.objects.current()
         .filter(narrative__in=narratives.values("pk"))
-        .exclude(narrative__pair__in=blind)
-        .values_list("narrative_id", "candidate_id", "candidate__prior_relevance", "relevance")
+        .values_list(
+            "narrative_id",
+            "candidate_id",
+            "narrative__pair__pk",
+            "candidate__prior_relevance",
+            "relevance",
+        )
     }
     grouped = (
         said.order_by("narrative_id", "candidate_id")
@@ -79,11 +84,12 @@ def standings(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[S
         grouped.iterator(CHUNK), itemgetter(0, 1, 2)
     ):
         counted: Counter[int] = Counter({relevance: count for *_, relevance, count in rows})
-        _, decided = settled.pop((narrative, candidate), (None, None))
+        *_, decided = settled.pop((narrative, candidate), (None,))
         yield Standing(narrative, candidate, prior, counted, decided)
     # What was settled stays so when its judges take their answers back.
-    for (narrative, candidate), (prior, decided) in sorted(settled.items()):
-        yield Standing(narrative, candidate, prior, Counter(), decided)
+    for (narrative, candidate), (pair, prior, decided) in sorted(settled.items()):
+        if pair not in blind:
+            yield Standing(narrative, candidate, prior, Counter(), decided)
 
 
 @dataclass

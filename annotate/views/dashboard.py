@@ -34,7 +34,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     project = member.project
     calendar = paces.Calendar.of(_zone())
     work = paces.workload(project)
-    people = paces.people_pace(project, calendar)
+    people = paces.people_pace(member, calendar)
     days, effort = paces.together(people, calendar)
     pace = _pace(request)
     lately = paces.whole_days(days, pace)
@@ -72,7 +72,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         raise PermissionDenied(_("Everybody has a page of their own; this is another person's."))
     project = member.project
     calendar = paces.Calendar.of(_zone())
-    done = next(iter(paces.people_pace(project, calendar, of=found)), None)
+    done = next(iter(paces.people_pace(member, calendar, of=found)), None)
     done = done or paces.PersonPace(found, calendar.days())
     seats = my_seats(found)
     judging = [one for one in seats if one.seat.task == Assignment.Task.JUDGE]

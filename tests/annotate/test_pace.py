@@ -100,13 +100,13 @@ def judged(pair: InstructionPair, candidate, by, at: datetime, **fields) -> Judg
     ],
 )
 def test_days_are_those_of_the_reader(tides, zone, days):
-    project, pair, documents, ada, *_ = tides
+    _, pair, documents, ada, _, carla = tides
     judged(pair, documents[0], ada, datetime(2026, 11, 18, 23, 30, tzinfo=UTC))
     judged(pair, documents[1], ada, datetime(2026, 11, 19, 18, 14, tzinfo=UTC))
     judged(pair, documents[2], ada, datetime(2026, 11, 19, 18, 15, tzinfo=UTC))
     calendar = Calendar.of(ZoneInfo(zone), datetime(2026, 11, 20, 12, tzinfo=UTC))
 
-    (found,) = [one for one in people_pace(project, calendar) if one.member == ada]
+    (found,) = [one for one in people_pace(carla, calendar) if one.member == ada]
 
     assert {day.on: day.counting for day in found.days if day.made} == days
     assert len(found.days) == 56
@@ -114,7 +114,7 @@ def test_days_are_those_of_the_reader(tides, zone, days):
 
 
 def test_what_counts_no_more_stands_beside_what_counts(tides):
-    project, pair, documents, ada, *_ = tides
+    _, pair, documents, ada, _, carla = tides
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
     at = now - timedelta(days=1)
     judged(pair, documents[0], ada, at, active_ms=30_000)
@@ -124,13 +124,31 @@ def test_what_counts_no_more_stands_beside_what_counts(tides):
     factories.judgment(factories.altered(pair), documents[2], ada, at=at, source="file")
     factories.judgment(factories.altered(pair), documents[3], ada, at=at, active_ms=50_000)
 
-    (found,) = people_pace(project, Calendar.of(UTC, now), of=ada)
+    (found,) = people_pace(carla, Calendar.of(UTC, now), of=ada)
 
     (day,) = [day for day in found.days if day.made]
     assert (day.counting, day.other) == (1, 2)
     assert (day.active, day.timed) == (90.0, 3)
     assert found.judged == 2
     assert (found.effort.seconds, found.effort.judgments, found.effort.each) == (50.0, 1, 50.0)
+
+
+def test_a_lead_who_judges_learns_how_many_judgments_others_made_and_nothing_else(tides):
+    project, pair, documents, ada, _, carla = tides
+    project.overlap_judge = carla.project.overlap_judge = 3
+    project.save()
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla)
+    judged(pair, documents[0], ada, timezone.now(), active_ms=30_000)
+    judged(pair, documents[0], carla, timezone.now(), active_ms=10_000)
+    under = factories.altered(pair)
+    Flag.objects.create(narrative=under, candidate=documents[1], annotator=ada, kind="problem")
+
+    found = {one.member.name: one for one in people_pace(carla, Calendar.of(UTC))}
+
+    assert (found["ada"].judged, found["carla"].judged) == (1, 1)
+    assert (found["ada"].effort.judgments, found["carla"].effort.judgments) == (0, 1)
+    assert found["ada"].days[-1].timed == 0
+    assert found["ada"].flags == 0
 
 
 def test_what_is_left_leaves_out_what_nobody_waits_for(tides):

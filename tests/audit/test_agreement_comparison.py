@@ -148,10 +148,15 @@ def text(response):
 
 
 def test_asking_twice_is_asking_once_and_agreement_is_another_report(guided):
-    parts = {"scope": Scope(guideline=2), "against": Scope(guideline=1)}
-    first = request_comparison(project=guided.project, by=guided.carla, **parts)
+    def ask():
+        return request_comparison(
+            project=guided.project,
+            scope=Scope(guideline=2),
+            against=Scope(guideline=1),
+            by=guided.carla,
+        )
 
-    assert request_comparison(project=guided.project, by=guided.carla, **parts) == first
+    assert ask() == ask()
     assert not AgreementReport.objects.of("guideline=2").exists()
 
 

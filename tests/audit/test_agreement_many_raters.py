@@ -23,7 +23,7 @@ def rated(db):
     project = factories.project()
     raters = [factories.member(project, f"rater {number:02}") for number in range(10)]
     chance = random.Random(4)
-    said = {}
+    said: dict[tuple[str, int], list[int]] = {}
     for number in range(12):
         narrative = factories.altered(factories.pair(factories.query(project, f"q{number:02}")))
         for rater in raters:

@@ -33,15 +33,15 @@ def led(disputed, client):
 
 
 def computed(scene, scope=""):
-    report = AgreementReport.objects.create(
+    figures = agreement_of(scene.project, seed=1, resamples=100, now=NOON, scope=kept(scope))
+    return AgreementReport.objects.create(
         project=scene.project,
         scope=scope,
         state="done",
         finished_at=NOON,
-        figures=agreement_of(scene.project, seed=1, resamples=100, now=NOON, scope=kept(scope)),
+        sha256=figures["sha256"],
+        figures=figures,
     )
-    AgreementReport.objects.filter(pk=report.pk).update(sha256=report.figures["sha256"])
-    return report
 
 
 def text(response):
@@ -56,6 +56,7 @@ def test_what_the_address_names_is_computed_and_kept_with_the_report(led, client
     assert response.url == f"{led.url}?query=302&blind=1" == report.get_absolute_url()
 
     compute_agreement(report, Progress())
+    assert report.figures is not None
     assert report.figures["judgments"]["all"]["units"] == 1
     assert report.sha256 == report.figures["sha256"]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from audit.criteria import FOLLOWTABLE, Verdict, straddles, verdict
+from audit.criteria import FOLLOWTABLE, MULTICONIR, Verdict, straddles, verdict
+from formats.rubrics import parse
 
 CRITERIA = FOLLOWTABLE.criteria
 EXCELLENT, ACCEPTABLE, POOR = FOLLOWTABLE.levels
@@ -25,7 +26,7 @@ def rows(page, heading):
 
 
 def test_the_table_lists_the_criteria_in_their_order(page):
-    assert rows(page, "| criterion | key |") == [
+    assert rows(page, "| criterion | key | asks | poor when |") == [
         [one.name, f"`{one.key}`", one.asks, one.poor_when] for one in CRITERIA
     ]
 
@@ -34,6 +35,18 @@ def test_the_examples_are_those_of_the_review_page(page):
     assert rows(page, "| criterion | good |") == [
         [one.name, one.good_example, one.poor_example] for one in CRITERIA
     ]
+
+
+def test_the_table_of_multiconir_is_that_of_the_rubric(page):
+    assert rows(page, "| criterion | key | asks | fails when |") == [
+        [one.name, f"`{one.key}`", one.asks, one.poor_when] for one in MULTICONIR.criteria
+    ]
+
+
+def test_the_rubric_that_is_shown_as_an_example_can_be_read(page):
+    example = page.partition("```\n")[2].partition("```")[0]
+
+    assert parse(example).name == "ours-1"
 
 
 def test_version_levels_and_verdicts_are_named(page):

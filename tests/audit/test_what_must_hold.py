@@ -285,6 +285,17 @@ def test_a_decision_that_was_taken_back_or_is_on_older_words_accepts_nothing(tid
     assert sum(one.accepted for one in coverage(tides.carla).categories) == 0
 
 
+def test_who_has_yet_to_review_learns_nothing_of_the_decision(tides):
+    decide(tides, "good", "accepted")
+    before = coverage(tides.carla)
+    seats.take(pair=tides.pairs["good"], task=Assignment.Task.REVIEW, by=tides.carla)
+
+    after = coverage(tides.carla)
+
+    assert covered(before)["C0"] == (1, 1, 0, 0, 0)
+    assert covered(after)["C0"] == (1, 0, 0, 0, 1)
+
+
 def test_without_a_taxonomy_no_category_is_strange_to_it(tides):
     found = coverage(tides.carla)
 

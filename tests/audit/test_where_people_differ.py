@@ -13,6 +13,7 @@ from annotate.models import (
     Adjudication,
     Assignment,
     Condition,
+    ConditionAdjudication,
     Judgment,
     Narrative,
     Project,
@@ -174,6 +175,7 @@ def test_older_versions_and_removed_pairs_do_not_count(tides):
 
 def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
     seats.take(pair=tides.under["301"].pair, task=Assignment.Task.JUDGE, by=tides.carla)
+    settle(tides, "301", 0)
     before = differences(tides.carla)
     factories.judgment(tides.under["301"], tides.docs["301"][2], tides.carla, 0)
     client.force_login(tides.carla.user)
@@ -181,6 +183,7 @@ def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
     after = differences(tides.carla)
 
     assert spots(before.queries) == {"302": (1, 0, 3)}
+    assert before.causes == after.causes == []
     assert spots(after.queries) == {"301": (1, 0, 1), "302": (1, 0, 3)}
     assert "Where you hold a seat yourself" in client.get(tides.url).content.decode()
 
@@ -216,6 +219,49 @@ def test_every_count_leads_to_what_it_counts(tides, client):
     assert len(met.context["rows"]) == 1
     asked = parse_qs(urlsplit(rows["queries"][0]["open_url"]).query)
     assert asked == {"kind": ["judgment"], "query": ["301"]}
+
+
+def test_every_count_is_that_of_the_list_behind_it(tides, client):
+    condition = Condition.objects.create(
+        narrative=tides.under["301"], number=1, name="length", text="Long."
+    )
+    for by, met in ((tides.ada, "met"), (tides.ben, "not_met")):
+        for judgment in Judgment.objects.filter(narrative=tides.under["301"], annotator=by):
+            Verdict.objects.create(judgment=judgment, condition=condition, answer=met)
+        seats.take(pair=tides.under["301"].pair, task=REVIEW, by=by)
+        answers = levels(query_dependency="poor") if by == tides.ada else levels()
+        save_ratings(narrative=tides.under["301"], answers=answers, by=by)
+        submit_review(narrative=tides.under["301"], by=by)
+    settle(tides, "301", 2)
+    ConditionAdjudication.objects.create(
+        condition=condition,
+        candidate=tides.docs["301"][0],
+        answer="met",
+        reason="It is.",
+        cause="edge",
+        by=tides.carla,
+    )
+    client.force_login(tides.carla.user)
+
+    lists = {one["key"]: one["rows"] for one in client.get(tides.url).context["lists"]}
+
+    found = {
+        key: [
+            (row["spot"].open, row["spot"].settled, client.get(row["open_url"]).context["total"])
+            for row in lists[key]
+        ]
+        for key in ("queries", "conditions", "criteria")
+    }
+    assert found == {
+        "queries": [(1, 1, 1), (1, 0, 1)],
+        "conditions": [(2, 1, 2)],
+        "criteria": [(1, 0, 1)],
+    }
+    settled = [
+        client.get(rows[0]["settled_url"]).context["total"]
+        for rows in (lists["queries"], lists["conditions"])
+    ]
+    assert settled == [1, 1]
 
 
 def test_agreement_is_drawn_from_the_newest_report_least_first(tides, client):
