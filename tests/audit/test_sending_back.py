@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, seats
+from annotate.actions import judging, seats
 from annotate.models import Assignment, Condition, LookAgain, Verdict
 from audit import disagreements
 from audit.disagreements import Kind, Thing, Wanted
@@ -59,6 +59,8 @@ def test_once_answered_it_is_open_again(asked, client):
 
     assert listed(asked) == [asked.first.pk]
     assert listed(asked, waiting=True) == []
+    rows = client.get(reverse("audit:disagreements", args=["tides"])).content.decode()
+    assert "looked at again" in rows
     page = client.get(url(asked)).content.decode()
     assert "answered" in page
     assert "ada was asked to look again by carla" in page
@@ -83,6 +85,8 @@ def test_the_list_has_a_tab_for_what_waits(asked, client):
     waiting = client.get(address + "?state=waiting").content.decode()
     assert '<a href="?state=waiting" aria-current="page">' in waiting.replace(address, "")
     assert "S1" in waiting
+    assert "sent back" in waiting
+    assert "asked by carla" in waiting
     assert "S1" not in client.get(address).content.decode()
 
 
@@ -194,4 +198,4 @@ def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
 
     seat = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
     assert isinstance(seat.touched_at, datetime)
-    assert looking_again.LookAgain.objects.open().get().judgment == disputed.bens
+    assert LookAgain.objects.open().get().judgment == disputed.bens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,7 +17,7 @@ from audit.settling_many import How, Rule, preview, settle_many
 from tests import factories
 
 MAJORITY = How(Rule.MAJORITY)
-WHY = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
+WHY: dict[str, Any] = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
 # What ada, ben and dan say of each document of 301; all were relevant before.
 SAID = {
     "A": (0, 0, 2),  # most say 0
@@ -87,7 +88,7 @@ def test_settling_by_majority_leaves_open_what_has_none(scene):
     batch = scene.settle()
 
     assert scene.settled() == {"A": 0, "B": 1, "D": 2}
-    made = Adjudication.objects.first()
+    made = Adjudication.objects.earliest("pk")
     assert (made.batch, made.by, made.cause, made.reason) == (
         batch,
         scene.carla,
@@ -193,7 +194,7 @@ def test_a_token_of_another_rule_settles_nothing(scene):
 
 def test_one_undo_takes_the_batch_back(scene):
     batch = scene.settle()
-    settling.withdraw_adjudication(adjudication=Adjudication.objects.first(), by=scene.carla)
+    settling.withdraw_adjudication(adjudication=Adjudication.objects.earliest("pk"), by=scene.carla)
 
     assert settling.withdraw_batch(batch=batch, by=scene.carla) == 2
 
@@ -280,7 +281,7 @@ def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
 
     assert "3 documents settled together" in done.content.decode()
     assert scene.settled() == {"A": 0, "B": 1, "D": 2}
-    batch = Adjudication.objects.first().batch
+    batch = Adjudication.objects.earliest("pk").batch
     back = client.post(scene.url("batch_withdrawal", batch), follow=True).content.decode()
     assert "3 decisions are withdrawn" in back
     assert "All of them are withdrawn." in back
