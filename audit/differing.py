@@ -140,6 +140,11 @@ class Reader:
         return list(Grade.objects.filter(project=self.project).values_list("value", flat=True))
 
     @cached_property
+    def anything_sent_back(self) -> bool:
+        """Whether any answer of the project was sent back to its author and waits."""
+        return LookAgain.objects.open().filter(by__project=self.project).exists()
+
+    @cached_property
     def _seats(self) -> list[tuple[str, int]]:
         open_ones = Assignment.objects.open().filter(
             member=self.member, task__in=[Assignment.Task.JUDGE, Assignment.Task.REVIEW]
@@ -224,7 +229,7 @@ def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state:
         grouped = _apart(grouped, "relevance", "annotator", wanted.people)
     if not in_any_state:
         settled = Adjudication.objects.current().filter(**same)
-        grouped = _still_open(grouped, ~Exists(settled) & _sent_back(wanted, **same))
+        grouped = _still_open(grouped, reader, wanted, settled, "narrative_id", "candidate_id")
         if reader.to_judge:
             grouped = grouped.annotate(mine=_count_of("annotator", reader.member)).filter(
                 Q(mine__gt=0) | ~Q(narrative__in=_of_pairs(reader.to_judge))
@@ -237,7 +242,7 @@ def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state:
             pk=OuterRef("candidate_id"), prior_relevance__gte=threshold
         )
         effect = Case(
-            When(straddles & Exists(before), then=Value(2)),
+            When(straddles & Q(_OfGroup(before)), then=Value(2)),
             When(straddles, then=Value(1)),
             default=Value(0),
             output_field=IntegerField(),
@@ -272,9 +277,7 @@ def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: 
         return Source(
             Kind.VERDICT, rows, ("condition__narrative_id", "candidate_id", "condition_id")
         )
-    rows = current.filter(
-        condition__in=conditions, judgment__narrative__in=conditions.values("narrative")
-    )
+    rows = current.filter(condition__in=conditions)
     if only is not None:
         rows = rows.filter(judgment__candidate=only.candidate)
     ids = ("judgment__narrative_id", "judgment__candidate_id", "condition_id")
@@ -298,12 +301,9 @@ def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: 
         settled = ConditionAdjudication.objects.current().filter(
             condition=OuterRef("condition_id"), candidate=OuterRef("judgment__candidate_id")
         )
-        sent_back = _sent_back(
-            wanted,
-            narrative=OuterRef("judgment__narrative_id"),
-            candidate=OuterRef("judgment__candidate_id"),
+        grouped = _still_open(
+            grouped, reader, wanted, settled, "judgment__narrative_id", "judgment__candidate_id"
         )
-        grouped = grouped.filter(~Exists(settled) & sent_back)
         if reader.to_judge:
             mine = _count_of("judgment__annotator", reader.member)
             grouped = grouped.annotate(mine=mine).filter(
@@ -448,28 +448,47 @@ def _apart(grouped: Any, field: str, person: str, people: tuple[int, int]) -> An
     ).filter(Q(first__gt=F("second")) | Q(first__lt=F("second")))
 
 
-def _sent_back(wanted: Wanted, **about: OuterRef) -> Any:
-    """Whether one of the answers was sent back and waits, or where that is not wanted, none."""
-    waits = Exists(
-        LookAgain.objects.open().filter(
-            **{f"judgment__{field}": value for field, value in about.items()}
-        )
-    )
-    return waits if wanted.waiting else ~waits
-
-
-def _still_open(grouped: Any, is_open: Any) -> Any:
-    """Keep what has no decision that stands, and waits or does not. It is looked for once a group
-    is found to differ, not for every judgment: that is what the database would do with a plain
-    condition.
+class _OfGroup(Exists):
+    """Whether there is a row for a group, by the columns that it is grouped by: looked for once a
+    group is found to differ, not for every row of it.
     """
-    return grouped.annotate(
-        is_open=Case(
-            When(distance__gt=0, then=is_open),
-            default=Value(value=False),
-            output_field=BooleanField(),
-        )
-    ).filter(is_open=True)
+
+    def get_group_by_cols(self) -> list[Any]:
+        """Nothing more to group by: what it looks at is grouped by already."""
+        return []
+
+
+def _still_open(
+    grouped: Any,
+    reader: Reader,
+    wanted: Wanted,
+    settled: QuerySet[Any, Any],
+    narrative: str,
+    candidate: str,
+) -> Any:
+    """Keep what has no decision that stands, and waits for an answer that was sent back, or not.
+
+    What is asked of a group stands within a Case: the database would else ask before it groups.
+    """
+    several = Q(people__gt=1)
+    grouped = grouped.annotate(is_settled=_case(several, _OfGroup(settled))).filter(
+        is_settled=False
+    )
+    if not reader.anything_sent_back:
+        return grouped.none() if wanted.waiting else grouped
+    sent_back = LookAgain.objects.open().filter(by__project=reader.project)
+    of_group = sent_back.filter(
+        judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
+    )
+    # Few documents are among them: the others are told apart by a list that is made once.
+    among = Q(**{f"{candidate}__in": sent_back.values("judgment__candidate")})
+    return grouped.annotate(is_waiting=_case(several & among, _OfGroup(of_group))).filter(
+        is_waiting=wanted.waiting
+    )
+
+
+def _case(when: Q, then: Exists) -> Case:
+    return Case(When(when, then=then), default=Value(value=False), output_field=BooleanField())
 
 
 def _count_of(person: str, member: Membership) -> Count:

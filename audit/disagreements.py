@@ -35,7 +35,6 @@ __all__ = [
     "Item",
     "Key",
     "Kind",
-    "Onward",
     "Order",
     "Page",
     "Thing",
@@ -133,13 +132,6 @@ class Page:
     total: int
 
 
-class Onward(NamedTuple):
-    """The disagreement to open next, None: none left; and how many there are."""
-
-    key: Key | None
-    total: int
-
-
 def page(
     by: Membership, wanted: Wanted, *, after: Key | None = None, size: int = PAGE_SIZE
 ) -> Page:
@@ -172,19 +164,32 @@ def count(by: Membership, wanted: Wanted) -> int:
     return sum(counts(by, wanted).values())
 
 
-def following(by: Membership, wanted: Wanted, key: Key | None) -> Onward:
-    """Return the disagreement to open after `key`: onward, then around."""
+def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
+    """Return the disagreement to open after `key`: onward, then around; None: none left."""
     reader = Reader(by)
+    if key is not None and (near := _nearest(reader, wanted, key)) is not None:
+        return near
     behind: list[Key] = []
     around: list[Key] = []
-    total = 0
     for kind in wanted.kinds:
-        onward, rest, of_kind = _stretch(source(kind, reader, wanted), wanted, key, 2)
+        onward, rest, _ = _stretch(source(kind, reader, wanted), wanted, key, 2)
         behind += onward
         around += rest
-        total += of_kind
     others = [one for one in _sorted(around, wanted) if key is None or one.thing != key.thing]
-    return Onward(next(iter([*_sorted(behind, wanted), *others]), None), total)
+    return next(iter([*_sorted(behind, wanted), *others]), None)
+
+
+def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
+    """The next one of the same kind that is as far apart: nothing else comes before it, and the
+    database stops at the first that it finds. None where there may be another one.
+    """
+    if key.kind not in wanted.kinds or wanted.settled or wanted.order is Order.AGE:
+        return None
+    of = source(key.kind, reader, wanted)
+    alike = {name.lstrip("-"): getattr(key, name.lstrip("-")) for name in _main(wanted)}
+    rows = of.rows.filter(_after(of, key)).filter(**alike).order_by(*of.ids)
+    found = rows.values_list("effect", "distance", "since", *of.ids)[:1]
+    return next((_key(of, *row) for row in found), None)
 
 
 def key_of(by: Membership, wanted: Wanted, thing: Thing) -> Key | None:
@@ -264,18 +269,21 @@ def _stretch(
     behind: list[Key] = []
     around: list[Key] = []
     total = 0
-    for onward, total, effect, distance, since, *ids in rows.values_list(  # noqa: B007
-        "behind", "n_all", "effect", "distance", "since", *of.ids
-    )[:size]:
-        if since is None:
+    columns = ("behind", "n_all", "effect", "distance", "since", *of.ids)
+    for onward, total, *row in rows.values_list(*columns)[:size]:  # noqa: B007
+        if row[2] is None:
             continue
-        narrative, candidate, part = [*ids, 0, 0][:3]
-        key = Key(effect, distance, since, of.kind, narrative, candidate, part)
+        key = _key(of, *row)
         if onward:
             behind.append(key)
         if after is None or not onward:
             around.append(key)
     return behind, around, total
+
+
+def _key(of: Source, effect: int, distance: int, since: datetime, *ids: int) -> Key:
+    narrative, candidate, part = [*ids, 0, 0][:3]
+    return Key(effect, distance, since, of.kind, narrative, candidate, part)
 
 
 def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
@@ -289,9 +297,16 @@ def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
     if of.kind > after.kind:
         return behind | same
     if of.kind is after.kind:
-        for column, value in zip(of.ids, after.thing[1:], strict=False):
-            behind |= same & Q(**{f"{column}__gt": value})
-            same &= Q(**{column: value})
+        behind |= same & _after(of, after)
+    return behind
+
+
+def _after(of: Source, key: Key) -> Q:
+    """What comes after a place among those of its kind that are otherwise alike."""
+    behind, same = Q(), Q()
+    for column, value in zip(of.ids, key.thing[1:], strict=False):
+        behind |= same & Q(**{f"{column}__gt": value})
+        same &= Q(**{column: value})
     return behind
 
 

@@ -109,6 +109,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
                 *(_line(_("All people"), one) for one in together),
                 *(_line(one["raters"][0], one) for one in selves["people"]),
             ],
+            _("times"),
         ),
         Table(
             "queries",

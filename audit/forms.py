@@ -29,6 +29,7 @@ from audit.disagreements import Kind, Order, Wanted
 from audit.models import Decision
 from audit.reviews import Pass
 from audit.scopes import WHOLE, categories_of, rubric_of, scope_of
+from audit.settling_many import How, Rule
 from formats.fields import NotJson
 from formats.records import RubricRecord
 from formats.rubrics import MAX_LENGTH, RubricFaults, parse
@@ -201,6 +202,74 @@ class AdjudicationForm(_CauseForm):
     given = "relevance"
 
     relevance = forms.IntegerField(required=False)
+
+
+class HowForm(forms.Form):
+    """By which rule many documents are settled."""
+
+    rule = forms.ChoiceField(
+        label=_lazy("Settle each as"),
+        choices=[
+            (Rule.MAJORITY, _lazy("More than half say")),
+            (Rule.PERSON, _lazy("One person says")),
+            (Rule.GRADE, _lazy("One grade, whatever they say")),
+        ],
+        widget=forms.RadioSelect,
+    )
+    person = forms.ModelChoiceField(
+        Membership.objects.none(), label=_lazy("Who"), required=False, empty_label=_lazy("Nobody")
+    )
+    grade = forms.TypedChoiceField(
+        label=_lazy("Grade"), coerce=int, empty_value=None, required=False
+    )
+
+    def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        person, grade = self.fields["person"], self.fields["grade"]
+        assert isinstance(person, forms.ModelChoiceField)
+        assert isinstance(grade, forms.ChoiceField)
+        person.queryset = Membership.objects.people().filter(project=member.project_id)
+        person.queryset = person.queryset.order_by("name")
+        grades = member.project.grades.order_by("value")
+        grade.choices = [("", _("None")), *((one.value, str(one)) for one in grades)]
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for the person, or the grade, that the rule needs."""
+        given = super().clean() or self.cleaned_data
+        if given.get("rule") == Rule.PERSON and not given.get("person") and not self.errors:
+            self.add_error("person", _("Choose whose answers are adopted."))
+        if given.get("rule") == Rule.GRADE and given.get("grade") is None and not self.errors:
+            self.add_error("grade", _("Choose a grade."))
+        return given
+
+    def how(self) -> How:
+        """Return the rule; the form is valid."""
+        given = self.cleaned_data
+        rule = Rule(given["rule"])
+        return How(
+            rule,
+            person=given["person"].pk if rule is Rule.PERSON else None,
+            grade=given["grade"] if rule is Rule.GRADE else None,
+        )
+
+
+class ManyForm(forms.Form):
+    """Why many documents are settled so, and which preview was seen."""
+
+    cause = forms.ChoiceField(
+        label=_lazy("Why they differ"),
+        choices=Adjudication.Cause.choices,
+        widget=forms.RadioSelect,
+        error_messages={"required": _lazy("Say why they differ: choose one of the causes.")},
+    )
+    reason = forms.CharField(
+        label=_lazy("Reason"),
+        max_length=MAX_REASON,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        help_text=_lazy("Stands with each of them. Their judges read it."),
+        error_messages={"required": _lazy("Give a reason, so that the judges can learn from it.")},
+    )
+    token = forms.CharField(max_length=100, widget=forms.HiddenInput)
 
 
 class VerdictForm(_CauseForm):

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import must_answer_first
+from annotate.actions.guidelines import cases_waiting
 from annotate.models import Membership
 from annotate.screens.overview import Contribution, Todo
 from audit import disagreements
@@ -37,6 +38,11 @@ def contribution(member: Membership) -> Contribution:
                 _("Instructions to decide on"),
                 to_decide(member).count(),
                 reverse("audit:reviews", args=[slug]) + "?state=to-decide",
+            ),
+            Todo(
+                _("Cases that wait for a change of the guidelines"),
+                cases_waiting(member.project).count(),
+                reverse("annotate:guidelines", args=[slug]) + "?edit=1",
             ),
         ),
         context={

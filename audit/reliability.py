@@ -200,8 +200,7 @@ def _of_selves(twice: Selves, measure: Measure) -> dict[str, Any]:
     ]
     together = None
     if len(people) > 1:
-        everybody = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
-        together = {**everybody, "raters": list(twice.people)}
+        together = measure(counted(twice.everybody), raters=(FIRST, AGAIN))
     return {"all": together or (people[0] if people else None), "people": people}
 
 

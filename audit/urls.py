@@ -6,6 +6,7 @@ from django.urls import path
 
 from audit.views import (
     agreement,
+    bulk,
     checks,
     dashboard,
     disagreements,
@@ -33,7 +34,19 @@ urlpatterns = [
         name="decision_withdrawal",
     ),
     path("projects/<slug:slug>/disagreements/", disagreements.disagreements, name="disagreements"),
+    path(
+        "projects/<slug:slug>/disagreements/count/",
+        disagreements.disagreement_count,
+        name="disagreement_count",
+    ),
     path("projects/<slug:slug>/disagreements/reveals/", disagreements.reveals, name="reveals"),
+    path("projects/<slug:slug>/disagreements/settling/", bulk.settling_many, name="settling_many"),
+    path("projects/<slug:slug>/settled/<uuid:batch>/", bulk.batch, name="batch"),
+    path(
+        "projects/<slug:slug>/settled/<uuid:batch>/withdrawal/",
+        bulk.batch_withdrawal,
+        name="batch_withdrawal",
+    ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/disagreement/",
         settling.disagreement,

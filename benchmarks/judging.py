@@ -26,23 +26,20 @@ is set as the server sets it; PostgreSQL waits for the disk at each commit (fsyn
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import random
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from benchmarks.annotators import Seen, measure
-from config.lifeline import die_with
+from benchmarks.serving import memory, new_database, quantiles, running_server, worked
 
 DOCUMENTS, WORDS, POOL = 10_000, 400, 100
 PRESSES = 200
@@ -50,7 +47,6 @@ PRESSES = 200
 GOALS = {1: 250, 8: 420, 32: 470}
 # Ways to judge -> how many times the goal is possible, or tried, at most.
 RATES = {"one_by_one": 3.0, "as_it_piles_up": 1.5, "two_a_second": 0.3}
-PATIENCE = 60.0
 
 
 def main() -> None:
@@ -85,17 +81,17 @@ def main() -> None:
 
 def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
     found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
-    with tempfile.TemporaryDirectory() as folder, _database(database) as address:
+    with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
         env = {**os.environ, "REJUDGE_DATA": folder, **address}
         env["DJANGO_SETTINGS_MODULE"] = "config.settings"
         plan = _step("fill", seconds, env)
-        with _server(env, Path(folder)) as (process, port):
-            memory = {"idle": _memory(process.pid)}
+        with running_server(env, Path(folder)) as (process, port):
+            amounts = {"idle": memory(process.pid)}
             # Let every web process have answered once what will be asked.
             warmed = measure("one_by_one", port, plan["warm"], seconds=2)
             if only != "browser":
                 found["annotators"] = _annotators(process.pid, port, plan, seconds)
-                memory["after_the_load"] = _memory(process.pid)
+                amounts["after_the_load"] = memory(process.pid)
                 found["bounds"] = {
                     "sign_in_pages_per_second": {
                         n: _summary(measure("sign_in_page", port, [{}] * n, seconds=seconds / 2))
@@ -105,8 +101,8 @@ def _measure(database: str, seconds: float, only: str | None) -> dict[str, Any]:
                 }
             if only != "load":
                 found["browser"] = _step("browser", seconds, {**env, "BENCH_PORT": str(port)})
-                memory["after_the_browser"] = _memory(process.pid)
-            found["memory_mb"] = memory
+                amounts["after_the_browser"] = memory(process.pid)
+            found["memory_mb"] = amounts
         if only != "browser":
             said = [
                 crowd["count"] for way in found["annotators"].values() for crowd in way.values()
@@ -125,7 +121,7 @@ def _annotators(
     for way in RATES:
         found[way] = {}
         for many in GOALS:
-            before = _worked(server)
+            before = worked(server)
             seen = measure(
                 way, port, plan[f"{way} {many}"], seconds=seconds, rate=_rate(way, many) / many
             )
@@ -133,7 +129,7 @@ def _annotators(
             found[way][many] = {
                 **_summary(seen),
                 "processor_ms": {
-                    "server": round(1000 * (_worked(server) - before) / count, 2),
+                    "server": round(1000 * (worked(server) - before) / count, 2),
                     "annotators": round(1000 * seen.worked / count, 2),
                 },
             }
@@ -149,109 +145,13 @@ def _summary(seen: Seen) -> dict[str, Any]:
     summary: dict[str, Any] = {
         "count": len(seen.saving),
         "per_second": round(len(seen.saving) / (seen.ended - seen.begun), 1),
-        "ms": _quantiles([1000 * one for one in seen.saving]),
+        "ms": quantiles([1000 * one for one in seen.saving]),
     }
     if seen.batches:
         summary["entries_per_request"] = round(statistics.mean(seen.batches), 2)
     if seen.fetching:
-        summary["twenty_documents_ms"] = _quantiles([1000 * one for one in seen.fetching])
+        summary["twenty_documents_ms"] = quantiles([1000 * one for one in seen.fetching])
     return summary
-
-
-def _quantiles(values: Sequence[float]) -> dict[str, float]:
-    ordered = sorted(values)
-
-    def at(share: float) -> float:
-        return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 1)
-
-    return {"p50": at(0.5), "p95": at(0.95), "p99": at(0.99), "max": round(ordered[-1], 1)}
-
-
-# --- the server -----------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _database(database: str) -> Iterator[dict[str, str]]:
-    if database == "sqlite":
-        yield {"DATABASE_URL": ""}
-        return
-    from tests.services.postgres import postgres
-
-    # As a server that keeps what it acknowledged is set.
-    durable = dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes"), "on")
-    with postgres(**durable, autovacuum="on") as url:
-        yield {"DATABASE_URL": url}
-
-
-@contextlib.contextmanager
-def _server(env: dict[str, str], folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The server as people start it; its process and its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    parent = os.getpid()
-    log = folder / "serve.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--port", str(port)],
-            cwd=Path(__file__).resolve().parent.parent,
-            env=env,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            preexec_fn=lambda: die_with(parent),
-        )
-    try:
-        deadline = time.monotonic() + PATIENCE
-        while b"Rejudge is at" not in log.read_bytes() or b"ready." not in log.read_bytes():
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the server did not start:\n{log.read_text()[-4000:]}")
-            time.sleep(0.1)
-        yield process, port
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-
-
-def _family(root: int) -> dict[int, list[str]]:
-    """A process and all below it, with what /proc says of each after its name."""
-    stats: dict[int, list[str]] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            # It may have ended since.
-            with contextlib.suppress(OSError):
-                said = (folder / "stat").read_text()
-                stats[int(folder.name)] = said.rpartition(")")[2].split()
-    found = {root: stats[root]}
-    waiting = [root]
-    while waiting:
-        parent = waiting.pop()
-        children = {pid: stat for pid, stat in stats.items() if int(stat[1]) == parent}
-        found |= children
-        waiting += children
-    return found
-
-
-def _worked(root: int) -> float:
-    """Seconds of processor time of a process, all below it, and those of them that have ended."""
-    ticks = sum(int(one) for stat in _family(root).values() for one in stat[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _memory(root: int) -> dict[str, Any]:
-    """PSS and RSS in MB of a process and all below it, by what they are."""
-    found: dict[str, Any] = {"pss": 0.0, "rss": 0.0, "processes": {}}
-    for pid in _family(root):
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-        names = {"granian": "web", "config.web": "web", "celery": "worker"}
-        kind = next((kind for name, kind in names.items() if name in command), "supervisor")
-        amounts = {
-            line.split()[0].rstrip(":").lower(): int(line.split()[1]) / 1024
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
-        }
-        found["pss"] += amounts["pss"]
-        found["rss"] += amounts["rss"]
-        found["processes"].setdefault(kind, []).append(round(amounts["pss"]))
-    return {**found, "pss": round(found["pss"]), "rss": round(found["rss"])}
 
 
 # --- steps, each in a process of its own ----------------------------------------------------------
@@ -422,7 +322,7 @@ def _bare(seconds: float) -> dict[str, Any]:
     ended = time.monotonic()
     return {
         "rows_per_second": round(len(times) / (ended - begun)),
-        "ms": _quantiles([1000 * one for one in times]),
+        "ms": quantiles([1000 * one for one in times]),
     }
 
 
@@ -509,7 +409,7 @@ def _browser(_seconds: float) -> dict[str, Any]:
     if complaints or len(presses) < PRESSES:
         raise RuntimeError(f"{len(presses)} presses; the page complained: {complaints[:3]}")
     return {
-        "key_to_next_document_painted_ms": {"presses": len(presses), **_quantiles(presses)},
+        "key_to_next_document_painted_ms": {"presses": len(presses), **quantiles(presses)},
         "first_load": first,
         "from_outside": outside,
     }

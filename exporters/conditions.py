@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
-from annotate.models import Condition, Project, Verdict
+from annotate.models import Condition, ConditionAdjudication, Project, Verdict
 from annotate.pure.consensus import consensus
 from exporters import selection
 from exporters.selection import Pair
@@ -27,9 +28,20 @@ class Answered(NamedTuple):
     answer: str
 
 
+class Settled(NamedTuple):
+    """The decision on one condition that stands: who took it, when, and why."""
+
+    answer: str
+    by: str
+    at: datetime
+    cause: str
+    reason: str
+
+
 class Asked(NamedTuple):
-    """One condition with the answers to it. `agreed` is what people's answers come to, None where
-    `state` says that nobody answered (unjudged) or that they differ (disputed).
+    """One condition with the answers to it. `agreed` is what people's answers come to, or what a
+    lead settled them as (`state` settled), None where `state` says that nobody answered (unjudged)
+    or that they differ (disputed).
     """
 
     condition: int
@@ -38,6 +50,7 @@ class Asked(NamedTuple):
     agreed: str | None
     state: str
     answers: tuple[Answered, ...]
+    settled: Settled | None
 
 
 class Document(NamedTuple):
@@ -68,6 +81,7 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
     }
     for batch in selection.batches(in_force, selection.BATCH):
         asked = _asked(batch)
+        settled = _settled(asked)
         rows = Verdict.objects.filter(
             judgment__narrative__in=list(asked), judgment__superseded_at=None
         ).order_by(
@@ -88,7 +102,9 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
         )
         for (narrative, doc_id), answers in groupby(walked, key=itemgetter(0, 1)):
             pair, side, version = in_force[narrative]
-            conditions = _conditions(project.consensus, asked[narrative], answers)
+            conditions = _conditions(
+                project.consensus, asked[narrative], answers, settled.get((narrative, doc_id), {})
+            )
             agreed = [one.agreed for one in conditions]
             yield Document(
                 pair.pair_id,
@@ -117,8 +133,26 @@ def _asked(narratives: Iterable[int]) -> dict[int, list[tuple[int, str, str]]]:
     return found
 
 
+def _settled(narratives: Iterable[int]) -> dict[tuple[int, str], dict[int, Settled]]:
+    """What leads decided: by narrative and document, by the number of the condition."""
+    found: dict[tuple[int, str], dict[int, Settled]] = {}
+    rows = ConditionAdjudication.objects.current().filter(condition__narrative__in=list(narratives))
+    for narrative, doc_id, number, *decision in selection.walk(
+        rows,
+        "condition__narrative",
+        "candidate__document__doc_id",
+        "condition__number",
+        *("answer", "by__name", "at", "cause", "reason"),
+    ):
+        found.setdefault((narrative, doc_id), {})[number] = Settled._make(decision)
+    return found
+
+
 def _conditions(
-    rule: str, asked: Sequence[tuple[int, str, str]], answers: Iterable[tuple[Any, ...]]
+    rule: str,
+    asked: Sequence[tuple[int, str, str]],
+    answers: Iterable[tuple[Any, ...]],
+    settled: Mapping[int, Settled],
 ) -> tuple[Asked, ...]:
     """All conditions of the narrative, also those nobody has answered."""
     said: dict[int, list[Answered]] = {}
@@ -128,9 +162,10 @@ def _conditions(
     for number, name, text in asked:
         given = tuple(said.get(number, ()))
         of_people = tuple(sorted(ANSWERS.index(one.answer) for one in given if not one.machine))
-        outcome = _agreed(of_people, rule)
+        decision = settled.get(number)
+        outcome = _agreed(of_people, rule, decision and ANSWERS.index(decision.answer))
         agreed = None if outcome.relevance is None else ANSWERS[outcome.relevance]
-        conditions.append(Asked(number, name, text, agreed, outcome.state.value, given))
+        conditions.append(Asked(number, name, text, agreed, outcome.state.value, given, decision))
     return tuple(conditions)
 
 

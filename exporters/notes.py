@@ -128,8 +128,9 @@ def jsonl_rules() -> list[Rule]:
             about="Conditions",
             says="verdicts.jsonl has a line for each document that somebody judged condition by "
             "condition under a narrative in force. What people's answers to a condition come to "
-            "(agreed) follows the project's rule for several grades; met counts the conditions "
-            "agreed to be met, and is null while one is not agreed on.",
+            "(agreed) follows the project's rule for several grades, unless a lead settled it "
+            "(state is settled); met counts the conditions agreed to be met, and is null while one "
+            "is not agreed on.",
         ),
         Rule(
             about="Checks",

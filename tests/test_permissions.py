@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.apps import apps
@@ -15,7 +16,15 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotate.actions import seats
 from annotate.actions.guidelines import write_guideline
-from annotate.models import Assignment, Candidate, Condition, InstructionPair, Load, Project
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Candidate,
+    Condition,
+    InstructionPair,
+    Load,
+    Project,
+)
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
 from tests import factories
@@ -93,9 +102,13 @@ RIGHTS = {
     "audit:review_disagreement": Right.LEAD,
     "audit:disagreement": Right.LEAD,
     "audit:adjudication_withdrawal": Right.LEAD,
+    "audit:settling_many": Right.LEAD,
+    "audit:batch": Right.LEAD,
+    "audit:batch_withdrawal": Right.LEAD,
     "audit:look_again": Right.LEAD,
     "audit:look_again_withdrawal": Right.LEAD,
     "audit:reveals": Right.LEAD,
+    "audit:disagreement_count": Right.LEAD,
     "audit:verdict_disagreement": Right.LEAD,
     "audit:check_disagreement": Right.LEAD,
     "audit:verdict_withdrawal": Right.LEAD,
@@ -194,6 +207,15 @@ def world(slug: str, annotator: str, lead: str) -> World:
         sample=sample, narrative=factories.altered(pair), candidate=candidate, claimed=1
     )
     guideline = write_guideline(text="Read it all.", by=carla, based_on=0)
+    settled = Adjudication.objects.create(
+        narrative=factories.altered(pair),
+        candidate=candidate,
+        relevance=1,
+        reason="Agreed.",
+        cause="edge",
+        by=carla,
+        batch=uuid4(),
+    )
     condition = Condition.objects.create(
         narrative=factories.altered(pair), number=1, text="At sea."
     )
@@ -204,6 +226,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "candidate": candidate.pk,
         "candidate_pk": candidate.pk,
         "version": guideline.version,
+        "batch": settled.batch,
         "criterion": "semantic_expansion",
         "condition": condition.pk,
         "name": "manifest.json",

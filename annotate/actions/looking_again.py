@@ -6,7 +6,7 @@ and there is work again in their seat; whatever they say then answers it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from annotate.actions.pool import (
     narratives_in_force,
     others_unsettled,
     pool,
+    sitting,
 )
 from annotate.bulk import moment, run
 from annotate.errors import Refused, Stale, refuse_strange
@@ -34,6 +35,7 @@ from annotate.models import (
     Judgment,
     LookAgain,
     Membership,
+    Narrative,
     Project,
 )
 
@@ -311,13 +313,16 @@ def _hold_seats(project: Project) -> None:
 
 def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
     """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
-    one statement for each judge.
+    one statement for each judge, or where documents come again, one for each seat.
     """
     in_force = set(narratives_in_force(project).values_list("pk", flat=True))
     read: dict[int, list[int]] = {}
     for narrative, member in concerned:
         if narrative in in_force:
             read.setdefault(member, []).append(narrative)
+    if project.repeat_percent:
+        _end_with_repeats(read, now)
+        return
     # No document is left out: none has the key 0.
     left = others_unsettled(project) % {
         "query": "p.query_id",
@@ -340,3 +345,17 @@ def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: d
             """,  # noqa: S608 (keys, and what `pool` writes)
             {"now": moment(now), "member": member, "relevant_from": project.relevant_from},
         )
+
+
+def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
+    """End the seats in which nothing is left to do, not even what comes again."""
+    narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
+        {one for several in read.values() for one in several}
+    )
+    for judge in Membership.objects.select_related("project").filter(pk__in=read):
+        for one in read[judge.pk]:
+            narrative = narratives[one]
+            if sitting(narrative=narrative, by=judge).done:
+                _seats_of(narrative.pair, [judge.pk]).filter(
+                    done_at__isnull=True, touched_at__isnull=False
+                ).update(done_at=now)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -46,7 +48,7 @@ def adjudicate(
     version.
     """
     now = now or timezone.now()
-    reason = _checked(reason, cause)
+    reason = checked_reason(reason, cause)
     with transaction.atomic():
         _lock(narrative, by)
         check_grade(by, relevance)
@@ -120,7 +122,7 @@ def settle_condition(
     (`Verdict.Answer`).
     """
     now = now or timezone.now()
-    reason = _checked(reason, cause)
+    reason = checked_reason(reason, cause)
     if answer not in Verdict.Answer.values:
         raise Refused(_("Choose one: met, not met, or can't tell."))
     with transaction.atomic():
@@ -220,7 +222,71 @@ def withdraw_adjudication(
     return standing
 
 
-def _checked(reason: str, cause: str) -> str:
+def hold_pairs(by: Membership) -> None:
+    """Keep other leads and rewriters out of every pair of the project of `by`, for this
+    transaction. Refused: who does not lead.
+    """
+    _refuse_unless_led(by, by.project_id)
+    held = InstructionPair.objects.select_for_update().filter(project=by.project_id)
+    list(held.order_by("pk").values_list("pk", flat=True))
+
+
+def settle_together(
+    *,
+    decisions: Collection[tuple[int, int, int]],
+    cause: str,
+    reason: str,
+    by: Membership,
+    now: datetime | None = None,
+) -> UUID:
+    """Settle many candidates with one reason, and return their batch.
+
+    `decisions`: keys of narrative and candidate, and the relevance. Who calls has held the pairs
+    and looked that each is open. Refused: who does not lead, no reason, no cause, nothing to
+    settle, a grade the project does not have.
+    """
+    now = now or timezone.now()
+    reason = checked_reason(reason, cause)
+    batch = uuid4()
+    with transaction.atomic():
+        hold_pairs(by)
+        if not decisions:
+            raise Refused(_("There is nothing here to settle."))
+        for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
+            check_grade(by, relevance)
+        Adjudication.objects.bulk_create(
+            (
+                Adjudication(
+                    narrative_id=narrative,
+                    candidate_id=candidate,
+                    relevance=relevance,
+                    reason=reason,
+                    cause=cause,
+                    by=by,
+                    at=now,
+                    batch=batch,
+                )
+                for narrative, candidate, relevance in decisions
+            ),
+            batch_size=1_000,
+        )
+    return batch
+
+
+def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) -> int:
+    """Take back what was settled together and still stands, and return how much that was. Twice
+    changes nothing. Refused: who does not lead.
+    """
+    with transaction.atomic():
+        hold_pairs(by)
+        return (
+            Adjudication.objects.current()
+            .filter(batch=batch, by__project=by.project_id)
+            .update(withdrawn_at=now or timezone.now(), withdrawn_by=by)
+        )
+
+
+def checked_reason(reason: str, cause: str) -> str:
     """Return the reason as it is kept; refuse what settles nothing."""
     reason = reason.strip()
     if cause not in Adjudication.Cause.values:
@@ -262,10 +328,14 @@ def _lock(narrative: Narrative, by: Membership) -> None:
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
-    if not by.leads or by.project_id != pair.project_id:
+    _refuse_unless_led(by, pair.project_id)
+    return pair
+
+
+def _refuse_unless_led(by: Membership, project: int) -> None:
+    if not by.leads or by.project_id != project:
         raise Refused(_("Only leads of this project can settle what its judges differ on."))
     seats.refuse_if_archived(by.project)
-    return pair
 
 
 def _check_differing(narrative: Narrative, candidate: Candidate) -> None:

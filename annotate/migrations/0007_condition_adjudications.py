@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='judgment',
-            index=models.Index(condition=models.Q(('superseded_at__isnull', True)), fields=['narrative', 'candidate', 'annotator', 'relevance', 'at'], name='judgment_differing'),
+            index=models.Index(condition=models.Q(('superseded_at__isnull', True)), fields=['narrative', 'candidate', 'annotator', 'relevance', 'at', 'superseded_at'], name='judgment_differing'),
         ),
         migrations.AddField(
             model_name='conditionadjudication',

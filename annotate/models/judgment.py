@@ -139,9 +139,13 @@ class Judgment(models.Model):
         indexes: ClassVar = [
             # The history of one annotator on one narrative, newest last: previous and undo.
             models.Index(fields=["narrative", "annotator", "at"], name="judgment_history"),
-            # What people differ on: all that the queue of disagreements groups stands in it.
+            # What people differ on: all that the queue of disagreements groups stands in it, and
+            # what SQLite looks up for its condition.
             models.Index(
-                fields=["narrative", "candidate", "annotator", "relevance", "at"],
+                fields=[
+                    *("narrative", "candidate", "annotator", "relevance", "at"),
+                    "superseded_at",
+                ],
                 name="judgment_differing",
                 condition=Q(superseded_at__isnull=True),
             ),

@@ -11,11 +11,12 @@ from audit.checks.queue import to_check, to_settle
 
 
 def contribution(member: Membership) -> Contribution:
-    """Labels this person could check, and those on which two others differ."""
+    """Labels this person could check, and those on which two others differ: leads have these in
+    the queue of disagreements.
+    """
     where = reverse("audit:checks", args=[member.project.slug])
-    return Contribution(
-        todo=(
-            Todo(_("Labels to check"), to_check(member).count(), where),
-            Todo(_("Checked labels to settle"), to_settle(member).count(), where),
-        )
-    )
+    waiting = Todo(_("Labels to check"), to_check(member).count(), where)
+    if member.leads:
+        return Contribution(todo=(waiting,))
+    settling = Todo(_("Checked labels to settle"), to_settle(member).count(), where)
+    return Contribution(todo=(waiting, settling))

@@ -74,6 +74,14 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "waiting_url": with_asked(here, {**asked, "state": "waiting"}),
             "settled_url": with_asked(here, {**asked, "state": "settled"}),
             "all_url": with_asked(here, {"state": asked.get("state", "")}),
+            "settle_many_url": with_asked(
+                reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
+            )
+            if not wanted.settled
+            and not wanted.waiting
+            and Kind.JUDGMENT in wanted.kinds
+            and listed.counts[Kind.JUDGMENT]
+            else "",
             "first_url": with_asked(here, asked) if after else "",
             "next_url": with_asked(here, {**asked, "after": str(listed.after)})
             if listed.after
@@ -83,6 +91,22 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             "seated": member.assignments.open().exclude(task=Assignment.Task.REWRITE).exists(),
         },
     )
+
+
+@require_GET
+def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
+    """Say how many there are of those asked for: the page of one does not wait for it."""
+    member = annotate_access.lead(request.user, slug)
+    wanted = WantedForm(member, asked_in(request.GET)).wanted()
+    total = sum(counts(member, wanted).values())
+    about = {"count": f"{total:,}"}
+    if wanted.settled:
+        words = _("%(count)s settled") % about
+    elif wanted.waiting:
+        words = _("%(count)s waiting for an annotator") % about
+    else:
+        words = _("%(count)s open") % about
+    return HttpResponse(words, content_type="text/plain; charset=utf-8")
 
 
 @require_GET

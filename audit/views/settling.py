@@ -425,6 +425,8 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
         )
         for one in first_two
     ]
+    # What it came with may be what is claimed: who settles is as blind as who checked.
+    shows_claim = item.sample.shows_claim or third is not None or not frame["differs"]
     keys = keymap.keys_for(request.user)
     grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
     answers = _grouped(voices, keys, grade_keys.values())
@@ -437,7 +439,8 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
             "sample": item.sample,
             "item": item,
             "conditions": list(item.narrative.conditions.order_by("number")),
-            "shows_claim": item.sample.shows_claim or third is not None or not frame["differs"],
+            "shows_claim": shows_claim,
+            "prior": document["prior"] if shows_claim else None,
             "grades": grades,
             "grade_keys": grade_keys,
             "answers": answers,
@@ -561,7 +564,7 @@ def _frame(
         .order_by("at", "pk")
     )
     hidden = member.project.hide_names and not any(one.by_id == member.pk for one in reveals)
-    is_next = onward.key is not None and onward.key.thing != thing
+    is_next = onward is not None and onward.thing != thing
     return {
         "project": member.project,
         "member": member,
@@ -577,10 +580,11 @@ def _frame(
         "differs": key is not None,
         "asked": with_asked("", asked),
         "list_url": list_url(member.project.slug, asked),
-        "next_url": url_of(onward.key.thing, asked) if onward.key and is_next else "",
-        "next": str(onward.key) if is_next else "",
-        "pending": onward.total,
-        "settled_asked": wanted.settled,
+        "next_url": url_of(onward.thing, asked) if onward and is_next else "",
+        "next": str(onward) if is_next else "",
+        "count_url": with_asked(
+            reverse("audit:disagreement_count", args=[member.project.slug]), asked
+        ),
         "last": _last(member),
         "hidden": hidden,
         "reveals": reveals,
@@ -744,6 +748,10 @@ def _last(member: Membership) -> dict[str, Any] | None:
     if not found:
         return None
     at, thing, what, outcome = max(found, key=lambda one: one[0])
+    if judged is not None and judged.batch and thing.kind is Kind.JUDGMENT:
+        # One undo takes back all that was settled with one press.
+        url = reverse("audit:batch_withdrawal", args=[member.project.slug, judged.batch])
+        return {"at": at, "url": url, "what": _("many documents together"), "outcome": ""}
     return {"at": at, "url": _withdrawal(thing), "what": what, "outcome": outcome}
 
 
@@ -756,7 +764,7 @@ def _onward(request: PageRequest, member: Membership, thing: Thing) -> HttpRespo
     if offered is not None and is_open(member, offered.thing):
         return redirect(url_of(offered.thing, asked))
     wanted = WantedForm(member, asked).wanted()
-    onward = following(member, wanted, key_of(member, wanted, thing)).key
+    onward = following(member, wanted, key_of(member, wanted, thing))
     if onward is not None and onward.thing != thing:
         return redirect(url_of(onward.thing, asked))
     return redirect(list_url(member.project.slug, asked))

@@ -204,3 +204,11 @@ def test_thirty_cases_stand_beside_the_editor_and_the_rest_is_counted(
     assert "Title of A" in page
     assert "New 30" in page
     assert "and 1 more, settled earlier" in page
+
+
+def test_the_project_page_says_how_many_wait(scene, client):
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.project.get_absolute_url()).content.decode()
+
+    assert "Cases that wait for a change of the guidelines</a> <strong>1</strong>" in page

@@ -242,3 +242,30 @@ def test_who_finds_every_seat_taken_is_not_asked(scene):
         scene.ask(judged)
 
     assert not LookAgain.objects.exists()
+
+
+def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_said(db):
+    project = factories.project(repeat_percent=50)
+    query = factories.query(project)
+    pool_of = [factories.candidate(query, doc_id) for doc_id in "ABCDEF"]
+    pair = factories.pair(query)
+    narrative = factories.altered(pair)
+    ada, carla = factories.member(project, "ada"), factories.lead(project)
+    seats.take(pair=pair, task=JUDGE, by=ada)
+    for candidate in pool_of:
+        judging.judge(narrative=narrative, candidate=candidate, relevance=1, by=ada)
+    said = Judgment.objects.get(candidate=pool_of[0])
+    wish = looking_again.ask(judgment=said, words="Look at the table.", by=carla)
+
+    looking_again.withdraw(wish=wish, by=carla)
+
+    # Three documents come again, and nothing was said of them yet.
+    assert ada.assignments.get().done_at is None
+    while (number := pool.sitting(narrative=narrative, by=ada).next()) is not None:
+        on = judging.on_number(pair, narrative.pk, number, ada)
+        judging.say_grade(on=on, relevance=1, by=ada)
+    assert ada.assignments.get().done_at is not None
+    wish = looking_again.ask(judgment=said, words="Look at the table.", by=carla)
+    assert ada.assignments.get().done_at is None
+    looking_again.withdraw(wish=wish, by=carla)
+    assert ada.assignments.get().done_at is not None

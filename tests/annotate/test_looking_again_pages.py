@@ -49,7 +49,7 @@ def scene(db) -> Scene:
     return Scene()
 
 
-def page(client, url: str) -> str:
+def page(client, url):
     return client.get(url, follow=True).content.decode()
 
 

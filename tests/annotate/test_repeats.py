@@ -11,9 +11,10 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from annotate.actions import judging, pool, rewriting, rules, seats
+from annotate.actions import judging, looking_again, pool, rewriting, rules, seats
 from annotate.errors import NotHere, Refused
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
+from annotate.pure.evidence import Span
 from annotate.pure.repeats import Spot, unmasked
 from annotate.screens.progress import my_seats
 from tests import factories
@@ -162,6 +163,7 @@ def test_saying_something_else_of_a_repeat_supersedes_and_undo_brings_it_back(sc
     assert scene.sitting().judged[number] == 0
 
     back = judging.undo(narrative=scene.narrative, by=scene.ada)
+    assert isinstance(back, Repeat)
     assert (back.relevance, scene.sitting().judged[number]) == (0, 1)
     judging.undo(narrative=scene.narrative, by=scene.ada)
     assert number not in scene.sitting().judged
@@ -300,7 +302,7 @@ def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):
     at = numbers.index(number)
     # All before it is said, this document among it, with all that can be said of one.
     for before in numbers[:at]:
-        scene.grade(before, 2, note="Seen.", evidence=[judging.Span(0, 4)])
+        scene.grade(before, 2, note="Seen.", evidence=[Span(0, 4)])
     fresh = next(n for n in numbers[at:] if n not in scene.again())
 
     drawn = {}
@@ -418,6 +420,41 @@ def test_home_counts_as_the_judge_page_does(scene):
     (mine,) = my_seats(scene.ada)
 
     assert (mine.done, mine.total) == (2, scene.sitting().total)
+
+
+def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(scene):
+    for number in scene.sitting().order:
+        said = scene.grade(number, 1).row
+        if number == scene.first_of(scene.again()[0]):
+            judgment = said
+    carla = factories.lead(scene.project)
+    looking_again.ask(judgment=judgment, words="Read the last page.", by=carla)
+
+    at = scene.sitting()
+
+    assert at.next() == scene.first_of(scene.again()[0])
+    assert "Read the last page." in scene.page(at.next())
+    assert "Read the last page." not in scene.page(scene.again()[0])
+
+
+def test_a_wish_that_is_withdrawn_ends_no_seat_in_which_repeats_are_left(scene):
+    carla = factories.lead(scene.project)
+    last = scene.again()[-1]
+    for number in scene.sitting().order:
+        if number != last:
+            scene.grade(number, 1)
+    first = Judgment.objects.order_by("pk")[0]
+    wish = looking_again.ask(judgment=first, words="Read the last page.", by=carla)
+
+    looking_again.withdraw(wish=wish, by=carla)
+    assert not scene.seat_is_done()
+
+    scene.grade(last)
+    assert scene.seat_is_done()
+    wish = looking_again.ask(judgment=first, words="Read the last page.", by=carla)
+    assert not scene.seat_is_done()
+    looking_again.withdraw(wish=wish, by=carla)
+    assert scene.seat_is_done()
 
 
 def test_only_a_lead_sets_it_and_to_no_more_than_half(scene):

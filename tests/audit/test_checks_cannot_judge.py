@@ -106,6 +106,7 @@ def test_a_grade_takes_its_place_and_it_can_be_taken_back(scene, sample):
     say(sample, "A", ada=None)
     taken = actions.take_back(item=item(sample, "A"), by=scene.ada)
 
+    assert taken is not None
     assert taken.cannot_judge
     assert not Check.objects.current().exists()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -32,6 +33,12 @@ def first_of(sample, letter):
     return next(doc_id for doc_id in sorted(ids) if doc_id.startswith(letter))
 
 
+def weighted(sample):
+    found = figures(sample).weighted
+    assert found is not None
+    return found
+
+
 def test_the_estimate_is_weighted_by_the_sizes_of_the_strata(scene):
     sample = draw(scene, size=2)
     wrong = first_of(sample, "C")
@@ -41,8 +48,8 @@ def test_the_estimate_is_weighted_by_the_sizes_of_the_strata(scene):
 
     # One of two in C1, which is 8 of 10 labels; none of two in S1: 0.8 x 0.5. Raw it is 1 of 4.
     assert found.overall.status.share == 0.25
-    assert found.weighted.status.share == pytest.approx(0.4)
-    assert found.weighted.grade.share == pytest.approx(0.4)
+    assert weighted(sample).status.share == pytest.approx(0.4)
+    assert weighted(sample).grade.share == pytest.approx(0.4)
     assert "Weighted by the sizes of the strata, that is 40.0" in found.sentence
 
 
@@ -50,7 +57,7 @@ def test_with_nothing_wrong_there_is_a_bound_all_the_same(scene):
     sample = draw(scene, size=2)
     check_all(sample, lambda _: set())
 
-    found = figures(sample).weighted.status
+    found = weighted(sample).status
 
     # The label that counts most stands for 8 / 10 / 2: 0.4 x -ln(0.05) is more than all.
     assert (found.share, found.interval.low, found.at_most) == (0, 0, 1)
@@ -61,7 +68,7 @@ def test_the_bound_of_a_sample_without_errors(db):
     sample = draw(claimed_scene(claims), size=30)
     check_all(sample, lambda _: set())
 
-    found = figures(sample).weighted.status
+    found = weighted(sample).status
 
     # 90 of 120 labels, 30 of them looked at: a weight of 0.025, times 2.9957.
     assert found.at_most == pytest.approx(0.025 * -math.log(0.05))
@@ -94,7 +101,7 @@ def test_a_stratum_that_nobody_has_checked_leaves_no_estimate(scene, client):
     found = figures(sample)
     page = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
 
-    assert found.weighted.status.share is None
+    assert weighted(sample).status.share is None
     assert "Weighted" not in found.sentence
     assert "nothing was looked at in 1 of 2 strata" in page
 
@@ -102,11 +109,12 @@ def test_a_stratum_that_nobody_has_checked_leaves_no_estimate(scene, client):
 def test_the_page_says_which_line_is_the_estimate(scene, client):
     client.force_login(scene.carla.user)
     said = {}
-    for name, choices in {
+    drawn: dict[str, dict[str, Any]] = {
         "weighted": {"size": 2},
         "one rate": {"size": 8, "fewer": True},
         "of each": {"size": 2, "per": Sample.Per.INSTRUCTION},
-    }.items():
+    }
+    for name, choices in drawn.items():
         sample = draw(scene, name=name, **choices)
         said[name] = client.get(reverse("audit:sample", args=[sample.pk])).content.decode()
 

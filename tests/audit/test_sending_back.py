@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, seats
+from annotate.actions import judging, seats
 from annotate.models import Assignment, Condition, LookAgain, Verdict
 from audit import disagreements
 from audit.disagreements import Kind, Thing, Wanted
@@ -194,4 +194,4 @@ def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
 
     seat = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
     assert isinstance(seat.touched_at, datetime)
-    assert looking_again.LookAgain.objects.open().get().judgment == disputed.bens
+    assert LookAgain.objects.open().get().judgment == disputed.bens

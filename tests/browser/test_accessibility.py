@@ -25,6 +25,7 @@ from annotate.actions.guidelines import cases_waiting, write_guideline
 from annotate.models import (
     Assignment,
     Candidate,
+    Condition,
     Guideline,
     InstructionPair,
     Judgment,
@@ -32,10 +33,14 @@ from annotate.models import (
     Narrative,
     Project,
     User,
+    Verdict,
 )
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
+from audit.disagreements import Kind, Wanted, page
 from audit.models import Sample
+from audit.revealing import reveal_names
+from audit.settling_many import How, Rule, preview, settle_many
 from config.example import ensure_example
 from exporters import actions as exporting
 from exporters import releasing
@@ -51,11 +56,15 @@ NO_PAGE = {
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
     *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
+    "audit:batch_withdrawal",
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),
+    *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
+    *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
+    "audit:disagreement_count",
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
 }
@@ -210,7 +219,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     ],
     "annotate:judging": of_pairs("annotate:judging", Task.JUDGE),
     "annotate:listing": of_pairs("annotate:listing", Task.JUDGE),
-    "annotate:judge": judge_pages,
+    "annotate:judge": lambda scene: judge_pages(scene) + scene.extra["annotate:judge"],
     "annotate:document": document_pages,
     "audit:reviews": every("audit:reviews", "?state=to-decide", "?state=sent-back"),
     "audit:review": lambda scene: [
@@ -220,8 +229,18 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("audit:story", args=[pair.pk]) for pair in scene.project.pairs.order_by("pk")[:2]
     ],
     "audit:disagreements": every("audit:disagreements", "?state=settled", "?kind=review"),
+    "audit:settling_many": every(
+        "audit:settling_many", "?rule=grade&grade=0", "?rule=person", "?query=none&rule=majority"
+    ),
+    "audit:batch": lambda scene: scene.extra["audit:batch"],
     "audit:disagreement": lambda scene: scene.extra["audit:disagreement"],
     "audit:review_disagreement": lambda scene: scene.extra["audit:review_disagreement"],
+    "audit:verdict_disagreement": lambda scene: scene.extra["audit:verdict_disagreement"],
+    "audit:check_disagreement": lambda scene: scene.extra["audit:check_disagreement"],
+    "audit:reveals": lambda scene: [
+        scene.one("audit:reveals"),
+        reverse("audit:reveals", args=["empty"]),
+    ],
     "audit:checks": lambda scene: [
         scene.one("audit:checks"),
         reverse("audit:checks", args=["empty"]),
@@ -287,10 +306,13 @@ def scene(
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
-    _guidelines(project, lead)
+    asked = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
-    return Scene(project, _disagreements(project) | _checks(project))
+    checks = _checks(project)
+    _differing_verdicts(project)
+    found = _disagreements(project) | checks | _batch(project, lead)
+    return Scene(project, found | asked)
 
 
 def _checks(project: Project) -> dict[str, list[str]]:
@@ -317,9 +339,25 @@ def _checks(project: Project) -> dict[str, list[str]]:
     }
 
 
-def _guidelines(project: Project, lead: Membership) -> None:
-    """A second version of the guidelines, to which a case led, one that waits, and a judgment of
-    ada's that is asked for again.
+def _batch(project: Project, lead: Membership) -> dict[str, list[str]]:
+    """What was settled with one press: what people differ on of one query."""
+    last = page(lead, Wanted(kind=Kind.JUDGMENT)).items[-1]
+    how, wanted = How(Rule.GRADE, grade=0), Wanted(query=last.narrative.pair.query_id)
+    batch = settle_many(
+        wanted=wanted,
+        how=how,
+        cause="edge",
+        reason="Agreed in the meeting.",
+        token=preview(lead, wanted, how).token,
+        by=lead,
+    )
+    url = reverse("audit:batch", args=[project.slug, batch])
+    return {"audit:batch": [url]}
+
+
+def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
+    """A second version of the guidelines, to which a case led, and the page of a judgment of ada's
+    that is asked for again.
     """
     first = Guideline.objects.get(project=project)
     cases = list(cases_waiting(project).values_list("narrative", "candidate"))
@@ -327,9 +365,11 @@ def _guidelines(project: Project, lead: Membership) -> None:
         text=f"{first.text}\n\nGrowth on a rotor counts.", by=lead, based_on=1, cases=cases
     )
     ada = project.memberships.get(name="ada")
-    pair = ada.assignments.filter(task=Task.JUDGE).earliest("pk").pair
-    said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair)
-    looking_again.ask(judgment=said.earliest("pk"), words="Read the end of it.", by=lead)
+    # Where she began everything is done, and a page says so.
+    pair = ada.assignments.filter(task=Task.JUDGE).latest("pk").pair
+    said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
+    looking_again.ask(judgment=said, words="Read the end of it.", by=lead)
+    return {"annotate:judge": [reverse("annotate:judge", args=[pair.pk, said.candidate_id])]}
 
 
 def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]) -> None:
@@ -347,11 +387,26 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
     finish_jobs()
 
 
+def _differing_verdicts(project: Project) -> None:
+    """Two people who differ on a condition, and one look at who judged something."""
+    judgment = Judgment.objects.current().of_people().filter(narrative__pair__project=project)
+    first = judgment.order_by("pk").first()
+    assert first is not None
+    condition = Condition.objects.create(narrative=first.narrative, number=90, text="At sea.")
+    other = factories.judgment(
+        first.narrative, first.candidate, factories.member(project, "zoe"), first.relevance
+    )
+    for said, answer in ((first, "met"), (other, "not_met")):
+        Verdict.objects.create(judgment=said, condition=condition, answer=answer)
+    reveal_names(narrative=first.narrative, by=project.memberships.get(name="carla"))
+
+
 def _disagreements(project: Project) -> dict[str, list[str]]:
     """The pages of what people differ on: the first that is open of each kind, and one settled."""
     client = _signed_in("carla")
-    found: dict[str, list[str]] = {"audit:disagreement": [], "audit:review_disagreement": []}
-    for asked in ("?kind=judgment", "?kind=review", "?state=settled"):
+    kinds = ("disagreement", "verdict_disagreement", "review_disagreement", "check_disagreement")
+    found: dict[str, list[str]] = {f"audit:{kind}": [] for kind in kinds}
+    for asked in (*(f"?kind={kind.value}" for kind in Kind), "?state=settled"):
         address = reverse("audit:disagreements", args=[project.slug]) + asked
         for row in client.get(address).context["rows"][:1]:
             path = row["url"].partition("?")[0]

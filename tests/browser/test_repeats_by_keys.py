@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -45,7 +46,7 @@ def scene(live_server, new_person):
             return [(ids[spot.candidate], spot.again) for spot in spots]
 
         def arrive(self, judged: dict[str, int], again: dict[str, int]) -> None:
-            def said(model: type[Judgment] | type[Repeat]) -> dict[str, int]:
+            def said(model: Any) -> dict[str, int]:
                 rows = model.objects.current().filter(relevance__isnull=False)
                 return dict(rows.values_list("candidate__document__doc_id", "relevance"))
 

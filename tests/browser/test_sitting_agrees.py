@@ -27,7 +27,7 @@ def cases() -> list[dict[str, Any]]:
     made = []
     for _ in range(1_000):
         order = draw.sample(range(1, 100), draw.randint(1, 9))
-        said = {}
+        said: dict[int, list[Any]] = {}
         for candidate in order:
             match draw.randrange(6):
                 case 0 | 1:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+from annotate.actions.settling import settle_condition, withdraw_condition_adjudication
 from formats.jsonl import read_judgments, read_pairs
 from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
 from formats.source import open_source
@@ -140,6 +143,7 @@ def test_documents_come_out_with_the_conditions_they_meet(tides, write):
                         {"annotator": "ada", "machine": False, "answer": "met"},
                         {"annotator": "ben", "machine": False, "answer": "met"},
                     ],
+                    "settled": None,
                 },
                 {
                     "condition": 2,
@@ -151,6 +155,7 @@ def test_documents_come_out_with_the_conditions_they_meet(tides, write):
                         {"annotator": "ada", "machine": False, "answer": "met"},
                         {"annotator": "ben", "machine": False, "answer": "cant_tell"},
                     ],
+                    "settled": None,
                 },
             ],
         },
@@ -170,6 +175,7 @@ def test_documents_come_out_with_the_conditions_they_meet(tides, write):
                     "agreed": "not_met",
                     "state": "judged",
                     "answers": [{"annotator": "ada", "machine": False, "answer": "not_met"}],
+                    "settled": None,
                 },
                 {
                     "condition": 2,
@@ -178,10 +184,44 @@ def test_documents_come_out_with_the_conditions_they_meet(tides, write):
                     "agreed": None,
                     "state": "unjudged",
                     "answers": [],
+                    "settled": None,
                 },
             ],
         },
     ]
+
+
+def test_what_a_lead_settled_of_a_condition_counts_until_it_is_withdrawn(tides, write):
+    second = tides.narrative.conditions.get(number=2)
+    made = settle_condition(
+        condition=second,
+        candidate=tides.pool["FT-10"],
+        answer="not_met",
+        reason="Not since 2011.",
+        cause="edge",
+        by=tides.carla,
+        now=datetime(2026, 11, 16, 9, 30, tzinfo=UTC),
+    )
+
+    line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
+
+    assert (line["doc_id"], line["met"], line["violated_attributes"]) == ("FT-10", 1, ["use"])
+    assert (line["conditions"][1]["agreed"], line["conditions"][1]["state"]) == (
+        "not_met",
+        "settled",
+    )
+    assert line["conditions"][1]["settled"] == {
+        "answer": "not_met",
+        "by": "carla",
+        "at": "2026-11-16T09:30:00+00:00",
+        "cause": "edge",
+        "reason": "Not since 2011.",
+    }
+
+    withdraw_condition_adjudication(adjudication=made, by=tides.carla)
+
+    line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
+    assert (line["met"], line["conditions"][1]["state"]) == (None, "disputed")
 
 
 def test_what_a_machine_says_of_a_condition_is_shown_and_never_counted(tides, write):

@@ -16,7 +16,7 @@ from tests.exporters.conftest import Tides
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
     "trec": "b6f813a31ad11ee1de2ab83697e5b252073539aeaff80ed602ceefb7f0267430",
-    "jsonl": "abbfce6f4e3612a030592bc3f72d38e49cffbd7ff81ecb3da073caf1eb92797f",
+    "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
 }
 
 

@@ -1,0 +1,471 @@
+"""How fast the queue of disagreements is where it is long: a real server, one lead, HTTP.
+
+    python -m benchmarks.queue [--sqlite] [--postgresql] [--rounds 30] [--share 1.0]
+
+Fills a new database with 5,000 candidates in 50 pools, which ten people judge under two narratives
+each, the original and the altered: 100,000 judgments of people, and 10,000 times somebody differs.
+That is so by making: all but 600 of the 10,000 documents under a narrative are judged differently;
+500 conditions, 50 instructions and 50 checked labels make up the number (under the altered
+narratives stand two conditions each, to which two people answer for every document; each document
+has 400 words, which no page of the queue reads but the one document it shows). `--share 0.05` makes
+a twentieth of it all.
+
+Prints JSON, in milliseconds, over `rounds` requests each after two that are not counted:
+
+- `first_page`: of the list, in its three orders, of one kind, of two people, of what is settled;
+  `deep_page` is the last one but a few, reached by its address.
+- `settle`: pressing "Settle it": `post` is the answer that leads on, `next_item` the page of the
+  next one; `together` is what the lead waits for. The goal is 200 ms. `count` is how many are open,
+  which that page asks for once it stands.
+- `project`, `progress`: the first pages of the project for a lead.
+- `memory_mb`: PSS and RSS of all processes of the server, before anybody came and afterwards.
+- `bounds`: what no page gets past on this machine, measured in the same run: `grouping`, the bare
+  driver that groups all judgments and returns the number of those that differ; `sign_in_page`, a
+  page that reads nothing.
+
+The lead and the server share the machine: `load_before` says what else it had to do, and
+`processor_ms` what one request cost the server's processes (the database's own are not counted): on
+a busy machine the steadier figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from benchmarks.serving import memory, new_database, quantiles, running_server, worked
+
+QUERIES, POOL, PEOPLE, WORDS = 50, 100, 10, 400
+# How many of each kind people differ on; judgments are what is left of 10,000.
+VERDICTS, REVIEWS, CHECKS = 500, 50, 50
+
+
+def main() -> None:
+    """Measure on each database in turn."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sqlite", action="store_true", help="only this database")
+    parser.add_argument("--postgresql", action="store_true", help="only this database")
+    parser.add_argument("--rounds", type=int, default=30, help="requests of each (%(default)s)")
+    parser.add_argument("--share", type=float, default=1.0, help="of all rows (%(default)s)")
+    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        print(json.dumps(STEPS[options.step](options)))
+        return
+    chosen = [name for name in ("sqlite", "postgresql") if getattr(options, name)]
+    figures: dict[str, Any] = {
+        "cores": os.cpu_count(),
+        "share": options.share,
+        "goals": {"settle_together_p95_ms": 200},
+    }
+    for database in chosen or ["sqlite", "postgresql"]:
+        figures[database] = _measure(database, options)
+    print(json.dumps(figures, indent=2))
+
+
+def _measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
+    with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
+        env = {**os.environ, "REJUDGE_DATA": folder, **address}
+        env["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        plan = _step("fill", options, env)
+        found["rows"] = plan["rows"]
+        with running_server(env, Path(folder)) as (process, port):
+            amounts = {"idle": memory(process.pid)}
+            lead = Lead(port, plan["session"])
+            found |= _pages(lead, plan, options.rounds, process.pid)
+            found["settle"] = _settling(lead, options.rounds, process.pid)
+            amounts["afterwards"] = memory(process.pid)
+            found["memory_mb"] = amounts
+            found["bounds"] = {
+                "sign_in_page": _timed(
+                    lambda: Lead(port, "").get("/accounts/login/"), options.rounds
+                ),
+                "grouping": _step("grouping", options, env),
+            }
+        found["load_after"] = round(os.getloadavg()[0], 2)
+    return found
+
+
+class Lead:
+    """A lead's browser, on one connection."""
+
+    def __init__(self, port: int, session: str) -> None:
+        self.connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        self.session = session
+        self.token = ""
+
+    def get(self, path: str) -> str:
+        """Return a page, or raise if there is none."""
+        return self._ask("GET", path)[1]
+
+    def post(self, path: str, **given: Any) -> str:
+        """Send a form, and return where it leads."""
+        body = urlencode({**given, "csrfmiddlewaretoken": self.token})
+        return self._ask("POST", path, body)[0]
+
+    def _ask(self, verb: str, path: str, body: str | None = None) -> tuple[str, str]:
+        headers = {"Cookie": f"sessionid={self.session}; csrftoken={self.token}"}
+        if body is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        self.connection.request(verb, path, body, headers)
+        answer = self.connection.getresponse()
+        text = answer.read().decode()
+        if answer.status != (302 if verb == "POST" else 200):
+            raise RuntimeError(f"{verb} {path}: {answer.status}\n{text[:2000]}")
+        for cookie in answer.msg.get_all("Set-Cookie") or []:
+            if cookie.startswith("csrftoken="):
+                self.token = cookie.partition("=")[2].partition(";")[0]
+        return answer.getheader("Location") or "", text
+
+
+def _timed(ask: Callable[[], Any], rounds: int, server: int | None = None) -> dict[str, Any]:
+    times = []
+    before = 0.0
+    for number in range(rounds + 2):
+        if number == 2 and server is not None:
+            before = worked(server)
+        begun = time.perf_counter()
+        ask()
+        if number >= 2:
+            times.append(1000 * (time.perf_counter() - begun))
+    if server is None:
+        return quantiles(times)
+    spent = 1000 * (worked(server) - before) / rounds
+    return {**quantiles(times), "processor_ms": round(spent, 1)}
+
+
+def _pages(lead: Lead, plan: dict[str, Any], rounds: int, server: int) -> dict[str, Any]:
+    here = "/projects/bench/disagreements/"
+    asked = {
+        "distance": "",
+        "effect": "?order=effect",
+        "age": "?order=age",
+        "judgments": "?kind=judgment",
+        "two_people": f"?one={plan['people'][0]}&other={plan['people'][1]}",
+        "settled": "?state=settled",
+    }
+    first = lead.get(here)
+    shown = int(re.search(r"of ([\d,]+) shown", first).group(1).replace(",", ""))  # type: ignore[union-attr]
+    if shown != plan["rows"]["disagreements"]:
+        raise RuntimeError(f"{shown} disagreements are listed, {plan['rows']} were made")
+    deep = here + "?after=" + plan["deep"]
+    return {
+        "first_page": {
+            name: _timed(lambda query=query: lead.get(here + query), rounds, server)  # type: ignore[misc]
+            for name, query in asked.items()
+        },
+        "deep_page": _timed(lambda: lead.get(deep), rounds, server),
+        "count": _timed(lambda: lead.get(here + "count/"), rounds, server),
+        "project": _timed(lambda: lead.get("/projects/bench/"), rounds, server),
+        "progress": _timed(lambda: lead.get("/projects/bench/progress/"), rounds, server),
+    }
+
+
+def _settling(lead: Lead, rounds: int, server: int) -> dict[str, Any]:
+    """Adopt the first answer of one after another, as the key does."""
+    path = re.search(r'id="first" href="([^"]+)"', lead.get("/projects/bench/disagreements/"))
+    assert path is not None
+    here = path.group(1).replace("&amp;", "&")
+    text = lead.get(here)
+    posts, pages, both = [], [], []
+    before = 0.0
+    for number in range(rounds + 2):
+        adopted = re.search(r'name="adopt" value="(\d+)"', text)
+        following = re.search(r'name="next" value="([^"]*)"', text)
+        assert adopted is not None
+        assert following is not None
+        if number == 2:
+            before = worked(server)
+        begun = time.perf_counter()
+        here = lead.post(here, adopt=adopted.group(1), cause="edge", next=following.group(1))
+        posted = time.perf_counter()
+        text = lead.get(here)
+        ended = time.perf_counter()
+        if number >= 2:
+            posts.append(1000 * (posted - begun))
+            pages.append(1000 * (ended - posted))
+            both.append(1000 * (ended - begun))
+    spent = 1000 * (worked(server) - before) / rounds
+    return {
+        "post": quantiles(posts),
+        "next_item": quantiles(pages),
+        "together": {**quantiles(both), "processor_ms": round(spent, 1)},
+    }
+
+
+# --- steps, each in a process of its own ----------------------------------------------------------
+
+
+def _step(step: str, options: argparse.Namespace, env: dict[str, str]) -> Any:
+    command = [sys.executable, "-m", "benchmarks.queue", "--step", step]
+    command += ["--rounds", str(options.rounds), "--share", str(options.share)]
+    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def _django() -> None:
+    import django
+
+    django.setup()
+
+
+def _fill(options: argparse.Namespace) -> dict[str, Any]:
+    """Make the project; return its lead's session, and how many rows there are of what."""
+    _django()
+    from datetime import UTC, datetime, timedelta
+
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.core.management import call_command
+    from django.db import connection, transaction
+
+    from annotate.models import (
+        Assignment,
+        Candidate,
+        Condition,
+        Document,
+        DocumentText,
+        Grade,
+        InstructionPair,
+        Judgment,
+        Membership,
+        Narrative,
+        Project,
+        Query,
+        User,
+        Verdict,
+    )
+    from audit.criteria import FOLLOWTABLE
+    from audit.disagreements import Wanted, page
+    from audit.models import Check, Rating, Review, Sample, SampleItem
+
+    call_command("migrate", verbosity=0)
+    rng = random.Random(7)
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(5_000)]
+    n_queries = max(1, round(QUERIES * options.share))
+    n_documents = n_queries * POOL
+    n_verdicts, n_reviews, n_checks = (
+        max(1, round(many * options.share)) for many in (VERDICTS, REVIEWS, CHECKS)
+    )
+    n_reviews = min(n_reviews, n_queries)
+    with transaction.atomic():
+        project = Project.objects.create(slug="bench", name="Bench", overlap_judge=PEOPLE)
+        Grade.objects.bulk_create(
+            Grade(project=project, value=value, name=name)
+            for value, name in enumerate(("Not relevant", "Relevant", "Highly relevant"))
+        )
+        user = User.objects.create(username="carla")
+        user.set_unusable_password()
+        user.save()
+        lead = Membership.objects.create(project=project, user=user, name="carla", role="lead")
+        people = [
+            Membership.objects.create(
+                project=project, user=User.objects.create(username=name), name=name
+            )
+            for name in (f"judge{number}" for number in range(PEOPLE))
+        ]
+        documents = Document.objects.bulk_create(
+            [
+                Document(
+                    project=project, doc_id=f"D{n}", title=" ".join(words[n % 99 : n % 99 + 6])
+                )
+                for n in range(n_documents)
+            ],
+            batch_size=1000,
+        )
+        DocumentText.objects.bulk_create(
+            (
+                DocumentText(document=one, text=" ".join(rng.choices(words, k=WORDS)))
+                for one in documents
+            ),
+            batch_size=1000,
+        )
+        queries = Query.objects.bulk_create(
+            Query(project=project, query_id=str(300 + n), title=" ".join(words[n : n + 3]))
+            for n in range(n_queries)
+        )
+        pairs = InstructionPair.objects.bulk_create(
+            InstructionPair(project=project, query=query, pair_id=query.query_id)
+            for query in queries
+        )
+        candidates = Candidate.objects.bulk_create(
+            [
+                Candidate(
+                    query=queries[n // POOL],
+                    document=document,
+                    prior_relevance=n % 2,
+                    origin="prior",
+                )
+                for n, document in enumerate(documents)
+            ],
+            batch_size=1000,
+        )
+        narratives: dict[tuple[int, str], Narrative] = {}
+        for n, pair in enumerate(pairs):
+            for side in ("original", "altered"):
+                narratives[n, side] = Narrative.objects.create(
+                    pair=pair, side=side, version=1, text=" ".join(rng.choices(words, k=60))
+                )
+        Assignment.objects.bulk_create(
+            Assignment(
+                pair=pair,
+                task="judge",
+                seat=seat,
+                member=person,
+                touched_at=datetime(2026, 1, 1, tzinfo=UTC),
+                done_at=datetime(2026, 1, 2, tzinfo=UTC),
+            )
+            for pair in pairs
+            for seat, person in enumerate(people, start=1)
+        )
+        agreeing = n_verdicts + n_reviews + n_checks
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        judgments: list[Judgment] = []
+        under = [
+            (narratives[n // POOL, side], candidate)
+            for side in ("original", "altered")
+            for n, candidate in enumerate(candidates)
+        ]
+        for place, (narrative, candidate) in enumerate(under):
+            alike = place < agreeing
+            grades = [1] * PEOPLE if alike else [rng.randrange(3) for _ in people]
+            if not alike and len(set(grades)) == 1:
+                grades[0] = (grades[0] + 1) % 3
+            for person, grade in zip(people, grades, strict=True):
+                at += timedelta(seconds=1)
+                judgments.append(
+                    Judgment(
+                        narrative=narrative,
+                        candidate=candidate,
+                        annotator=person,
+                        relevance=grade,
+                        at=at,
+                        active_ms=4_000,
+                        note="A word on why." if grade == 2 else "",
+                    )
+                )
+        # As they come in: of one document, the judgments of several people lie far apart.
+        rng.shuffle(judgments)
+        Judgment.objects.bulk_create(judgments, batch_size=2000)
+        conditions = {
+            n: Condition.objects.bulk_create(
+                Condition(narrative=narratives[n, "altered"], number=number, text=f"Is {word}.")
+                for number, word in enumerate(words[n : n + 2], start=1)
+            )
+            for n in range(n_queries)
+        }
+        of_two = Judgment.objects.filter(
+            narrative__side="altered", annotator__in=people[:2]
+        ).values_list("pk", "candidate", "annotator")
+        number_of = {query.pk: n for n, query in enumerate(queries)}
+        of_candidate = {one.pk: number_of[one.query_id] for one in candidates}
+        apart = {candidate.pk for candidate in candidates[:n_verdicts]}
+        Verdict.objects.bulk_create(
+            [
+                Verdict(
+                    judgment_id=judgment,
+                    condition=condition,
+                    answer="not_met"
+                    if condition.number == 1 and candidate in apart and who == people[0].pk
+                    else "met",
+                )
+                for judgment, candidate, who in of_two
+                for condition in conditions[of_candidate[candidate]]
+            ],
+            batch_size=2000,
+        )
+        for n in range(n_reviews):
+            for person, level in ((people[2], "poor"), (people[3], "excellent")):
+                review = Review.objects.create(
+                    narrative=narratives[n, "altered"],
+                    auditor=person,
+                    rubric=FOLLOWTABLE.name,
+                    submitted_at=at,
+                )
+                Rating.objects.bulk_create(
+                    Rating(
+                        review=review,
+                        criterion=criterion.key,
+                        level=level if place == 0 else "excellent",
+                        place=2 if place == 0 and level == "poor" else 0,
+                        rejects=place == 0 and level == "poor",
+                        words="Weak." if place == 0 and level == "poor" else "",
+                    )
+                    for place, criterion in enumerate(FOLLOWTABLE.criteria)
+                )
+        sample = Sample.objects.create(
+            project=project, name="Checks", source="prior", seed=1, size=1, created_by=lead
+        )
+        items = SampleItem.objects.bulk_create(
+            SampleItem(
+                sample=sample,
+                narrative=narratives[n // POOL, "altered"],
+                candidate=candidate,
+                claimed=1,
+            )
+            for n, candidate in enumerate(candidates[: 4 * n_checks])
+        )
+        Check.objects.bulk_create(
+            Check(item=item, checker=people[place], place=place, relevance=place % 2)
+            if n < n_checks
+            else Check(item=item, checker=people[place], place=place, relevance=1)
+            for n, item in enumerate(items)
+            for place in (1, 2)
+        )
+        session = SessionStore()
+        session[SESSION_KEY] = str(user.pk)
+        session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+        session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+        session.save()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    made = len(under)
+    deep = page(lead, Wanted(), size=max(1, made - 200)).after
+    return {
+        "session": session.session_key,
+        "people": [one.pk for one in people],
+        "deep": str(deep).replace("+", "%2B"),
+        "rows": {
+            "candidates": len(candidates),
+            "judgments": len(judgments),
+            "people": len(people),
+            "verdicts": Verdict.objects.count(),
+            "disagreements": made,
+        },
+    }
+
+
+def _grouping(options: argparse.Namespace) -> dict[str, Any]:
+    """Group all judgments with the bare driver, and count those that differ."""
+    _django()
+    from django.db import connection
+
+    connection.ensure_connection()
+    driver = connection.connection
+    statement = """
+        SELECT COUNT(*) FROM (
+            SELECT 1 FROM annotate_judgment WHERE superseded_at IS NULL
+            GROUP BY narrative_id, candidate_id HAVING MIN(relevance) < MAX(relevance)
+        ) AS differing
+    """
+    return _timed(lambda: driver.execute(statement).fetchone(), options.rounds)
+
+
+STEPS = {"fill": _fill, "grouping": _grouping}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Settling whether a document meets a condition: who, what, twice, and taking it back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotate.actions.settling import (
+    adopt_verdict,
+    settle_condition,
+    withdraw_condition_adjudication,
+)
+from annotate.errors import Refused, Stale
+from annotate.models import Condition, ConditionAdjudication, Judgment, Verdict
+from tests import factories
+
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def answered(disputed):
+    """The scene, where ada calls a condition not met that ben calls met."""
+    disputed.condition = Condition.objects.create(
+        narrative=disputed.narrative, number=1, text="At sea."
+    )
+    disputed.no = Verdict.objects.create(
+        judgment=disputed.adas, condition=disputed.condition, answer="not_met"
+    )
+    disputed.yes = Verdict.objects.create(
+        judgment=disputed.bens, condition=disputed.condition, answer="met"
+    )
+    return disputed
+
+
+def settle(scene, **given):
+    usual = {
+        "condition": scene.condition,
+        "candidate": scene.first,
+        "answer": "met",
+        "reason": "The mouth counts as sea.",
+        "cause": "guideline",
+        "by": scene.carla,
+    }
+    return settle_condition(**(usual | given))
+
+
+def test_settling_keeps_the_answer_and_leaves_the_verdicts(answered):
+    made = settle(answered, now=NOON)
+
+    assert (made.answer, made.cause, made.by, made.at) == ("met", "guideline", answered.carla, NOON)
+    assert sorted(Verdict.objects.values_list("answer", flat=True)) == ["met", "not_met"]
+
+
+def test_the_same_decision_twice_is_one(answered):
+    assert settle(answered) == settle(answered)
+    assert ConditionAdjudication.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"answer": "perhaps"}, "Choose one: met, not met, or can't tell."),
+        ({"reason": "  "}, "Give a reason"),
+        ({"reason": "x" * 10_001}, "10,001 characters"),
+        ({"cause": "mood"}, "choose one of the causes"),
+    ],
+)
+def test_what_settles_nothing_is_refused(answered, given, sentence):
+    with pytest.raises(Refused, match=sentence):
+        settle(answered, **given)
+
+    assert not ConditionAdjudication.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["ada", "eve"])
+def test_only_leads_of_the_project_settle(answered, who):
+    with pytest.raises(Refused, match="Only leads of this project"):
+        settle(answered, by=getattr(answered, who))
+
+
+def test_another_decision_is_refused_while_one_stands(answered):
+    settle(answered)
+
+    with pytest.raises(Refused, match="carla has settled this as “Met”"):
+        settle(answered, answer="not_met")
+
+
+def test_where_nobody_differs_nothing_is_settled(answered):
+    Verdict.objects.filter(pk=answered.no.pk).update(answer="met")
+
+    with pytest.raises(Refused, match="Nobody disagrees about this condition"):
+        settle(answered)
+
+
+def test_a_machine_does_not_differ(answered):
+    Verdict.objects.filter(pk=answered.no.pk).update(answer="met")
+    said = factories.judgment(
+        answered.narrative, answered.first, factories.machine(answered.project), 0
+    )
+    Verdict.objects.create(judgment=said, condition=answered.condition, answer="not_met")
+
+    with pytest.raises(Refused, match="Nobody disagrees"):
+        settle(answered)
+
+
+def test_under_a_superseded_narrative_nothing_is_settled(answered):
+    factories.narrative(answered.pair, text="Only fences count.", version=2)
+
+    with pytest.raises(Stale, match="The narrative changed"):
+        settle(answered)
+
+
+def test_adopting_takes_the_answer_and_the_words_of_all_who_gave_it(answered):
+    also = factories.judgment(answered.narrative, answered.first, answered.dan, 1, note="Inland.")
+    Verdict.objects.create(judgment=also, condition=answered.condition, answer="not_met")
+
+    made = adopt_verdict(verdict=answered.no, cause="edge", by=answered.carla)
+
+    assert (made.answer, made.reason) == ("not_met", "As 2 of them said: On a river. / Inland.")
+
+
+def test_an_answer_that_was_changed_is_not_adopted(answered):
+    Judgment.objects.filter(pk=answered.adas.pk).update(superseded_at=NOON)
+    verdict = Verdict.objects.select_related("judgment").get(pk=answered.no.pk)
+
+    with pytest.raises(Stale, match="This answer was changed since"):
+        adopt_verdict(verdict=verdict, cause="edge", by=answered.carla)
+
+
+def test_withdrawing_keeps_who_and_when_and_twice_changes_nothing(answered):
+    made = settle(answered)
+
+    first = withdraw_condition_adjudication(adjudication=made, by=answered.carla, now=NOON)
+    again = withdraw_condition_adjudication(adjudication=made, by=answered.carla)
+
+    assert (first.withdrawn_by, first.withdrawn_at) == (answered.carla, NOON)
+    assert again.withdrawn_at == NOON
+    assert settle(answered, answer="cant_tell").pk != made.pk
+
+
+def test_the_database_allows_one_decision_that_stands(answered):
+    made = settle(answered)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ConditionAdjudication.objects.create(
+            condition=made.condition,
+            candidate=made.candidate,
+            answer="not_met",
+            reason="Other.",
+            cause="edge",
+            by=answered.carla,
+        )

@@ -1,0 +1,396 @@
+"""Many documents are settled at once by a rule, as the preview said, and taken back at once."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import judging, looking_again, seats, settling
+from annotate.errors import Refused, Stale
+from annotate.models import Adjudication, Assignment
+from audit import disagreements
+from audit.disagreements import Wanted
+from audit.settling_many import How, Rule, preview, settle_many
+from tests import factories
+
+MAJORITY = How(Rule.MAJORITY)
+WHY: dict[str, Any] = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
+# What ada, ben and dan say of each document of 301; all were relevant before.
+SAID = {
+    "A": (0, 0, 2),  # most say 0
+    "B": (1, 2, 1),  # most say 1, and all that it is relevant
+    "C": (0, 1, 2),  # no majority
+    "D": (2, 2, 0),  # most say 2
+    "E": (1, 1, 1),  # nobody differs
+}
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.project = factories.project(overlap_judge=3)
+        self.carla = factories.lead(self.project)
+        self.people = [factories.member(self.project, name) for name in ("ada", "ben", "dan")]
+        self.ada, self.ben, self.dan = self.people
+        self.query = factories.query(self.project)
+        self.pair = factories.pair(self.query)
+        self.narrative = factories.altered(self.pair)
+        self.candidates = {doc_id: factories.candidate(self.query, doc_id) for doc_id in SAID}
+        for doc_id, said in SAID.items():
+            for by, relevance in zip(self.people, said, strict=True):
+                factories.judgment(self.narrative, self.candidates[doc_id], by, relevance)
+
+    def preview(self, how=MAJORITY, wanted=None, by=None):
+        return preview(by or self.carla, wanted or Wanted(), how)
+
+    def settle(self, how=MAJORITY, wanted=None, **more):
+        wanted = wanted or Wanted()
+        given = {"token": self.preview(how, wanted).token, "by": self.carla, **WHY, **more}
+        return settle_many(wanted=wanted, how=how, **given)
+
+    def settled(self) -> dict[str, int]:
+        rows = Adjudication.objects.current()
+        return dict(rows.values_list("candidate__document__doc_id", "relevance"))
+
+    def url(self, name="settling_many", *args) -> str:
+        return reverse(f"audit:{name}", args=["tides", *args])
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def test_the_preview_counts_what_would_come_of_it_and_settles_nothing(scene):
+    found = scene.preview()
+
+    assert found.settled == {0: 1, 1: 1, 2: 1}
+    assert (found.total, found.left) == (3, 1)
+    # A would not count as relevant, D would; of B everybody says that it is.
+    assert (found.counts_then, found.drops_then, found.decided) == (1, 1, 2)
+    assert scene.settled() == {}
+
+
+def test_it_shows_a_few_of_each_outcome_what_is_left_open_last(scene):
+    shown = scene.preview().shown
+
+    assert [(one.candidate.document.doc_id, one.relevance, one.grades) for one in shown] == [
+        ("A", 0, [0, 0, 2]),
+        ("B", 1, [1, 1, 2]),
+        ("D", 2, [0, 2, 2]),
+        ("C", None, [0, 1, 2]),
+    ]
+
+
+def test_settling_by_majority_leaves_open_what_has_none(scene):
+    batch = scene.settle()
+
+    assert scene.settled() == {"A": 0, "B": 1, "D": 2}
+    made = Adjudication.objects.earliest("pk")
+    assert (made.batch, made.by, made.cause, made.reason) == (
+        batch,
+        scene.carla,
+        "edge",
+        "Agreed in the meeting.",
+    )
+    assert disagreements.count(scene.carla, Wanted()) == 1
+
+
+def test_one_person_can_be_followed(scene):
+    how = How(Rule.PERSON, person=scene.ben.pk)
+    scene.narrative.judgments.filter(annotator=scene.ben, relevance=0).delete()
+
+    found = scene.preview(how)
+    scene.settle(how)
+
+    # Without ben, ada's 0 and dan's 2 of A still differ; he said nothing there.
+    assert (found.settled, found.left) == ({1: 1, 2: 2}, 1)
+    assert scene.settled() == {"B": 2, "C": 1, "D": 2}
+
+
+def test_one_grade_can_be_given_to_all(scene):
+    found = scene.preview(How(Rule.GRADE, grade=0))
+    scene.settle(How(Rule.GRADE, grade=0))
+
+    assert (found.settled, found.left, found.drops_then) == ({0: 4}, 0, 3)
+    assert scene.settled() == dict.fromkeys("ABCD", 0)
+
+
+def test_only_what_the_list_was_filtered_to_is_settled(scene):
+    other = factories.query(scene.project, "302")
+    pair = factories.pair(other)
+    candidate = factories.candidate(other, "Z")
+    for by, relevance in zip(scene.people, (0, 0, 1), strict=True):
+        factories.judgment(factories.altered(pair), candidate, by, relevance)
+
+    scene.settle(wanted=Wanted(query=other.pk))
+
+    assert scene.settled() == {"Z": 0}
+
+
+def test_two_people_who_differ_can_be_asked_for(scene):
+    found = scene.preview(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+
+    # They differ on B and on C.
+    assert (found.settled, found.left) == ({1: 1}, 1)
+
+
+def test_what_was_sent_back_waits(scene):
+    said = scene.narrative.judgments.get(annotator=scene.dan, candidate=scene.candidates["A"])
+    looking_again.ask(judgment=said, words="Look again.", by=scene.carla)
+
+    scene.settle()
+
+    assert scene.settled() == {"B": 1, "D": 2}
+
+
+def test_what_is_settled_already_stays_as_it_is(scene):
+    settling.adjudicate(
+        narrative=scene.narrative,
+        candidate=scene.candidates["A"],
+        relevance=2,
+        by=scene.carla,
+        **WHY,
+    )
+
+    scene.settle()
+
+    assert scene.settled() == {"A": 2, "B": 1, "D": 2}
+
+
+@pytest.mark.parametrize("what", ["judged", "settled", "sent back", "new"])
+def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
+    token = scene.preview().token
+    first = scene.candidates["A"]
+    if what == "judged":
+        seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.dan)
+        # The same grade: even so it is another judgment now.
+        judging.judge(narrative=scene.narrative, candidate=first, relevance=2, by=scene.dan)
+    elif what == "settled":
+        settling.adjudicate(
+            narrative=scene.narrative, candidate=first, relevance=0, by=scene.carla, **WHY
+        )
+    elif what == "sent back":
+        said = scene.narrative.judgments.get(annotator=scene.dan, candidate=first)
+        looking_again.ask(judgment=said, words="Look again.", by=scene.carla)
+    else:
+        factories.judgment(
+            scene.narrative, scene.candidates["E"], factories.member(scene.project, "fay"), 0
+        )
+    before = scene.settled()
+
+    with pytest.raises(Stale, match="Something has changed"):
+        scene.settle(token=token)
+
+    assert scene.settled() == before
+
+
+def test_a_token_of_another_rule_settles_nothing(scene):
+    with pytest.raises(Stale):
+        scene.settle(How(Rule.GRADE, grade=0), token=scene.preview(MAJORITY).token)
+
+
+def test_one_undo_takes_the_batch_back(scene):
+    batch = scene.settle()
+    settling.withdraw_adjudication(adjudication=Adjudication.objects.earliest("pk"), by=scene.carla)
+
+    assert settling.withdraw_batch(batch=batch, by=scene.carla) == 2
+
+    assert scene.settled() == {}
+    assert disagreements.count(scene.carla, Wanted()) == 4
+    assert settling.withdraw_batch(batch=batch, by=scene.carla) == 0
+    # And it can be settled anew.
+    scene.settle()
+
+
+def test_a_batch_is_taken_back_alone(scene):
+    first = scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+    scene.settle()
+
+    settling.withdraw_batch(batch=first, by=scene.carla)
+
+    assert scene.settled() == {"A": 0, "D": 2}
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ({"reason": " "}, "Give a reason"),
+        ({"cause": "boredom"}, "choose one of the causes"),
+    ],
+)
+def test_a_reason_and_a_cause_are_wanted(scene, more, sentence):
+    with pytest.raises(Refused, match=sentence):
+        scene.settle(**more)
+
+    assert scene.settled() == {}
+
+
+def test_a_grade_that_is_none_is_refused(scene):
+    with pytest.raises(Refused, match="one of the grades"):
+        scene.preview(How(Rule.GRADE, grade=7))
+
+
+def test_where_there_is_nothing_to_settle_it_is_refused(scene):
+    scene.settle()
+
+    with pytest.raises(Refused, match="nothing here to settle"):
+        scene.settle()
+
+
+@pytest.mark.parametrize("who", ["ada", "eve"])
+def test_only_leads_of_the_project_settle_and_take_back(scene, who):
+    by = scene.ada if who == "ada" else factories.lead(factories.project("other"), "eve")
+    batch = scene.settle()
+    # eve's own project has nothing to settle, and ada leads none.
+    with pytest.raises(Refused):
+        settle_many(wanted=Wanted(), how=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY)
+    if who == "ada":
+        with pytest.raises(Refused, match="Only leads"):
+            settling.withdraw_batch(batch=batch, by=by)
+    else:
+        assert settling.withdraw_batch(batch=batch, by=by) == 0
+
+    assert scene.settled() == {"A": 0, "B": 1, "D": 2}
+
+
+def test_a_lead_who_judges_settles_what_they_have_answered(scene):
+    seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla)
+
+    assert (scene.preview().total, scene.preview().left) == (0, 0)
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+
+def test_from_the_list_through_the_preview_to_the_batch_and_back(scene, client):
+    client.force_login(scene.carla.user)
+    listed = client.get(reverse("audit:disagreements", args=["tides"]) + "?query=301")
+    address = scene.url() + "?query=301"
+    assert f'href="{address}"' in listed.content.decode()
+    page = client.get(address + "&rule=majority")
+    assert "3 documents would be settled" in page.content.decode()
+    assert "2 of them decide what is relevant: 1 would count, 1 would not." in (
+        page.content.decode()
+    )
+
+    sent = {**WHY, "token": page.context["found"].token}
+    done = client.post(address + "&rule=majority", sent, follow=True)
+
+    assert "3 documents settled together" in done.content.decode()
+    assert scene.settled() == {"A": 0, "B": 1, "D": 2}
+    batch = Adjudication.objects.earliest("pk").batch
+    back = client.post(scene.url("batch_withdrawal", batch), follow=True).content.decode()
+    assert "3 decisions are withdrawn" in back
+    assert "All of them are withdrawn." in back
+    assert scene.settled() == {}
+
+
+def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(scene, client):
+    client.force_login(scene.carla.user)
+    sent = {**WHY, "token": scene.preview().token}
+    scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
+
+    answer = client.post(scene.url() + "?rule=majority", sent)
+
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Something has changed since this was counted" in page
+    assert "2 documents would be settled" in page
+    assert "Agreed in the meeting." in page
+    assert scene.settled() == {"B": 1}
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("?rule=person", "Choose whose answers are adopted."),
+        ("?rule=grade", "Choose a grade."),
+        ("?rule=nonsense", "not one of the available choices"),
+    ],
+)
+def test_an_unfinished_rule_is_said_and_nothing_counted(scene, client, query, sentence):
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url() + query)
+
+    assert sentence in page.content.decode()
+    assert page.context["found"] is None
+
+
+def test_a_filter_that_makes_no_sense_is_not_taken_for_none(scene, client):
+    client.force_login(scene.carla.user)
+    address = scene.url() + "?query=999&rule=majority"
+
+    page = client.get(address)
+    client.post(address, {**WHY, "token": scene.preview().token})
+
+    assert "There is no query 999 in this project." in page.content.decode()
+    assert page.context["found"] is None
+    assert scene.settled() == {}
+
+
+def test_names_of_who_said_what_are_not_shown(scene, client):
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url() + "?rule=majority").content.decode()
+
+    table = page.split("<tbody>")[1].split("</tbody>")[0]
+    assert not [name for name in ("ada", "ben", "dan") if name in table]
+
+
+def test_the_last_decision_of_a_batch_offers_to_take_back_all(scene, client):
+    batch = scene.settle()
+    client.force_login(scene.carla.user)
+    open_one = reverse("audit:disagreement", args=[scene.narrative.pk, scene.candidates["C"].pk])
+
+    page = client.get(open_one).content.decode()
+
+    assert "many documents together." in page
+    assert f'action="{scene.url("batch_withdrawal", batch)}"' in page
+
+
+def test_a_batch_of_another_project_is_not_found(scene, client):
+    batch = scene.settle()
+    eve = factories.lead(factories.project("other"), "eve")
+    client.force_login(eve.user)
+
+    for name in ("batch", "batch_withdrawal"):
+        for which in (batch, uuid4()):
+            url = reverse(f"audit:{name}", args=["other", which])
+            answer = client.post(url) if name == "batch_withdrawal" else client.get(url)
+            assert answer.status_code == 404
+    assert len(scene.settled()) == 3
+
+
+def test_a_batch_comes_in_pages(scene, client):
+    for number in range(60):
+        candidate = factories.candidate(scene.query, f"N{number}")
+        for by, relevance in zip(scene.people, (0, 0, 1), strict=True):
+            factories.judgment(scene.narrative, candidate, by, relevance)
+    batch = scene.settle()
+    client.force_login(scene.carla.user)
+
+    first = client.get(scene.url("batch", batch))
+    second = client.get(first.context["next_url"])
+
+    assert [len(page.context["rows"]) for page in (first, second)] == [50, 13]
+    assert second.context["next_url"] == ""
+
+
+def test_the_preview_costs_the_same_however_many_there_are(
+    scene, client, django_assert_num_queries
+):
+    client.force_login(scene.carla.user)
+    client.get(scene.url() + "?rule=majority")
+    with django_assert_num_queries(17):
+        client.get(scene.url() + "?rule=majority")
+    for number in range(60):
+        candidate = factories.candidate(scene.query, f"N{number}")
+        for by, relevance in zip(scene.people, (0, 0, 1), strict=True):
+            factories.judgment(scene.narrative, candidate, by, relevance)
+
+    with django_assert_num_queries(17):
+        client.get(scene.url() + "?rule=majority")

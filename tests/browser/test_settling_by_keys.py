@@ -1,0 +1,134 @@
+"""The queue of disagreements by keyboard alone: from the list through all four kinds and back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotate.actions import seats
+from annotate.models import Adjudication, Assignment, Condition, ConditionAdjudication, Verdict
+from audit.actions import save_ratings, submit_review
+from audit.checks import actions as checking
+from audit.criteria import FOLLOWTABLE
+from audit.models import Check, Decision, Reveal, Sample, SampleItem
+from tests import factories
+
+
+@pytest.fixture
+def tides(live_server):
+    """One disagreement of each kind: first a judgment, then check, review and verdict."""
+    project = factories.project("tides", overlap_review=2)
+    query = factories.query(project, "301", title="tidal power")
+    pair = factories.pair(query, original="All plants at sea count.")
+    narrative = factories.altered(pair)
+    ada, ben = factories.member(project, "ada"), factories.member(project, "ben")
+    carla = factories.lead(project, "carla")
+    judged = factories.candidate(query, "A", text="This is document A.")
+    for member, relevance in ((ada, 0), (ben, 2)):
+        factories.judgment(narrative, judged, member, relevance, note=f"{relevance} of two.")
+    condition = Condition.objects.create(narrative=narrative, number=1, text="At sea.")
+    answered = factories.candidate(query, "B", text="This is document B.")
+    for member, answer in ((ada, "met"), (ben, "cant_tell")):
+        said = factories.judgment(narrative, answered, member, 1)
+        Verdict.objects.create(judgment=said, condition=condition, answer=answer)
+    for member, level in ((ada, "acceptable"), (ben, "poor")):
+        seats.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
+        answers = dict.fromkeys(FOLLOWTABLE.keys, ("excellent", ""))
+        answers["query_dependency"] = (level, "Weak.")
+        save_ratings(narrative=narrative, answers=answers, by=member)
+        submit_review(narrative=narrative, by=member)
+    sample = Sample.objects.create(
+        project=project, name="Spot", source="prior", seed=1, size=1, created_by=carla
+    )
+    checked = factories.candidate(query, "C", text="This is document C.")
+    item = SampleItem.objects.create(
+        sample=sample, narrative=narrative, candidate=checked, claimed=1
+    )
+    for member, relevance in ((ada, 0), (ben, 1)):
+        checking.check(item=item, relevance=relevance, by=member)
+    return project
+
+
+def press(page, key):
+    """Press a key that leads to another page."""
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_person, accessibility):
+    page = new_person("carla")
+    page.goto("/projects/tides/disagreements/")
+    expect(page.locator(".kinds")).to_contain_text("All kinds 4")
+    press(page, "Enter")
+
+    # Judgments, two apart, come first: a cause and the key of the answer adopt it.
+    expect(page.locator(".document .id")).to_have_text("A")
+    page.keyboard.press("t")
+    adopting = page.locator(".answer", has_text="Highly relevant").locator("[name=adopt]")
+    press(page, adopting.get_attribute("data-key"))
+    made = Adjudication.objects.get()
+    assert (made.relevance, made.reason) == (2, "As one of them said: 2 of two.")
+
+    # The check: what was just done is said, the focus is on the new page's head.
+    expect(page.locator(".document .id")).to_have_text("C")
+    expect(page.get_by_role("status").first).to_contain_text("A is settled as 2.")
+    expect(page.locator("h1")).to_be_focused()
+    assert accessibility(page) == []
+    page.keyboard.press("1")
+    press(page, "s")
+    assert Check.objects.get(place=Check.SETTLES).relevance == 1
+
+    # The instruction.
+    expect(page.get_by_text("they differ")).to_be_visible()
+    page.keyboard.press("2")
+    page.get_by_label("Because").focus()
+    page.keyboard.type("Do not repeat the query.")
+    page.keyboard.press("Escape")
+    press(page, "s")
+    assert Decision.objects.get().outcome == "revise"
+
+    # The condition, with a reason of one's own.
+    expect(page.locator(".document .id")).to_have_text("B")
+    assert accessibility(page) == []
+    page.keyboard.press("2")
+    page.keyboard.press("w")
+    page.get_by_label("Because").focus()
+    page.keyboard.type("Nothing says so.")
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
+    assert ConditionAdjudication.objects.get().answer == "not_met"
+
+    expect(page.get_by_text("Nobody disagrees")).to_be_visible()
+
+
+@pytest.mark.parametrize("kind", ["judgment", "verdict", "review", "check"])
+def test_names_come_with_one_key_which_is_kept(tides, new_person, kind):
+    page = new_person("carla")
+    page.goto(f"/projects/tides/disagreements/?kind={kind}")
+    press(page, "Enter")
+    expect(page.get_by_text("Person A", exact=True).first).to_be_visible()
+    expect(page.get_by_text("ada", exact=True)).to_have_count(0)
+
+    press(page, "n")
+
+    expect(page.get_by_text("ada", exact=True).first).to_be_visible()
+    expect(page.get_by_text(re.compile("carla looked up the names"))).to_be_visible()
+    assert Reveal.objects.count() == 1
+
+
+def test_one_key_takes_the_last_decision_back_whatever_its_kind(tides, new_person):
+    page = new_person("carla")
+    page.goto("/projects/tides/disagreements/?kind=check")
+    press(page, "Enter")
+    page.keyboard.press("0")
+    press(page, "s")
+    assert Check.objects.current().filter(place=Check.SETTLES).exists()
+    page.goto("/projects/tides/disagreements/?kind=verdict")
+    press(page, "Enter")
+
+    press(page, "z")
+
+    expect(page.locator(".document .id")).to_have_text("C")
+    assert not Check.objects.current().filter(place=Check.SETTLES).exists()
