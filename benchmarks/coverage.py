@@ -33,7 +33,7 @@ from agreement import (
 )
 from agreement.bootstrap import Drawn, interval_of, percentiles
 from agreement.estimate import Probe
-from agreement.plan import simulated
+from agreement.planning import simulated
 
 SEED = 1955
 METHODS = ("bootstrap", "bca", "analytic")

@@ -141,12 +141,8 @@ def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
         query, "Rance", text="| mill | river |\n|---|---|\n| old | Rance |", markup="markdown"
     )
     narrative = factories.altered(pair)
-    conditions = [
-        Condition.objects.update_or_create(
-            narrative=narrative, number=number, defaults={"text": text}
-        )[0]
-        for number, text in enumerate(("At sea.", "In use."), 1)
-    ]
+    Condition.objects.create(narrative=narrative, number=2, text="In use.")
+    conditions = list(narrative.conditions.order_by("number"))
     SampleItem.objects.filter(pk=made.keys["audit:check.pk"]).update(claimed=1)
     sample = Sample.objects.get()
     twice = SampleItem.objects.create(
@@ -339,7 +335,8 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
         response = client.get(url, headers={"HX-Request": "true"} if htmx else None)
         read[url] = answer(response)
         body = read[url][2]
-        if not on:
+        # A filter of a filter shows nothing that neither shows.
+        if not on or "?" in url:
             continue
         if response.status_code in {301, 302}:
             waiting.append(urljoin(url, response.url))
@@ -440,8 +437,8 @@ def test_every_route_is_walked_and_answers_somebody(stage):
     }
 
 
-def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any]]]]:
-    """What each of the blind sends first: verb, address, what is said."""
+def acts(stage: SimpleNamespace, name: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """What one of the blind sends first: form or JSON, address, what is said."""
     url, narrative, first = stage.world.url, stage.narrative.pk, stage.first.pk
     verdicts = {f"verdict-{one.pk}": "met" for one in stage.conditions}
     grade = {"narrative": narrative, "relevance": 1, "uuid": UUID(int=77), **verdicts}
@@ -461,19 +458,17 @@ def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any
             },
         ),
     ]
-    level = {"level": "acceptable", "narrative": narrative}
-    rated = {
+    entry = {
         "uuid": str(UUID(int=80)),
-        "kind": "rating",
-        "pair": stage.narrative.pair_id,
+        "user": stage.members[name].user_id,
+        "pair": stage.pair.pk,
         "narrative": narrative,
-        "made_at": "2026-03-02T09:30:00Z",
-        "criterion": "semantic_expansion",
-        "level": "acceptable",
+        "made_at": SPOKEN.isoformat(),
     }
+    level = {"kind": "rating", "criterion": "semantic_expansion", "level": "acceptable"}
     reviewed: list[tuple[str, str, dict[str, Any]]] = [
-        ("json", url("annotate:api_journal"), {"entries": [rated]}),
-        ("form", url("audit:review"), level),
+        ("json", url("annotate:api_journal"), {"entries": [{**entry, **level}]}),
+        ("form", url("audit:review"), {"narrative": narrative, "level-query_dependency": "poor"}),
     ]
     checked = [("form", url("audit:check"), {"relevance": 1, "uuid": UUID(int=79)})]
     return {
@@ -481,7 +476,7 @@ def acts(stage: SimpleNamespace) -> dict[str, list[tuple[str, str, dict[str, Any
         "dan": reviewed,
         "nina": checked,
         "gina": [*judged, *reviewed, *checked],
-    }
+    }[name]
 
 
 @pytest.mark.parametrize(
@@ -496,7 +491,7 @@ def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, k
             speak(stage, Way(number), twice=not blind.leads)
             client = Client()
             client.force_login(blind.user)
-            for shape, url, said in acts(stage)[name]:
+            for shape, url, said in acts(stage, name):
                 as_json = {"content_type": "application/json"} if shape == "json" else {}
                 response = client.post(url, said, follow=True, **as_json)
                 answers[number].append((url, *answer(response)))
