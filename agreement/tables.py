@@ -321,7 +321,7 @@ class Ratings:
             return None
         codes = codes_of(self.digits, base)
         cells = np.bincount(codes, weights=self.times, minlength=base * base)
-        return cells.astype(np.int64).reshape(base, base)
+        return cells.astype(np.int64, copy=False).reshape(base, base)
 
     @cached_property
     def _presence(self) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.int64]]:
@@ -361,6 +361,8 @@ class Ratings:
         """Pairs of raters (columns of the matrix) with a unit in common; None if unknown."""
         if self.in_common is None:
             return None
+        if len(self.in_common) == 2:
+            return ((0, 1),) if self.in_common[0, 1] else ()
         first, second = np.nonzero(np.triu(self.in_common, 1))
         return tuple(zip(first.tolist(), second.tolist(), strict=True))
 
