@@ -21,6 +21,7 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 from django.test import Client
+from django.test.client import MULTIPART_CONTENT
 from django.urls import resolve
 
 from annotate.actions import judging
@@ -323,10 +324,17 @@ def answer(response: Any) -> tuple[int, list[str], bytes]:
     return response.status_code, told, body
 
 
+def signed_in(member: Membership) -> Client:
+    """A browser of this person."""
+    client = Client()
+    assert member.user is not None
+    client.force_login(member.user)
+    return client
+
+
 def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: bool = False) -> Read:
     """What this person is answered at these addresses, and `on` at those that they find there."""
-    client = Client()
-    client.force_login(member.user)
+    client = signed_in(member)
     waiting, read = list(doors)[::-1], {}
     while waiting:
         url = waiting.pop()
@@ -339,7 +347,7 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
         if not on or "?" in url:
             continue
         if response.status_code in {301, 302}:
-            waiting.append(urljoin(url, response.url))
+            waiting.append(urljoin(url, response.headers["Location"]))
         elif response.headers["Content-Type"].startswith("text/html"):
             waiting += reversed(
                 [one for one in dict.fromkeys(links(body.decode(), url)) if one not in read]
@@ -421,8 +429,7 @@ def test_every_route_is_walked_and_answers_somebody(stage):
         for reader in (stage.ada, stage.dan, stage.carla):
             if reader == stage.carla:
                 differ(stage, Way(1))
-            client = Client()
-            client.force_login(reader.user)
+            client = signed_in(reader)
             for name, urls in examples(stage).items():
                 if name in answered:
                     answered[name] |= {answer(client.get(url))[0] for url in urls}
@@ -489,18 +496,17 @@ def test_the_answer_to_ones_first_word_says_nothing_of_the_others(stage, name, k
     for number in (1, 2):
         with undone():
             speak(stage, Way(number), twice=not blind.leads)
-            client = Client()
-            client.force_login(blind.user)
+            client = signed_in(blind)
             for shape, url, said in acts(stage, name):
-                as_json = {"content_type": "application/json"} if shape == "json" else {}
-                response = client.post(url, said, follow=True, **as_json)
+                kind = "application/json" if shape == "json" else MULTIPART_CONTENT
+                response = client.post(url, said, content_type=kind, follow=True)
                 answers[number].append((url, *answer(response)))
             # What they sent was kept, so it is an answer to that and not a refusal.
-            said = (
+            counts = (
                 Judgment.objects.filter(annotator=blind).count(),
                 Review.objects.filter(auditor=blind).count(),
                 Check.objects.filter(checker=blind).count(),
             )
-            assert said == kept
+            assert counts == kept
 
     assert answers[1] == answers[2]
