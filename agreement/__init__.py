@@ -11,9 +11,9 @@ from __future__ import annotations
 from .alpha import krippendorff_alpha
 from .beside import OfCategory, Pair, bias_index, by_category, by_pair, prevalence_index
 from .coefficient import Coefficient, Excluded, Interval
-from .compare import Difference, compare
+from .comparison import Difference, compare
 from .kappa import cohen_kappa, scott_pi
-from .plan import Plan, plan
+from .planning import Plan, plan
 from .pooled import fleiss_kappa, gwet_ac, percent_agreement
 from .tables import Ratings
 

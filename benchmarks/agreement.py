@@ -1,21 +1,26 @@
-"""How fast coefficients of agreement are, beside four libraries, and their intervals beside a loop.
+"""How fast coefficients of agreement are, beside four libraries, and intervals beside a loop.
 
-    python -m benchmarks.agreement [--units 1000 100000 1000000] [--raters 2 5 10] [--categories 2 3 5]
+    python -m benchmarks.agreement [--units 1000 100000 1000000] [--raters 2 5 10]
+                                   [--categories 2 3 5] [--limit 20]
 
-Simulates raters who know the truth of a unit in 70 % of the cases, with 10 % of the ratings missing,
-and prints JSON: for every size and coefficient the best of some calls, of `agreement` and of
-scikit-learn, statsmodels, krippendorff and irrCAC where they define the same, on the same matrix of
-units x raters, in turns. What a library needs done to the matrix first (leaving out what is missing,
-counting raters per category) is part of its time, as it is of ours.
+Simulates raters who know the truth of a unit in 70 % of the cases, with 10 % of the ratings
+missing, and prints JSON: for every size and coefficient the best of some calls, of `agreement` and
+of scikit-learn, statsmodels, krippendorff and irrCAC where they define the same, on the same matrix
+of units x raters, in turns. What a library needs done to the matrix first (leaving out what is
+missing, counting raters per category) is part of its time, as it is of ours.
 
-- statsmodels and scikit-learn cannot take missing ratings. For two raters they get the units that both
-  judged; for more, the mean over all pairs. Fleiss' kappa of statsmodels needs equal numbers of
-  raters, so it is compared on the same table before anything is missing (`Fleiss' kappa, complete`).
-- `interval_ms` is the value with a 95 % interval from 10,000 resamples; `loop_s` the plain loop that draws the
-  units of every resample and hands them to the fastest library (to `agreement` where none can do it). The loop
-  is timed on `loop_resamples` of them and scaled to 10,000.
-- `memory_mb` is the most that was held beyond the input, while the value with its interval was computed.
-- A library that would take longer than --limit seconds, judging by the size before, is not run; `null` says so.
+- statsmodels and scikit-learn cannot take missing ratings. For two raters they get the units that
+  both judged; for more, it is the mean over all pairs. Fleiss' kappa of statsmodels needs equal
+  numbers of raters, so it is compared on the same table before anything is missing (`Fleiss' kappa,
+  complete`).
+- irrCAC gets the units with two ratings or more, as it counts single ratings otherwise than we do.
+- `interval_ms` is the value with a 95 % interval from 10,000 resamples; `loop_s` the plain loop
+  that draws the units of every resample and hands them to the fastest library (to `agreement` where
+  none can do it). The loop is timed on `loop_resamples` of them and scaled to 10,000.
+- `memory_mb` is the most that was held beyond the input, while the value with its interval was
+  computed.
+- A library that would take longer than --limit seconds, judging by the size before, is not run;
+  `null` says so.
 
 Other work on the machine makes everything slower; `load_before` says how much there was.
 """
@@ -51,7 +56,8 @@ from agreement import (
     percent_agreement,
     scott_pi,
 )
-from agreement.plan import simulated
+from agreement.alpha import Level
+from agreement.planning import simulated
 
 KNOWING = 0.7
 MISSING = 0.1
@@ -163,7 +169,7 @@ def _row(
     timed = {library: seconds for library, seconds in libraries.items() if seconds is not None}
     fastest = min(timed, key=timed.__getitem__) if timed else None
     with_interval, interval = _interval(ours, table)
-    loop = measured.libraries[fastest] if fastest else (lambda part, _: ours(part).value)
+    loop = measured.libraries[fastest] if fastest else _ours(ours)
     count = LOOP.get(units, 3)
     return {
         "value": values["agreement"],
@@ -180,6 +186,14 @@ def _row(
         "loop_resamples": count,
         "memory_mb": _memory(ours, table),
     }
+
+
+def _ours(ours: Callable[..., Coefficient]) -> Library:
+    def value(table: Table, _: int) -> float:
+        found = ours(table).value
+        return float("nan") if found is None else found
+
+    return value
 
 
 def _in_turns(
@@ -293,7 +307,7 @@ def _statsmodels_fleiss(table: Table, categories: int) -> float:
     return float(inter_rater.fleiss_kappa(counts))
 
 
-def _krippendorff(level: str) -> Library:
+def _krippendorff(level: Level) -> Library:
     def alpha(table: Table, categories: int) -> float:
         return float(
             krippendorff.alpha(

@@ -1,6 +1,7 @@
 """How often the 95 % intervals of `agreement` hold the true value, by simulation.
 
-    python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200 500] [--resamples 2000]
+    python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200 500] [--resamples 1000]
+                                  [--settings 0 1 2 3 4 5 6 7 8]
 
 Simulates raters who know the truth of a unit with some probability and otherwise draw from the
 prevalence of the categories: the true value of a coefficient is known then. Prints JSON: for every
@@ -33,7 +34,7 @@ from agreement import (
 )
 from agreement.bootstrap import Drawn, interval_of, percentiles
 from agreement.estimate import Probe
-from agreement.plan import simulated
+from agreement.planning import simulated
 
 SEED = 1955
 METHODS = ("bootstrap", "bca", "analytic")
@@ -81,13 +82,14 @@ def main() -> None:
     )
     parser.add_argument("--sets", type=int, default=2_000)
     parser.add_argument("--units", type=int, nargs="+", default=[20, 50, 100, 200, 500])
-    parser.add_argument("--resamples", type=int, default=2_000)
+    parser.add_argument("--resamples", type=int, default=1_000)
+    parser.add_argument("--settings", type=int, nargs="+", default=list(range(len(SETTINGS))))
     options = parser.parse_args()
     load = os.getloadavg()
     rows = [
         {"setting": name, "drawn": units}
         | _coverage(setting, units, options.sets, options.resamples)
-        for name, setting in SETTINGS.items()
+        for name, setting in (list(SETTINGS.items())[at] for at in options.settings)
         for units in options.units
     ]
     print(

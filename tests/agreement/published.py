@@ -17,8 +17,10 @@ from agreement import (
     Ratings,
     cohen_kappa,
     fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     percent_agreement,
+    scott_pi,
 )
 
 
@@ -59,6 +61,11 @@ FEINSTEIN_UNBALANCED = units_of([[80, 10], [5, 5]])
 # Artstein and Poesio (2008), Computational Linguistics 34, 555-596: two coders, statement or
 # request for information.
 ARTSTEIN = units_of([[20, 20], [10, 50]])
+
+# Gwet's data set cont3x3abstractors: 100 patients by two abstractors; ectopic, abnormal
+# intrauterine, normal intrauterine pregnancy. Values and standard errors as the overview of R's
+# irrCAC prints them.
+ABSTRACTORS = units_of([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
 
 # A printout of SAS PROC FREQ, kept in the tests of statsmodels (stats/tests/test_inter_rater.py).
 # The second rater never used the first category.
@@ -124,6 +131,7 @@ GWET_GENDER = np.array(
     ]
 ).T
 
+# Gwet's data set cac.raw4raters is Krippendorff's C; a unit with a single rating is part of it.
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability: A binary data, two observers (Meg
 # and Owen); B nominal data, two observers (Ben and Gerry); C any metric, four observers, missing.
 KRIPPENDORFF_A = np.array([[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]).T
@@ -186,6 +194,36 @@ PUBLISHED = [
         "kappa",
         "0.348",
         partial(cohen_kappa, ARTSTEIN, categories=[1, 2]),
+    ),
+    Published(
+        "Artstein and Poesio (2008)",
+        "pi",
+        "0.341",
+        partial(scott_pi, ARTSTEIN, categories=[1, 2]),
+    ),
+    Published(
+        "Artstein and Poesio (2008)",
+        "percent agreement, which is S = 0.40 of two categories",
+        "0.70",
+        partial(percent_agreement, ARTSTEIN, categories=[1, 2]),
+    ),
+    Published(
+        "Gwet (2014), cont3x3abstractors",
+        "kappa",
+        "0.7964094",
+        partial(cohen_kappa, ABSTRACTORS, categories=ONE_TO_3),
+    ),
+    Published(
+        "Gwet (2014), cont3x3abstractors",
+        "pi",
+        "0.7962397",
+        partial(scott_pi, ABSTRACTORS, categories=ONE_TO_3),
+    ),
+    Published(
+        "Gwet (2014), cont3x3abstractors",
+        "AC1",
+        "0.8493305",
+        partial(gwet_ac, ABSTRACTORS, categories=ONE_TO_3),
     ),
     Published(
         "SAS PROC FREQ printout",
@@ -276,6 +314,18 @@ PUBLISHED = [
         "percent agreement",
         "0.616",
         partial(percent_agreement, GWET_OBSERVERS, categories=[0, 1, 2, 3]),
+    ),
+    Published(
+        "Gwet (2014), cac.raw4raters",
+        "AC1, single ratings in the shares",
+        "0.77544",
+        partial(gwet_ac, KRIPPENDORFF_C, categories=ONE_TO_5, single_ratings=True),
+    ),
+    Published(
+        "Gwet (2014), cac.raw4raters",
+        "Fleiss' kappa, generalised, single ratings in the shares",
+        "0.76117",
+        partial(fleiss_kappa, KRIPPENDORFF_C, categories=ONE_TO_5, single_ratings=True),
     ),
     Published(
         "Krippendorff (2011), A",

@@ -17,7 +17,9 @@ from .published import PUBLISHED
 DOCS = (Path(__file__).parents[2] / "docs" / "agreement.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("module", ["kappa", "alpha"])
+@pytest.mark.parametrize(
+    "module", ["alpha", "beside", "comparison", "kappa", "pooled", "student", "tables"]
+)
 def test_the_examples_in_docstrings_are_what_they_say(module):
     failed, tried = doctest.testmod(import_module(f"agreement.{module}"))
 
@@ -45,11 +47,12 @@ def test_every_part_of_a_coefficient_is_named():
 
 def test_every_reason_for_undefined_is_listed():
     sources = "".join(
-        inspect.getsource(import_module(f"agreement.{module}")) for module in ("estimate", "kappa")
+        inspect.getsource(import_module(f"agreement.{module}"))
+        for module in ("beside", "estimate", "kappa")
     )
 
     reasons = re.findall(r"^\| undefined: (.+?) \|", DOCS, re.MULTILINE)
 
-    assert len(reasons) == 5
+    assert len(reasons) == 7
     for reason in reasons:
         assert f'"{reason}"' in sources

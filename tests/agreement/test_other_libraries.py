@@ -1,16 +1,30 @@
-"""The same numbers as scikit-learn and the krippendorff package, where they define the same."""
+"""The same numbers as other libraries, wherever they define the same."""
 
 from __future__ import annotations
 
+import warnings
+
 import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+from irrCAC.raw import CAC
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats import inter_rater
 
-from agreement import Ratings, alpha, cohen_kappa, krippendorff_alpha
+from agreement import (
+    Ratings,
+    alpha,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+    scott_pi,
+)
 
 SCALE = [0, 1, 2, 4, 8]
 LEVELS = ["nominal", "ordinal", "interval", "ratio"]
@@ -88,3 +102,80 @@ def test_alpha_of_more_units_than_the_package_is_given_is_that_of_the_package(le
         reliability_data=table.T, value_domain=range(5), level_of_measurement=level
     )
     assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+complete_tables = hnp.arrays(
+    float, st.tuples(st.integers(2, 15), st.integers(2, 5)), elements=st.sampled_from(range(4))
+)
+tables_with_gaps = hnp.arrays(
+    float,
+    st.tuples(st.integers(2, 15), st.integers(2, 5)),
+    elements=st.sampled_from([0, 1, 2, 3, np.nan]),
+)
+
+
+@given(table=complete_tables)
+def test_fleiss_kappa_is_that_of_statsmodels(table):
+    ours = fleiss_kappa(table, categories=range(4)).value
+    assume(ours is not None)
+
+    counts, _ = inter_rater.aggregate_raters(table.astype(int), n_cat=4)
+
+    assert ours == pytest.approx(inter_rater.fleiss_kappa(counts), abs=1e-9)
+
+
+def irrcac(table: np.ndarray, method: str, weights: str = "identity") -> dict[str, float]:
+    with warnings.catch_warnings():
+        # It warns of how it calls pandas.
+        warnings.simplefilter("ignore")
+        cac = CAC(pd.DataFrame(table), weights=weights, categories=list(range(4)), digits=15)
+        found: dict[str, float] = getattr(cac, method)()["est"]
+    return found
+
+
+@pytest.mark.parametrize("weights", ["identity", "linear", "quadratic"])
+@pytest.mark.parametrize(("ours", "method"), [(gwet_ac, "gwet"), (fleiss_kappa, "fleiss")])
+@given(table=tables_with_gaps)
+def test_pooled_coefficients_are_those_of_irrcac_with_missing_ratings(ours, method, weights, table):
+    # irrCAC keeps single ratings in the shares, and breaks on units without any.
+    table = table[~np.isnan(table).all(axis=1)]
+    named = None if weights == "identity" else weights
+    result = ours(table, categories=range(4), weights=named, single_ratings=True)
+    assume(result.value is not None)
+    # Of a single unit it divides by 0.
+    assume(len(table) > 1)
+
+    theirs = irrcac(table, method, weights)["coefficient_value"]
+
+    assert result.value == pytest.approx(theirs, abs=1e-9)
+
+
+@given(table=complete_tables)
+def test_pi_of_two_and_percent_agreement_are_those_of_irrcac(table):
+    two = table[:, :2]
+    ours = scott_pi(two, categories=range(4)).value
+    assume(ours is not None)
+
+    theirs = irrcac(two, "fleiss")
+
+    assert ours == pytest.approx(theirs["coefficient_value"], abs=1e-9)
+    assert percent_agreement(two, categories=range(4)).value == pytest.approx(
+        theirs["pa"], abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_the_mean_over_pairs_is_that_of_scikit_learn(weights):
+    rng = np.random.default_rng(3)
+    table = rng.integers(0, 4, (60, 4)).astype(float)
+    table[rng.random(table.shape) < 0.2] = np.nan
+    theirs = []
+    for first in range(4):
+        for second in range(first + 1, 4):
+            two = table[:, [first, second]]
+            two = two[~np.isnan(two).any(axis=1)].astype(int)
+            theirs.append(cohen_kappa_score(*two.T, labels=range(4), weights=weights))
+
+    ours = cohen_kappa(table, categories=range(4), weights=weights).value
+
+    assert ours == pytest.approx(np.mean(theirs), abs=1e-9)

@@ -1,0 +1,217 @@
+"""The difference of two agreements and its interval."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agreement import (
+    Ratings,
+    cohen_kappa,
+    compare,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+)
+
+from .found import error_of, interval_of, value_of
+
+SCALE = [0, 1, 2]
+ALL = [percent_agreement, cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha]
+
+
+def two_tables(units: int = 200, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """The same units twice: raters who know the truth of 60 %, and of 80 %."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, (units, 1))
+    before, after = (
+        np.where(rng.random((units, 2)) < knowing, truth, rng.integers(0, 3, (units, 2)))
+        for knowing in (0.6, 0.8)
+    )
+    return before.astype(float), after.astype(float)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bca", "analytic"])
+@pytest.mark.parametrize("coefficient", ALL)
+def test_the_difference_is_that_of_the_two(coefficient, method):
+    before, after = two_tables()
+
+    found = compare(
+        after, before, coefficient=coefficient, categories=SCALE, interval=method, resamples=500
+    )
+
+    values = [coefficient(table, categories=SCALE).value for table in (after, before)]
+    assert found.value == pytest.approx(values[0] - values[1])
+    assert (found.first.value, found.second.value) == pytest.approx(tuple(values))
+    low, high = interval_of(found)
+    assert low < value_of(found) < high
+    assert found.paired == 0
+
+
+@pytest.mark.parametrize("coefficient", ALL)
+def test_the_same_ratings_do_not_differ_where_units_are_paired(coefficient):
+    before, _ = two_tables()
+    units = [f"d{at}" for at in range(len(before))]
+    one, other = (Ratings.from_matrix(before, categories=SCALE, units=units) for _ in range(2))
+
+    found = compare(one, other, coefficient=coefficient)
+
+    assert value_of(found) == 0
+    assert interval_of(found) == (0, 0)
+    assert found.paired == 200
+
+
+def test_pairing_is_what_a_loop_over_shared_units_does():
+    before, after = two_tables(100)
+    rng = np.random.default_rng(8)
+    loop = []
+    for _ in range(2_000):
+        drawn = rng.integers(0, 100, 100)
+        one, other = (
+            value_of(cohen_kappa(table[drawn], categories=SCALE)) for table in (after, before)
+        )
+        loop.append(one - other)
+
+    found = compare(
+        after, before, coefficient=cohen_kappa, categories=SCALE, units=(range(100), range(100))
+    )
+
+    assert found.interval == pytest.approx(tuple(np.percentile(loop, [2.35, 97.65])), abs=0.02)
+    assert found.interval_note.startswith("95 % percentile bootstrap over units, 10,000 resamples")
+
+
+def test_the_order_of_shared_units_does_not_matter():
+    before, after = two_tables(60)
+    order = np.random.default_rng(1).permutation(60)
+    in_order = compare(
+        after, before, coefficient=fleiss_kappa, categories=SCALE, units=(range(60), range(60))
+    )
+
+    shuffled = compare(
+        after,
+        before[order],
+        coefficient=fleiss_kappa,
+        categories=SCALE,
+        units=(range(60), order.tolist()),
+    )
+
+    assert shuffled.interval == pytest.approx(in_order.interval, abs=1e-12)
+    assert shuffled.paired == 60
+
+
+def test_ratings_in_the_long_shape_know_their_units():
+    rows = [("d1", "ada", 0), ("d1", "ben", 0), ("d2", "ada", 1), ("d2", "ben", 0)]
+    more = [("d2", "ada", 1), ("d2", "ben", 1), ("d3", "ada", 0), ("d3", "ben", 0)]
+
+    found = compare(
+        Ratings.from_long(more, categories=SCALE),
+        Ratings.from_long(rows, categories=SCALE),
+        coefficient=percent_agreement,
+        interval=None,
+    )
+
+    assert found.value == 0.5
+    assert found.paired == 1
+    assert (found.interval, found.interval_note) == (None, "")
+
+
+def test_units_that_are_not_shared_are_drawn_apart():
+    # The variances of independent agreements add up.
+    before, after = two_tables()
+
+    found = compare(
+        after, before[:120], coefficient=fleiss_kappa, categories=SCALE, interval="analytic"
+    )
+
+    apart = np.hypot(error_of(found.first), error_of(found.second))
+    assert found.standard_error == pytest.approx(apart)
+    assert found.interval_note == "95 % t interval from the linearised variance over units"
+
+
+def test_clusters_with_units_in_both_are_drawn_together():
+    before, after = two_tables(200)
+    queries = np.arange(200) // 10
+    one, other = (
+        Ratings.from_matrix(table, categories=SCALE, clusters=queries) for table in (before, before)
+    )
+
+    same = compare(one, other, coefficient=cohen_kappa, resamples=500)
+    changed = compare(
+        Ratings.from_matrix(after, categories=SCALE, clusters=queries),
+        other,
+        coefficient=cohen_kappa,
+        resamples=500,
+    )
+
+    assert same.interval == pytest.approx((0, 0), abs=1e-12)
+    assert "over 20 clusters" in changed.interval_note
+    low, high = interval_of(changed)
+    assert low < value_of(changed) < high
+
+
+def test_two_tables_of_counts():
+    first = Ratings.from_counts([[2, 0], [0, 2], [1, 1]], categories=[0, 1], times=[40, 40, 20])
+    second = Ratings.from_counts([[2, 0], [0, 2], [1, 1]], categories=[0, 1], times=[20, 20, 60])
+
+    found = compare(first, second, coefficient=percent_agreement)
+
+    assert found.value == pytest.approx(0.4)
+    assert interval_of(found).low > 0
+
+
+def test_an_undefined_agreement_has_no_difference():
+    found = compare([[0, 0], [1, 1]], [[0, 0]], coefficient=cohen_kappa, categories=[0, 1])
+
+    assert found.value is None
+    assert found.note == "undefined: the second agreement is undefined"
+    assert found.interval is None
+
+
+def test_one_unit_has_no_interval():
+    found = compare([[0, 1]], [[1, 0]], coefficient=percent_agreement, categories=[0, 1])
+
+    assert found.value == 0
+    assert found.interval_note == "no interval: each agreement needs at least two units"
+
+
+def test_units_are_one_name_per_row():
+    with pytest.raises(ValueError, match="units are one name per row, 2, and no name twice"):
+        compare(
+            [[0, 1], [1, 1]],
+            [[0, 1], [1, 1]],
+            coefficient=percent_agreement,
+            categories=[0, 1],
+            units=(["d1", "d2"], ["d1", "d1"]),
+        )
+
+
+def test_rows_that_stand_for_several_units_are_not_paired():
+    counted = Ratings.from_matrix(
+        [[0, 1], [1, 1]], categories=[0, 1], times=[3, 4], units=["d1", "d2"]
+    )
+
+    with pytest.raises(ValueError, match="units that are paired are one per row"):
+        compare(counted, counted, coefficient=percent_agreement)
+
+
+def test_other_functions_are_not_compared():
+    def half(ratings, **_):
+        return cohen_kappa(ratings)
+
+    with pytest.raises(ValueError, match="only coefficients of this package"):
+        compare([[0, 1]], [[0, 1]], coefficient=half, categories=[0, 1], interval=None)
+
+
+@pytest.mark.parametrize("coefficient", ALL)
+def test_resamples_in_which_one_agreement_has_no_unit_are_left_out(coefficient):
+    # Of 30 clusters four have units of the second: 26 / 30 to the 30th, 1.4 % of resamples none.
+    before, after = two_tables(120)
+    queries = np.arange(120) // 4
+    first = Ratings.from_matrix(after, categories=SCALE, clusters=queries)
+    second = Ratings.from_matrix(before[:16], categories=SCALE, clusters=queries[:16])
+
+    found = compare(first, second, coefficient=coefficient, resamples=2_000)
+
+    assert "resamples without a value left out" in found.interval_note
+    assert interval_of(found).low < value_of(found) < interval_of(found).high
