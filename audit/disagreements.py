@@ -22,6 +22,7 @@ from annotate.models import (
     Condition,
     ConditionAdjudication,
     Judgment,
+    LookAgain,
     Membership,
     Narrative,
     Verdict,
@@ -119,6 +120,8 @@ class Item:
     decides: bool = False
     distance: int = 0
     settled: Adjudication | ConditionAdjudication | Decision | Check | None = None
+    # What was asked again of it last, answered or not.
+    wish: LookAgain | None = None
 
 
 @dataclass(frozen=True)
@@ -343,6 +346,8 @@ def _items(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
     _add_checks(items, names)
     if wanted.settled:
         _add_decisions(items)
+    else:
+        _add_wishes(items)
     return list(items.values())
 
 
@@ -462,6 +467,21 @@ def _add_checks(items: dict[Thing, Item], names: _Names) -> None:
         if people:
             apart = len(grades) == len(people)
             items[thing].distance = max(grades) - min(grades) if apart else 1
+
+
+def _add_wishes(items: dict[Thing, Item]) -> None:
+    """What was sent back to an annotator last: of a document, and so of each of its conditions."""
+    things = _of(items, Kind.JUDGMENT, Kind.VERDICT)
+    wishes = LookAgain.objects.standing().filter(
+        judgment__narrative__in={thing.narrative for thing in things},
+        judgment__candidate__in={thing.candidate for thing in things},
+    )
+    last = {
+        (wish.judgment.narrative_id, wish.judgment.candidate_id): wish
+        for wish in wishes.select_related("judgment", "by").order_by("at", "pk")
+    }
+    for thing in things:
+        items[thing].wish = last.get((thing.narrative, thing.candidate))
 
 
 def _add_decisions(items: dict[Thing, Item]) -> None:

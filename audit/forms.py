@@ -102,7 +102,7 @@ class RubricForm(forms.Form):
         required=False,
         max_length=MAX_LENGTH,
         strip=False,
-        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "mono"}),
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "rubric__text"}),
     )
     file = forms.FileField(
         label=_lazy("Or a file"), required=False, max_length=255, allow_empty_file=True

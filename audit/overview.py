@@ -8,8 +8,8 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotate.actions.seats import must_answer_first
 from annotate.actions.guidelines import cases_waiting
+from annotate.actions.seats import must_answer_first
 from annotate.models import Membership
 from annotate.screens.overview import Contribution, Todo
 from audit import disagreements

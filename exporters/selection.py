@@ -520,9 +520,11 @@ def _in_order(ratings: Iterable[RatingRecord], keys: list[str]) -> tuple[RatingR
 
 
 def rubrics_of(project: Project) -> Iterator[RubricRecord]:
-    """Yield the project's own rubrics and those it chose, the one in force last."""
-    kept = Rubric.objects.filter(project=project).order_by("pk")
-    for one in sorted(kept, key=lambda one: (one.chosen_at is not None, one.chosen_at)):
+    """Yield the project's own rubrics and those it chose, by name; the one in force last."""
+    kept = list(Rubric.objects.filter(project=project))
+    chosen = [one for one in kept if one.chosen_at is not None]
+    in_force = max(chosen, key=lambda one: (one.chosen_at, one.pk), default=None)
+    for one in sorted(kept, key=lambda one: (one == in_force, one.name.encode())):
         yield one.content
 
 

@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.actions.guidelines import write_guideline
@@ -215,6 +216,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         cause="edge",
         by=carla,
         batch=uuid4(),
+        # Taken back, so that nothing of this world is settled.
+        withdrawn_at=timezone.now(),
+        withdrawn_by=carla,
     )
     condition = Condition.objects.create(
         narrative=factories.altered(pair), number=1, text="At sea."

@@ -102,6 +102,7 @@ def masked(spot: Spot, person: int) -> int:
     return _FIRST + (left << _BITS | right)
 
 
+@lru_cache(maxsize=100_000)
 def unmasked(number: int, person: int) -> Spot:
     """The spot that a number stands for; a number that is none of these is a candidate's key."""
     if not _FIRST <= number < 2 * _FIRST:

@@ -276,14 +276,19 @@ def _seats(person: int | None) -> QuerySet[Assignment]:
 
 def _waiting(person: int | None) -> QuerySet[Assignment]:
     """Seats whose person has said nothing of the candidate, not even once."""
-    here = {
+    said = {"candidate": OuterRef(OuterRef("candidate")), "annotator": OuterRef("member")}
+    now = {"narrative": OuterRef(OuterRef("pk")), **said}
+    once = {
         "narrative__pair": OuterRef("pair_id"),
-        "candidate": OuterRef(OuterRef("candidate")),
-        "annotator": OuterRef("member"),
+        "narrative__side": OuterRef(OuterRef("side")),
+        **said,
     }
-    judged = Judgment.objects.current().filter(**here, narrative__side=OuterRef(OuterRef("side")))
-    flagged = Flag.objects.current().filter(**{**here, "narrative": OuterRef(OuterRef("pk"))})
-    return _seats(person).filter(~Exists(judged), ~Exists(flagged))
+    # What most have said is found by an index; only who has not is looked for in older versions.
+    return _seats(person).filter(
+        ~Exists(Judgment.objects.current().filter(**now)),
+        ~Exists(Flag.objects.current().filter(**now)),
+        ~Exists(Judgment.objects.current().filter(**once)),
+    )
 
 
 def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:

@@ -26,6 +26,9 @@ from annotate.screens.matrix import matrix as documents_by_people
 from annotate.screens.progress import my_seats, task_progress
 from annotate.views.home import work_url
 
+# Of one person, listed at once; begun ones come first.
+SEATS = 50
+
 
 @require_GET
 def progress(request: PageRequest, slug: str) -> HttpResponse:
@@ -110,8 +113,9 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
                     if found.pk == member.pk
                     else reverse("annotate:query", args=[project.slug, one.seat.pair.query_id]),
                 }
-                for one in seats
+                for one in seats[:SEATS]
             ],
+            "more_seats": max(len(seats) - SEATS, 0),
             **_flags(listed, request),
             "zone": str(calendar.zone),
         },

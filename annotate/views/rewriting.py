@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -245,6 +247,10 @@ def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
     """Keep what a script sends, and say what counts now."""
     try:
         sent = json.loads(request.body)
+    except RequestDataTooBig:
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        sentence = _("This draft is too long: at most %(most)s bytes are kept here.")
+        return JsonResponse({"sentence": sentence % {"most": f"{most:,}"}}, status=413)
     except (ValueError, RecursionError):
         sent = None
     if not isinstance(sent, dict):

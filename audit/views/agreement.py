@@ -26,7 +26,7 @@ from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
 from audit import access, actions, paper
-from audit.figures import Table, against_machines, lonely, tables
+from audit.figures import Against, Table, against_machines, lonely, tables
 from audit.forms import ComparedForm, ScopeForm
 from audit.models import AgreementReport
 from audit.reliability import COEFFICIENTS, HEADLINE, Since, since
@@ -277,7 +277,7 @@ def _computed(report: AgreementReport | None) -> dict[str, Any]:
         "stale_words": _stale_words(since(report)),
         "tables": found,
         "lonely": lonely(figures),
-        "against": against_machines(figures),
+        "against": [(one, _latex_against(one, of)) for one in against_machines(figures)],
         "paper": [part for table in found if (part := _for_the_paper(table, of))],
         "unit_tables": [
             (key, _unit_table(slug, scope, key), title) for key, title in _unit_tables(figures)
@@ -296,6 +296,20 @@ def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
         return None
     lines = [paper.latex(figure, unit=table.unit, of=of) for figure in line.coefficients]
     return {"title": table.title, "sentence": said, "latex": "\n".join(lines), "key": table.key}
+
+
+def _latex_against(one: Against, of: str) -> str:
+    """A line for each coefficient of each person with a machine."""
+    lines = [
+        paper.latex(
+            figure,
+            unit=one.table.unit,
+            of=", ".join(filter(None, [f"{line.label} against {one.machine}", of])),
+        )
+        for line in one.table.lines
+        for figure in line.coefficients
+    ]
+    return "\n".join(lines)
 
 
 def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -204,6 +204,7 @@ def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
         "at": item.key.at,
         "answers": item.voices,
         "settled": item.settled,
+        "wish": item.wish,
     }
 
 

@@ -11,6 +11,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -67,7 +68,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "for_generator": (
                 rejected.rejected(member.project, by=member).count() if member.leads else 0
             ),
-            "words": f"{listed.count():,} instructions",
+            "words": _how_many(listed.count()),
         },
     )
 
@@ -187,6 +188,11 @@ def decide(
         % {"pair_id": narrative.pair.pair_id, "made": made.get_outcome_display().lower()},
     )
     return True
+
+
+def _how_many(count: int) -> str:
+    sentence = ngettext("%(shown)s instruction", "%(shown)s instructions", count)
+    return sentence % {"shown": f"{count:,}"}
 
 
 def _leave(request: PageRequest, sentence: str) -> HttpResponse:

@@ -145,7 +145,7 @@ def test_the_review_page_says_what_the_type_is(carla):
     pair.refresh_from_db()
     seats.take(pair=pair, task="review", by=dan)
     client = Client()
-    client.force_login(dan.user)
+    client.force_login(factories.user("dan"))
 
     page = client.get(f"/pairs/{pair.pk}/review/").content.decode()
 

@@ -180,6 +180,18 @@ def test_what_is_no_draft_is_refused(pair, ada, client, body):
     assert "no draft" in answer.json()["sentence"]
 
 
+def test_a_draft_of_too_many_bytes_is_refused_in_json(pair, ada, client):
+    put(client, pair, text="At sea.", turn=1)
+
+    answer = put(client, pair, text="x" * 2_621_440, turn=2)
+
+    assert answer.status_code == 413
+    assert answer.json()["sentence"] == (
+        "This draft is too long: at most 2,621,440 bytes are kept here."
+    )
+    assert draft_of(pair).text == "At sea."
+
+
 def test_each_side_has_its_own_draft(pair, ada, client):
     put(client, pair, text="At sea.")
     put(client, pair, "reversed", text="On land.")

@@ -71,7 +71,7 @@ def test_lists_cost_the_same_however_long_they_are(
     person = (factories.lead if who == "carla" else factories.member)(tides, who)
     client.force_login(person.user)
 
-    with django_assert_max_num_queries(46) as queries:
+    with django_assert_max_num_queries(51) as queries:
         page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
 
     assert "question 29" in page

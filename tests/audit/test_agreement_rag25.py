@@ -98,6 +98,7 @@ def test_the_pages_show_what_the_library_finds(report, lines, client):
     page = client.get(reverse("audit:agreement_machines", args=["rag25"])).getvalue().decode()
     for shown in ("People against umbrela2", "0.233", "0.493", "10,284", "1,690"):
         assert shown in page
+    assert "10,284 documents, 2 raters; NIST against umbrela2;" in page
 
 
 def test_nothing_of_it_is_agreement_among_people(report, client):

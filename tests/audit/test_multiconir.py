@@ -162,7 +162,8 @@ def check_verdicts():
 def check_story(project):
     """All ten stand in the story of the first query, which nobody finds precise."""
     client = Client()
-    client.force_login(factories.lead(project, "carla").user)
+    factories.lead(project, "carla")
+    client.force_login(factories.user("carla"))
     pair = project.pairs.order_by("pk").first()
 
     story = client.get(f"/pairs/{pair.pk}/story/").content.decode()
@@ -205,6 +206,7 @@ def test_the_label_sample_with_a_third_person_and_its_exact_interval_by_hand(loa
 
     rate = figures(sample).overall.grade
     assert (rate.count, rate.of) == (3, 100)
+    assert rate.interval is not None
     low, high = rate.interval
     # The exact limits are where three or more, and three or fewer, of 100 have 2.5 %.
     assert 1 - binomial(2, 100, low) == pytest.approx(0.025, abs=1e-6)

@@ -59,6 +59,8 @@ def test_once_answered_it_is_open_again(asked, client):
 
     assert listed(asked) == [asked.first.pk]
     assert listed(asked, waiting=True) == []
+    rows = client.get(reverse("audit:disagreements", args=["tides"])).content.decode()
+    assert "looked at again" in rows
     page = client.get(url(asked)).content.decode()
     assert "answered" in page
     assert "ada was asked to look again by carla" in page
@@ -83,6 +85,8 @@ def test_the_list_has_a_tab_for_what_waits(asked, client):
     waiting = client.get(address + "?state=waiting").content.decode()
     assert '<a href="?state=waiting" aria-current="page">' in waiting.replace(address, "")
     assert "S1" in waiting
+    assert "sent back" in waiting
+    assert "asked by carla" in waiting
     assert "S1" not in client.get(address).content.decode()
 
 

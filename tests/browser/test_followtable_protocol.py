@@ -54,7 +54,7 @@ def industr(shared_data, tmp_path) -> Path:
     kept = [position for position in kept if position in ENTRIES]
     names = {name for one in chosen for name in one["query_positive"]}
     names |= {name for one in chosen for out in one["outs"] for name in out["all_tables"]}
-    archive = tmp_path / "industr.zip"
+    archive: Path = tmp_path / "industr.zip"
     with zipfile.ZipFile(archive, "w") as into:
         into.writestr("query_instruction.json", json.dumps(chosen))
         into.writestr("index_map.json", json.dumps({str(n): p for n, p in enumerate(kept)}))

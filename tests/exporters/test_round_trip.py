@@ -25,6 +25,9 @@ from annotate.models import (
     Query,
     Verdict,
 )
+from audit import rubrics
+from audit.actions import choose_rubric, save_rubric
+from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
 
 SAID = ("judgments", "flags", "adjudications", "reviews", "decisions")
@@ -104,3 +107,24 @@ def test_the_original_qrels_read_back_to_the_same_pools(tides, write):
     load("trec-qrels", files.folder / "qrels.original.txt")
 
     assert write(tides.project).bytes() == files.bytes()
+
+
+def test_rubrics_come_back_with_the_reviews_that_were_made_under_them(tides, write, tmp_path):
+    nine = FOLLOWTABLE._replace(name="nine-1", title="The same, under another name")
+    for name in ("nine-1", "abc-1"):
+        save_rubric(project=tides.project, content=nine._replace(name=name), by=None)
+    choose_rubric(project=tides.project, name="nine-1", by=None)
+    Review.objects.update(rubric="nine-1")
+    folder = write(tides.project, "jsonl").folder
+    Project.objects.filter(pk=tides.project.pk).update(slug="before")
+
+    load("pairs-jsonl", folder / "pairs.jsonl")
+    counts = load("rubric-json", folder / "rubrics.jsonl")
+    load("judgments-jsonl", folder / "reviews.jsonl")
+
+    assert counts["new"] == 2
+    project = Project.objects.get(slug="tides")
+    assert rubrics.in_force(project.pk).name == "nine-1"
+    again = write(project, "jsonl")
+    for name in ("rubrics.jsonl", "reviews.jsonl"):
+        assert again[name] == (folder / name).read_text("utf-8")
