@@ -12,10 +12,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from annotate import access
+from annotate.actions.seats import must_answer_first
 from annotate.models import Assignment, Membership
 from annotate.pure.promises import BALANCE, Promise, Rule
 from annotate.requests import PageRequest
 from annotate.screens.standing import NAMED, PairStanding, Promises, promises
+from audit.access import BLIND
 from audit.coverage import coverage
 from audit.differences import TOP, Spot, differences
 from audit.figures import Table, tables
@@ -50,12 +52,15 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     """Show how much people agree, and where what they differ on concentrates."""
     member = access.lead(request.user, slug)
     found = differences(member)
-    report = AgreementReport.objects.of("").computed().filter(project=member.project).first()
+    blind = must_answer_first(member)
+    reports = AgreementReport.objects.of("").computed().filter(project=member.project)
+    report = None if blind else reports.first()
     figures = report.figures if report is not None else None
     return render(
         request,
         "audit/differences.html",
         {
+            "blind": BLIND if blind else "",
             "project": member.project,
             "member": member,
             "section": "dashboard",
