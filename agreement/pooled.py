@@ -249,7 +249,9 @@ def _statistic(
 
     def value(sums: Array) -> Array:
         disagreement = quotient(sums[:, 0], sums[:, 1])
-        return corrected(disagreement, by_chance(sums[:, 3:] / sums[:, 2:3]))
+        # A resample of clusters may be without any unit: no disagreement then, so no value.
+        units = np.where(sums[:, 2:3].real > 0, sums[:, 2:3], 1)
+        return corrected(disagreement, by_chance(sums[:, 3:] / units))
 
     return Statistic(lambda: table.told(fewest), terms, value, of_counts=True, fewest=fewest)
 

@@ -89,6 +89,15 @@ def as_table(values: Matrix, what: str, shape: str) -> npt.NDArray[Any]:
     return table
 
 
+def as_column(values: Sequence[Hashable]) -> npt.NDArray[Any]:
+    """A table of one column; numbers as numbers, anything else as it is."""
+    if values and all(type(value) in (int, float, bool) for value in values):
+        return np.array(values)[:, np.newaxis]
+    column = np.empty((len(values), 1), dtype=object)
+    column[:, 0] = values
+    return column
+
+
 def _distinct(table: npt.NDArray[Any]) -> tuple[tuple[Hashable, ...], bool]:
     """The values that occur in a table, and whether their order means anything."""
     if table.dtype.kind in "iufb":

@@ -30,6 +30,7 @@ from .counting import (
 from .scales import (
     Categories,
     Matrix,
+    as_column,
     as_scale,
     as_table,
     check_seen,
@@ -165,27 +166,26 @@ class Ratings:
         """
         units: dict[Hashable, int] = {}
         raters: dict[Hashable, int] = {}
-        where: list[tuple[int, int]] = []
+        of_unit: list[int] = []
+        of_rater: list[int] = []
         values: list[Hashable] = []
         for unit, rater, value in rows:
-            where.append(
-                (units.setdefault(unit, len(units)), raters.setdefault(rater, len(raters)))
-            )
+            of_unit.append(units.setdefault(unit, len(units)))
+            of_rater.append(raters.setdefault(rater, len(raters)))
             values.append(value)
-        at = np.array(where, dtype=np.int64).reshape(-1, 2)
-        cells, times = np.unique(at[:, 0] * len(raters) + at[:, 1], return_counts=True)
+        unit_at, rater_at = np.array(of_unit, dtype=np.int64), np.array(of_rater, dtype=np.int64)
+        cells, times = np.unique(unit_at * len(raters) + rater_at, return_counts=True)
         if (times > 1).any():
-            unit_at, rater_at = divmod(int(cells[times > 1][0]), len(raters))
+            first, by = divmod(int(cells[times > 1][0]), len(raters))
             raise ValueError(
-                f"the unit {list(units)[unit_at]!r} was judged twice by the rater "
-                f"{list(raters)[rater_at]!r}"
+                f"the unit {list(units)[first]!r} was judged twice by the rater "
+                f"{list(raters)[by]!r}"
             )
-        column = np.empty((len(values), 1), dtype=object)
-        column[:, 0] = values
+        column = as_column(values)
         scale, ordered = resolved(categories, column)
         encoded = digits_of(column, scale)[:, 0]
         digits = np.zeros((len(units), len(raters)), dtype=encoded.dtype)
-        digits[at[:, 0], at[:, 1]] = encoded
+        digits[unit_at, rater_at] = encoded
         of_units, cluster_names = _clusters_of(units, clusters)
         ratings = cls(
             scale,

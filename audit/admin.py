@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
-from audit.models import AgreementReport, Check, Decision, Review, Sample
+from audit.models import AgreementReport, Check, Decision, Review, Rubric, Sample
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[models.Model]
@@ -25,6 +25,14 @@ class _ReadOnly(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
+
+
+@admin.register(Rubric)
+class RubricAdmin(_ReadOnly):
+    """Rubrics of projects, and which was chosen when."""
+
+    list_display = ["pk", "project", "name", "title", "created_by", "created_at", "chosen_at"]
+    list_select_related = ["project", "created_by"]
 
 
 @admin.register(Review)

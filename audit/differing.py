@@ -217,14 +217,16 @@ def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state:
     grouped = (
         rows.order_by()
         .values("narrative_id", "candidate_id")
-        .annotate(people=Count("pk"), low=Min("relevance"), high=Max("relevance"), since=Max("at"))
+        .annotate(
+            people=Count("annotator"), low=Min("relevance"), high=Max("relevance"), since=Max("at")
+        )
         .annotate(distance=F("high") - F("low"))
         .filter(distance__gt=0)
     )
     if reader.project.consensus == Project.Consensus.MAJORITY:
         # No grade has more than half. A count for each grade costs one walk through the rows, a
         # subquery for each candidate would cost ten times as much.
-        grouped = _no_majority(grouped, "relevance", reader.grades)
+        grouped = _no_majority(grouped, reader.grades)
     if wanted.people is not None and not in_any_state:
         grouped = _apart(grouped, "relevance", "annotator", wanted.people)
     if not in_any_state:
@@ -433,9 +435,10 @@ _SOURCES: Mapping[Kind, Callable[[Reader, Wanted, Thing | None, bool], Source]] 
 # --- what several of them need --------------------------------------------------------------------
 
 
-def _no_majority(grouped: Any, field: str, answers: list[int]) -> Any:
-    for answer in answers:
-        grouped = grouped.filter(people__gte=2 * Count("pk", filter=Q(**{field: answer})))
+def _no_majority(grouped: Any, grades: list[int]) -> Any:
+    for grade in grades:
+        saying_it = Count("annotator", filter=Q(relevance=grade))
+        grouped = grouped.filter(people__gte=2 * saying_it)
     return grouped
 
 
@@ -492,7 +495,7 @@ def _case(when: Q, then: Exists) -> Case:
 
 
 def _count_of(person: str, member: Membership) -> Count:
-    return Count("pk", filter=Q(**{person: member.pk}))
+    return Count(person, filter=Q(**{person: member.pk}))
 
 
 def _of_pairs(pairs: list[int]) -> QuerySet[Narrative, Any]:

@@ -52,6 +52,8 @@ __all__ = [
 ]
 
 PAGE_SIZE = 50
+# Narratives in which the next one is looked for before all are.
+_NEAR = 5
 # Databases count rows in 64 bits.
 _TOO_LARGE = 2**63
 
@@ -183,14 +185,16 @@ def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
 
 
 def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
-    """The next one of the same kind that is as far apart: nothing else comes before it, and the
-    database stops at the first that it finds. None where there may be another one.
+    """The next one of the same kind that is as far apart, under this narrative or the few that
+    follow: nothing else comes before it, and little is read. None where there may be another one.
     """
     if key.kind not in wanted.kinds or wanted.settled or wanted.order is Order.AGE:
         return None
     of = source(key.kind, reader, wanted)
+    narratives = reader.narratives(wanted, None).filter(pk__gte=key.narrative).order_by("pk")
+    near = {f"{of.ids[0]}__in": list(narratives.values_list("pk", flat=True)[:_NEAR])}
     alike = {name.lstrip("-"): getattr(key, name.lstrip("-")) for name in _main(wanted)}
-    rows = of.rows.filter(_after(of, key)).filter(**alike).order_by(*of.ids)
+    rows = of.rows.filter(_after(of, key), **near).filter(**alike).order_by(*of.ids)
     found = rows.values_list("effect", "distance", "since", *of.ids)[:1]
     return next((_key(of, *row) for row in found), None)
 

@@ -49,6 +49,8 @@ COEFFICIENTS: dict[str, str] = {
 # The one that stands first: it takes any number of people, missing answers and the scale.
 HEADLINE = "alpha_ordinal"
 
+# The mean over all pairs of raters, where there are more than two.
+_OVER_PAIRS = {"cohen", "cohen_linear", "cohen_quadratic", "scott"}
 # Resampling fewer queries than this says more about which they are than about the coefficient.
 FEWEST_QUERIES = 10
 
@@ -286,7 +288,8 @@ class Measure:
         )
         ratings = ratings_of(patterns, who, self._scale)
         found = {
-            key: ready_for_json(of(ratings, **self._how)) for key, of in coefficients().items()
+            key: ready_for_json(of(ratings, **self._how_for(key, who, clusters)))
+            for key, of in coefficients().items()
         }
         if clusters is not None and len(clusters) >= FEWEST_QUERIES:
             clustered = ratings_of(patterns, who, self._scale, clusters)
@@ -305,6 +308,17 @@ class Measure:
             "coefficients": found,
             **(self._of_two(patterns, who) if len(raters) == 2 else {}),
         }
+
+    def _how_for(
+        self, key: str, who: Sequence[int], clusters: Mapping[str, Patterns] | None
+    ) -> dict[str, Any]:
+        """How a coefficient gets its interval. Resampling the kappas of all pairs of many raters
+        takes longer than everything else; in splits, of which there may be hundreds, their
+        variance is linearised instead, and the interval's note says so.
+        """
+        if key in _OVER_PAIRS and len(who) > 2 and clusters is None:
+            return {**self._how, "interval": "analytic"}
+        return self._how
 
     def _of_two(self, patterns: Patterns, raters: Sequence[int]) -> dict[str, Any]:
         """What only two raters have: how their values meet, and how unequally they call documents

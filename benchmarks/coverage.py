@@ -1,6 +1,6 @@
 """How often the 95 % intervals of `agreement` hold the true value, by simulation.
 
-    python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200 500] [--resamples 1000]
+    python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200] [--resamples 1000]
                                   [--settings 0 1 2 3 4 5 6 7 8]
 
 Simulates raters who know the truth of a unit with some probability and otherwise draw from the
@@ -81,7 +81,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sets", type=int, default=2_000)
-    parser.add_argument("--units", type=int, nargs="+", default=[20, 50, 100, 200, 500])
+    parser.add_argument("--units", type=int, nargs="+", default=[20, 50, 100, 200])
     parser.add_argument("--resamples", type=int, default=1_000)
     parser.add_argument("--settings", type=int, nargs="+", default=list(range(len(SETTINGS))))
     options = parser.parse_args()

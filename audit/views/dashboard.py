@@ -52,6 +52,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     """Show how much people agree, and where what they differ on concentrates."""
     member = access.lead(request.user, slug)
     found = differences(member)
+    # Figures over the whole project tell what others said where this lead has yet to answer.
     blind = must_answer_first(member)
     reports = AgreementReport.objects.of("").computed().filter(project=member.project)
     report = None if blind else reports.first()
@@ -60,7 +61,6 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
         request,
         "audit/differences.html",
         {
-            "blind": BLIND if blind else "",
             "project": member.project,
             "member": member,
             "section": "dashboard",
@@ -69,6 +69,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "found": found,
             "lists": _lists(member, found),
             "grid": _grid(found.meetings),
+            "blind": BLIND if blind else "",
             "report": report,
             "come_since": report is not None and figures is not None and any(since(report)),
             "headline_words": COEFFICIENTS[HEADLINE],

@@ -8,7 +8,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from irrCAC.raw import CAC
@@ -136,6 +136,7 @@ def irrcac(table: np.ndarray, method: str, weights: str = "identity") -> dict[st
 @pytest.mark.parametrize("weights", ["identity", "linear", "quadratic"])
 @pytest.mark.parametrize(("ours", "method"), [(gwet_ac, "gwet"), (fleiss_kappa, "fleiss")])
 @given(table=tables_with_gaps)
+@settings(max_examples=30)
 def test_pooled_coefficients_are_those_of_irrcac_with_missing_ratings(ours, method, weights, table):
     # irrCAC keeps single ratings in the shares, and breaks on units without any.
     table = table[~np.isnan(table).all(axis=1)]
@@ -151,6 +152,7 @@ def test_pooled_coefficients_are_those_of_irrcac_with_missing_ratings(ours, meth
 
 
 @given(table=complete_tables)
+@settings(max_examples=30)
 def test_pi_of_two_and_percent_agreement_are_those_of_irrcac(table):
     two = table[:, :2]
     ours = scott_pi(two, categories=range(4)).value

@@ -69,3 +69,13 @@ def test_all_criteria_together_have_every_rating(rated):
     assert everything["coefficients"]["fleiss"]["value"] == pytest.approx(
         fleiss_kappa(list(rated.said.values()), categories=[0, 1]).value, abs=1e-12
     )
+
+
+def test_the_mean_over_pairs_of_many_has_an_interval_by_its_variance_in_a_split(rated):
+    found = agreement_of(rated.project, seed=1, resamples=200)["reviews"]["criteria"]["natural"]
+
+    cohen, fleiss = found["coefficients"]["cohen"], found["coefficients"]["fleiss"]
+    assert cohen["interval_note"].startswith("95 % interval from the linearised variance")
+    assert "bootstrap" in fleiss["interval_note"]
+    low, high = cohen["interval"]
+    assert low < cohen["value"] < high

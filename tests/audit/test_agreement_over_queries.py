@@ -40,6 +40,7 @@ def test_it_is_that_of_the_package_over_clusters(scene):
     )
 
     alpha = found["alpha_ordinal"]
+    assert clustered.interval is not None
     assert alpha["interval_over_queries"] == pytest.approx(list(clustered.interval))
     assert "over 12 queries" in alpha["interval_over_queries_note"]
     # What resembles each other tells less: the interval is wider.

@@ -29,7 +29,7 @@ def item(sample, doc_id):
 
 def listed(scene, **wanted):
     found = page(scene.carla, Wanted(kind=Kind.CHECK, **wanted), after=None, size=20)
-    rows = [(one.candidate.document.doc_id, one.distance) for one in found.items]
+    rows = [(one.candidate.document.doc_id, one.distance) for one in found.items if one.candidate]
     return sorted(rows)
 
 

@@ -281,6 +281,21 @@ def test_agreement_is_drawn_from_the_newest_report_least_first(tides, client):
     assert not page.context["come_since"]
 
 
+def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client):
+    report = AgreementReport.objects.create(project=tides.project, resamples=100)
+    compute_agreement(report, Progress())
+    AgreementReport.objects.update(state="done", finished_at=report.requested_at)
+    Project.objects.update(overlap_judge=3)
+    tides.carla.project.refresh_from_db()
+    seats.take(pair=tides.under["301"].pair, task=Assignment.Task.JUDGE, by=tides.carla)
+    client.force_login(tides.carla.user)
+
+    page = client.get(tides.url)
+
+    assert (page.context["charts"], page.context["report"]) == ([], None)
+    assert "agreement would tell you what others said" in page.content.decode()
+
+
 def test_of_many_lines_the_first_are_drawn_and_the_rest_is_counted(tides, client, monkeypatch):
     monkeypatch.setattr("audit.views.dashboard.DRAWN", 1)
     report = AgreementReport.objects.create(project=tides.project, resamples=100)
