@@ -456,3 +456,20 @@ def test_a_stranger_finds_nothing_and_an_annotator_is_refused(reviewed, client):
             assert client.post(page, sent).status_code == status
 
     assert (list(Adjudication.objects.values()), list(Decision.objects.values())) == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("", "2 open"),
+        ("?kind=review", "0 open"),
+        ("?state=settled", "0 settled"),
+        ("?state=waiting", "0 waiting for an annotator"),
+    ],
+)
+def test_a_page_asks_how_many_there_are_once_it_stands(led, client, asked, words):
+    page = client.get(led.url + asked)
+
+    count = page.context["count_url"]
+    assert f'hx-get="{count.replace("&", "&amp;")}"' in text(page)
+    assert text(client.get(count)) == words
