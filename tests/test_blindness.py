@@ -86,6 +86,9 @@ HOW_FAR = {
     *("audit:check", "audit:sample", "audit:checking"),
 }
 HOW_FAR_FOR_LEADS = {
+    # How many judgments could be asked for again, and what is counted of every pair and category.
+    *("annotate:guideline_looks", "audit:differences", "audit:collection", "audit:rubric"),
+    "audit:agreement_reports",
     *("annotate:home", "annotate:progress", "annotate:person"),
     # That there are judgments, so that grades cannot be taken away; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
@@ -406,6 +409,21 @@ def test_that_others_have_spoken_is_told_only_where_progress_is_counted(stage, n
         routes = {resolve(urlsplit(url).path).view_name for url in urls}
         assert routes <= (HOW_FAR if twice else HOW_FAR | HOW_FAR_FOR_LEADS), name
         assert "annotate:project" in routes
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/projects/tides/agreement/",
+        "/projects/tides/differences/",
+        "/projects/tides/guidelines/1/looks/?grade=0",
+        "/projects/tides/guidelines/1/looks/?among=differing",
+    ],
+)
+def test_a_lead_with_open_seats_is_told_why_figures_are_missing(stage, url):
+    page = signed_in(stage.gina).get(url).content.decode()
+
+    assert "You have judging or reviewing left in this project" in page
 
 
 def test_who_is_not_blind_reads_every_word_so_the_walk_would_find_it(stage):

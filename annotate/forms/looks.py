@@ -9,7 +9,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.looking_again import MAX_WORDS, Which
-from annotate.models import Project, Query
+from annotate.actions.seats import must_answer_first
+from annotate.models import Membership, Query
+
+BLIND = _lazy(
+    "You have judging or reviewing left in this project, and this would tell you what others said. "
+    "Leave it open, or finish first."
+)
 
 
 class WhichForm(forms.Form):
@@ -29,12 +35,12 @@ class WhichForm(forms.Form):
         required=False,
     )
 
-    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._project = project
+        self._member = member
         self.fields["grade"].choices = [  # type: ignore[attr-defined]
             ("", _("Any grade")),
-            *((one.value, str(one)) for one in project.grades.order_by("value")),
+            *((one.value, str(one)) for one in member.project.grades.order_by("value")),
         ]
 
     def clean_query(self) -> int | None:
@@ -43,7 +49,7 @@ class WhichForm(forms.Form):
         if not query_id:
             return None
         key = (
-            Query.objects.filter(project=self._project, query_id=query_id)
+            Query.objects.filter(project=self._member.project_id, query_id=query_id)
             .values_list("pk", flat=True)
             .first()
         )
@@ -52,6 +58,14 @@ class WhichForm(forms.Form):
                 _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
             )
         return int(key)
+
+    def clean(self) -> dict[str, Any]:
+        """Tell a lead who is still blind nothing by counting what was answered in which way."""
+        given = super().clean() or self.cleaned_data
+        asks = given.get("grade") is not None or given.get("among") == "differing"
+        if asks and must_answer_first(self._member):
+            self.add_error("among" if given.get("among") == "differing" else "grade", BLIND)
+        return given
 
     def which(self) -> Which:
         """Return what is meant; the form is valid."""

@@ -79,7 +79,7 @@ def looks(request: PageRequest, slug: str, version: int) -> HttpResponse:
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
     in_force = Guideline.objects.latest_of(member.project) == guideline
-    which = WhichForm(member.project, request.GET)
+    which = WhichForm(member, request.GET)
     form = LooksForm(
         request.POST or None,
         initial={"words": _("The guidelines have changed. Judge this once more by the new ones.")},

@@ -160,6 +160,8 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         "section": "agreement",
         "place": "reports",
         "rows": rows,
+        # The sum of what was counted tells by itself whether it is what one guesses.
+        "blind": blind,
         "first_url": here if before else "",
         "next_url": f"{here}?before={found[PAGE_SIZE - 1].pk}" if more else "",
         "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
