@@ -25,6 +25,7 @@ GROUPS = {
     "Instruction pairs": {
         "pairs": "in all",
         "pairs_written": "in the changed qrels",
+        "pairs_claimed": "in the claimed qrels",
     },
     "Documents under the altered narratives": {
         "judged": "judged",
@@ -39,6 +40,17 @@ GROUPS = {
         "changed": "documents in all",
         "dropped": "relevant before, not now",
         "grew": "relevant now, not before",
+    },
+    "Claimed labels": {
+        "claims": "in the claimed qrels",
+        "claims_unchecked": "not checked, the claim stands",
+        "claims_checked": "checked",
+        "claims_corrected": "of these corrected",
+        "claims_open": "check not over, the claim stands",
+        "claims_unjudgeable": "nobody could judge, the claim stands",
+        "claims_judged": "judged by people, which stands",
+        "claims_disputed": "disputed by people, the claim stands",
+        "claims_set_aside": "in pairs that are left out",
     },
     "Records": {
         "judgments": "judgments",
@@ -70,6 +82,8 @@ FIGURES = {
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
     "changed": "with another relevance",
+    "claims": "claimed labels",
+    "claims_corrected": "claims corrected",
     "judgments": "judgments",
     "adjudications": "settling decisions",
     "reviews": "reviews",
@@ -86,8 +100,9 @@ class Rule(TypedDict):
 class PairFacts(TypedDict):
     """One pair: which words were judged, and what came of it.
 
-    `left_out` says why a pair is not in the changed qrels, and is empty for one that is. `counts`
-    has the keys of COUNTS that are about one pair.
+    `left_out` says why a pair is not in the changed qrels, and is empty for one that is. `claimed`
+    is "yes" for one in the claimed qrels, and says of any other why it is not. `counts` has the
+    keys of COUNTS that are about one pair.
     """
 
     pair_id: str
@@ -95,6 +110,7 @@ class PairFacts(TypedDict):
     category: str
     versions: dict[str, int]
     left_out: str
+    claimed: str
     counts: dict[str, int]
 
 
@@ -110,6 +126,7 @@ def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
             if side in pair.versions
         },
         left_out=pair.left_out,
+        claimed=pair.claimed,
         counts=counts,
     )
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from annotate.models import Project
+from annotate.models import Membership, Project
 from annotate.pure.consensus import RULES
 from exporters.manifest import PairFacts, Rule
+from exporters.selection import CLAIMED
 
 
-def trec_rules(project: Project) -> list[Rule]:
-    """Return the rules by which judgments became relevance."""
+def trec_rules(project: Project, raters: Sequence[Membership] = ()) -> list[Rule]:
+    """Return the rules by which judgments became relevance; `raters`: machines that claim."""
     if project.judge_scope == Project.Scope.RELEVANT:
         scope = (
             f"Judges see the documents with an earlier relevance of at least "
@@ -32,7 +33,8 @@ def trec_rules(project: Project) -> list[Rule]:
         Rule(
             about="Who counts",
             says="People, with what they said under the narrative in force. Judgments of machines "
-            "and those under older narratives have no part in any relevance.",
+            "and those under older narratives have no part in any relevance"
+            + (", but for the claimed labels." if raters else "."),
         ),
         Rule(about="Scope", says=scope),
         Rule(
@@ -46,6 +48,28 @@ def trec_rules(project: Project) -> list[Rule]:
             about="Ids",
             says="The changed qrels and topics carry the ids of pairs; pairs.tsv says which query "
             "each belongs to.",
+        ),
+        *(_claimed_rules(raters) if raters else ()),
+    ]
+
+
+def _claimed_rules(raters: Sequence[Membership]) -> list[Rule]:
+    names = ", ".join(f"“{rater.name}”" for rater in raters)
+    files = "qrels.claimed.txt has" if len(raters) == 1 else "A file for each has"
+    return [
+        Rule(
+            about="Claimed labels",
+            says=f"{files} what {names} said under altered narratives in force, a line for each "
+            "document of which something is claimed, zeros as well. Where people judged the "
+            "document, the relevance they come to stands; else where a check of the label is over, "
+            "its outcome, of the last sample that has one; else the claim, also where a check is "
+            "open, where nobody could judge it, and where people's judgments are disputed.",
+        ),
+        Rule(
+            about="Accepted",
+            says="Where instructions were reviewed or decided on, only those accepted, in the "
+            "version in force, have a part in the claimed files; where none was, all that are "
+            "not removed or sent back. The column claimed of pairs.tsv says which, and why not.",
         ),
     ]
 
@@ -66,7 +90,7 @@ def about_trec(
     original narratives. `texts`: how many documents are written with what is known of them.
     """
     written = [facts for facts in pairs if not facts["left_out"]]
-    said = [*_about_pairs(pairs), *_about_judgments(counts, asked)]
+    said = [*_about_pairs(pairs), *_about_claims(counts, pairs), *_about_judgments(counts, asked)]
     if any(map(_spoken_of, written)) and not counts["grew"]:
         said.append("The relevant set only shrinks: no document became relevant.")
     for side, states in elsewhere.items():
@@ -177,6 +201,32 @@ def _about_pairs(pairs: list[PairFacts]) -> list[str]:
     return said
 
 
+def _about_claims(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str]:
+    if "claims" not in counts:
+        return []
+    labels = _amount(counts["claims"], "claimed label")
+    of_pairs = _amount(counts["pairs_claimed"], "pair")
+    checked, corrected, judged = (
+        f"{counts[f'claims_{key}']:,} {words}"
+        for key, words in (
+            ("checked", "checked"),
+            ("corrected", "of these corrected"),
+            ("judged", "judged by people instead"),
+        )
+    )
+    said = [f"{labels} of {of_pairs}: {checked}, {corrected}; {judged}."]
+    why = Counter(facts["claimed"] for facts in pairs)
+    del why[CLAIMED]
+    if why:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
+        left_out = _amount(why.total(), "pair is", "pairs are")
+        said.append(f"{left_out} left out of the claimed files: {reasons}.")
+    if n := counts["claims_set_aside"]:
+        aside = _amount(n, "claimed label belongs", "claimed labels belong")
+        said.append(f"{aside} to pairs that are left out of the claimed files.")
+    return said
+
+
 def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
     said = []
     if n := counts["disputed"]:
@@ -199,7 +249,8 @@ def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
         said.append(f"{aside} to pairs that are left out.")
     if n := counts["judgments_by_machines"]:
         machines = _amount(n, "judgment was", "judgments were")
-        said.append(f"{machines} made by machines and not counted.")
+        where = " in the changed qrels" if "claims" in counts else ""
+        said.append(f"{machines} made by machines and not counted{where}.")
     return said
 
 

@@ -52,6 +52,9 @@ def preview(by: Membership) -> Preview:
         (_("reviews"), Review.objects.submitted().filter(**of_project).count()),
         (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
     ]
+    if any(pair.claims for pair in pairs):
+        claimed = sum(pair.claims for pair in selection.claimed(pairs))
+        counts.append((_("claimed labels of accepted instructions"), claimed))
     version = guideline.version if guideline else None
     return Preview(counts, version, _warnings(by, pairs, written, version))
 

@@ -7,7 +7,7 @@ batch of queries or pairs at a time through a cursor, so that memory does not gr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby, starmap
@@ -64,6 +64,9 @@ TEXTS = 100
 # Judgments whose verdicts are fetched at once.
 VERDICTS = 500
 
+# What a pair says whose claimed labels have a place in the claimed qrels.
+CLAIMED = "yes"
+
 T = TypeVar("T")
 
 
@@ -87,8 +90,12 @@ class Pair(NamedTuple):
     """An instruction pair with the versions in force, by side.
 
     `left_out` says in a word why it has no place in the changed qrels ("removed", "sent back",
-    "not written", "not judged"); it is empty for a pair that has one. Without a judgment a pair
-    would stand there with the zeros it came with alone, and pull every score down.
+    "not written", "claimed only", "not judged"); it is empty for a pair that has one. Without a
+    judgment a pair would stand there with the zeros it came with alone, and pull every score down.
+
+    `claims`: how many labels machines claim under its altered narrative in force. `claimed` says
+    whether they have a place in the claimed qrels (CLAIMED), or why not ("removed", "sent back",
+    "not accepted", "not claimed").
     """
 
     pk: int
@@ -98,6 +105,8 @@ class Pair(NamedTuple):
     origin: str
     versions: dict[str, Version]
     left_out: str
+    claims: int
+    claimed: str
 
 
 class Standing(NamedTuple):
@@ -134,21 +143,28 @@ def pairs(project: Project) -> list[Pair]:
         if side == Narrative.Side.ALTERED:
             written_at[pair] = at
     judged = _judged(project)
+    claims = _claims(project)
+    acceptance = _acceptance(project)
     rows = InstructionPair.objects.filter(project=project).order_by(bytewise("pair_id"))
-    return [
-        Pair(
-            pk,
-            pair_id,
-            of_queries[query],
-            category,
-            origin,
-            in_force.get(pk, {}),
-            _left_out(removed_at, sent_back_at, written_at.get(pk), pk in judged),
+    found = []
+    for pk, pair_id, query, category, origin, removed_at, sent_back_at in walk(
+        rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
+    ):
+        claimed = "not claimed"
+        left_out = _left_out(removed_at, sent_back_at, written_at.get(pk))
+        if pk in claims:
+            claimed = left_out or acceptance(pk) or CLAIMED
+        if not left_out and pk not in judged:
+            left_out = "claimed only" if claimed == CLAIMED else "not judged"
+        found.append(
+            Pair(
+                *(pk, pair_id, of_queries[query], category, origin, in_force.get(pk, {})),
+                left_out=left_out,
+                claims=claims.get(pk, 0),
+                claimed=claimed,
+            )
         )
-        for pk, pair_id, query, category, origin, removed_at, sent_back_at in walk(
-            rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
-        )
-    ]
+    return found
 
 
 def _judged(project: Project) -> set[int]:
@@ -164,19 +180,52 @@ def _judged(project: Project) -> set[int]:
     }
 
 
+def _claims(project: Project) -> dict[int, int]:
+    """How many labels machines claim under each pair's altered narrative in force."""
+    altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
+    rows = Judgment.objects.current().filter(
+        annotator__is_machine=True, narrative__in=altered.current()
+    )
+    of_pair = rows.order_by().values("narrative__pair")
+    return dict(walk(of_pair.annotate(n=Count("pk")), "narrative__pair", "n"))
+
+
+def _acceptance(project: Project) -> Callable[[int], str]:
+    """Return what says of a pair why its altered narrative in force is not accepted, or "".
+
+    Where nobody has reviewed or decided anything yet, none needs to be.
+    """
+    of_project = {"narrative__pair__project": project}
+    if not (
+        Review.objects.submitted().filter(**of_project).exists()
+        or Decision.objects.filter(**of_project).exists()
+    ):
+        return lambda pair: ""
+    altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
+    standing = Decision.objects.current().filter(narrative__in=altered.current())
+    outcomes = dict(walk(standing, "narrative__pair", "outcome"))
+    return lambda pair: _DECIDED[outcomes.get(pair)]
+
+
+_DECIDED = {
+    Decision.Outcome.ACCEPTED: "",
+    Decision.Outcome.REVISE: "sent back",
+    Decision.Outcome.REMOVED: "removed",
+    None: "not accepted",
+}
+
+
 def _left_out(
-    removed_at: datetime | None,
-    sent_back_at: datetime | None,
-    written_at: datetime | None,
-    judged: bool,
+    removed_at: datetime | None, sent_back_at: datetime | None, written_at: datetime | None
 ) -> str:
+    """Why a pair has no place in any qrels under its altered narrative, or ""."""
     if removed_at is not None:
         return "removed"
     if written_at is None:
         return "not written"
     if sent_back_at is not None and sent_back_at > written_at:
         return "sent back"
-    return "" if judged else "not judged"
+    return ""
 
 
 def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
@@ -246,7 +295,7 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
     narrative's judgments with its own query's candidates cannot be said through the models, and
     to ask for each pool by itself would take longer than to walk it.
     """
-    of_people = f"j.annotator_id NOT IN ({_marks(machines)})" if machines else "1 = 1"
+    of_people = f"j.annotator_id NOT IN ({marks(machines)})" if machines else "1 = 1"
     statement = f"""
         SELECT n.id, c.id, d.doc_id, d.id, c.prior_relevance, j.relevance, a.relevance
         FROM annotate_narrative n
@@ -257,8 +306,8 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
             AND j.superseded_at IS NULL AND {of_people}
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL
-        WHERE n.id IN ({_marks(narratives)})
-        ORDER BY p.pair_id COLLATE "{_bytes()}", d.doc_id COLLATE "{_bytes()}"
+        WHERE n.id IN ({marks(narratives)})
+        ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (nothing but marks and a constant is put in)
     with connection.chunked_cursor() as cursor:
         cursor.execute(statement, [*machines, *narratives])
@@ -558,6 +607,11 @@ def written(of: Iterable[Pair], side: str) -> list[Pair]:
     return [pair for pair in of if side in pair.versions and pair.left_out != "removed"]
 
 
+def claimed(of: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs whose claimed labels are written."""
+    return [pair for pair in of if pair.claimed == CLAIMED]
+
+
 class Tally(NamedTuple):
     """Judgments that stand, by what becomes of them in the qrels.
 
@@ -632,14 +686,16 @@ def _reviewed_order(who: str) -> list[Any]:
 
 def bytewise(field: str) -> Collate:
     """Order by the bytes of a text, whatever language the database sorts in."""
-    return Collate(field, _bytes())
+    return Collate(field, byte_order())
 
 
-def _bytes() -> str:
+def byte_order() -> str:
+    """The database's name of the order of bytes, for SQL."""
     return "C" if connection.vendor == "postgresql" else "BINARY"
 
 
-def _marks(values: Sequence[object]) -> str:
+def marks(values: Sequence[object]) -> str:
+    """A mark for each value, for a list in SQL."""
     return ", ".join(["%s"] * len(values))
 
 

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from shutil import copyfileobj
 from typing import IO
 
-from annotate.models import Candidate, Narrative, Project, Run
+from annotate.models import Candidate, Membership, Narrative, Project, Run
 from annotate.pure.consensus import State
-from exporters import notes, selection
+from exporters import claimed, notes, selection
 from exporters.files import BUFFER, Writer
 from exporters.manifest import Manifest, compose, facts_of
 from exporters.progress import Report, reported
@@ -28,9 +28,11 @@ REVERSED = Narrative.Side.REVERSED
 def size(project: Project) -> int:
     """Return how many documents `write` walks, for a progress bar."""
     sizes = selection.pool_sizes(project)
-    pools = selection.written(selection.pairs(project), ALTERED)
+    pairs = selection.pairs(project)
+    pools = selection.written(pairs, ALTERED)
+    claims = sum(pair.claims for pair in selection.claimed(pairs))
     prior = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
-    return prior.count() + sum(sizes.get(pair.query.pk, 0) for pair in pools)
+    return prior.count() + claims + sum(sizes.get(pair.query.pk, 0) for pair in pools)
 
 
 def write(project: Project, into: Writer, report: Report) -> Manifest:
@@ -58,6 +60,9 @@ class _Export:
         # Candidates of other sides than the altered one, by side and state.
         self.elsewhere: dict[str, dict[str, int]] = {}
         self.changed_documents: set[int] = set()
+        self.raters: list[Membership] = claimed.raters(project)
+        # Claimed labels by what they are counted as.
+        self.claims: dict[str, int] = dict.fromkeys((*claimed.COUNTS, _CORRECTED), 0)
 
     def write(self) -> Manifest:
         into = self.into
@@ -92,6 +97,8 @@ class _Export:
                     with into.file(name, holds) as stream:
                         write_qrels(self._other(side), stream)
         self._write_topics()
+        if self.raters:
+            self._write_claimed()
         with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
             self._write_pairs(stream)
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
@@ -201,8 +208,25 @@ class _Export:
             with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
                 write_topics(selection.pair_topics(of, REVERSED), stream)
 
+    def _write_claimed(self) -> None:
+        """Write a file for each machine that claims labels, and the narratives they are under."""
+        of = selection.claimed(self.pairs)
+        for name, rater in claimed.file_names(self.raters):
+            holds = f"What {rater.name} claims under accepted instructions, with what people found."
+            with self.into.file(name, holds) as stream:
+                write_qrels(self._labels(of, rater), stream)
+        holds = "The altered narratives of claimed labels, one a pair."
+        with self.into.file("topics.claimed.txt", holds) as stream:
+            write_topics(selection.pair_topics(of, ALTERED), stream)
+
+    def _labels(self, of: list[Pair], rater: Membership) -> Iterator[Qrel]:
+        for label in reported(claimed.labels(self.project, of, rater), self.report):
+            self.claims[label.counts_as] += 1
+            self.claims[_CORRECTED] += label.corrected
+            yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
+
     def _write_pairs(self, stream: IO[bytes]) -> None:
-        _line(stream, "pair_id", "query_id", "category", "origin", "left_out")
+        _line(stream, "pair_id", "query_id", "category", "origin", "left_out", "claimed")
         for pair in self.pairs:
             _line(
                 stream,
@@ -211,6 +235,7 @@ class _Export:
                 " ".join(pair.category.split()),
                 pair.origin,
                 pair.left_out,
+                pair.claimed,
             )
 
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
@@ -229,11 +254,13 @@ class _Export:
             "judgments_set_aside": self.tally.set_aside,
             "judgments_by_machines": self.tally.machines,
         }
+        if self.raters:
+            counts |= self._of_claims()
         return compose(
             project=self.project,
             format_name=FORMAT,
             counts=counts,
-            rules=notes.trec_rules(self.project),
+            rules=notes.trec_rules(self.project, self.raters),
             warnings=notes.trec_warnings(counts, pairs),
             notes=notes.about_trec(
                 counts=counts,
@@ -247,6 +274,19 @@ class _Export:
             files=self.into.files,
         )
 
+    def _of_claims(self) -> dict[str, int]:
+        written = selection.claimed(self.pairs)
+        return {
+            "pairs_claimed": len(written),
+            "claims": sum(self.claims[key] for key in claimed.COUNTS),
+            **self.claims,
+            "claims_set_aside": sum(pair.claims for pair in self.pairs)
+            - sum(pair.claims for pair in written),
+        }
+
+
+# Of the checked labels, those whose check came to another relevance.
+_CORRECTED = "claims_corrected"
 
 _OF_A_PAIR = (
     "relevant_before",

@@ -25,6 +25,7 @@ def test_every_document_is_counted_once(tides, write):
         "prior_relevant": 7,
         "pairs": 4,
         "pairs_written": 2,
+        "pairs_claimed": 1,  # 302
         "judged": 3,  # 301: B, FT-10, é
         "settled": 1,  # 302: C
         "disputed": 1,  # 301: FT-9
@@ -35,6 +36,15 @@ def test_every_document_is_counted_once(tides, write):
         "changed": 2,  # 301: B, é
         "dropped": 2,
         "grew": 0,
+        "claims": 1,  # 302: D
+        "claims_unchecked": 1,
+        "claims_checked": 0,
+        "claims_corrected": 0,
+        "claims_open": 0,
+        "claims_unjudgeable": 0,
+        "claims_judged": 0,
+        "claims_disputed": 0,
+        "claims_set_aside": 0,
         "judgments_counted": 9,  # 301: 7, 302: 2
         "judgments_stale": 1,  # 301: ben under version 1
         "judgments_set_aside": 1,  # 303: removed
@@ -109,6 +119,8 @@ def test_what_is_left_out_is_said_in_words(tides, write):
 
     assert notes == [
         "2 pairs are left out of the changed files: 1 not written, 1 removed.",
+        "1 claimed label of 1 pair: 0 checked, 0 of these corrected; 0 judged by people instead.",
+        "3 pairs are left out of the claimed files: 3 not claimed.",
         "1 document is disputed and left out; see disputed.tsv.",
         "1 document is not judged and left out; see unjudged.tsv.",
         (
@@ -117,7 +129,7 @@ def test_what_is_left_out_is_said_in_words(tides, write):
         ),
         "1 judgment was made under an older version of a narrative and not counted.",
         "1 judgment belongs to pairs that are left out.",
-        "1 judgment was made by machines and not counted.",
+        "1 judgment was made by machines and not counted in the changed qrels.",
         "The relevant set only shrinks: no document became relevant.",
         (
             "documents.changed.jsonl holds texts of documents where they are known. Leave it out "

@@ -81,11 +81,11 @@ def test_pairs_are_listed_with_why_they_are_left_out(tides, write):
     files = write(tides.project)
 
     assert files["pairs.tsv"] == (
-        "pair_id\tquery_id\tcategory\torigin\tleft_out\n"
-        "301\t301\tS1\thuman\t\n"
-        "302\t302\t\tllm\t\n"
-        "303\t303\t\thuman\tremoved\n"
-        "304\t304\t\thuman\tnot written\n"
+        "pair_id\tquery_id\tcategory\torigin\tleft_out\tclaimed\n"
+        "301\t301\tS1\thuman\t\tnot claimed\n"
+        "302\t302\t\tllm\t\tyes\n"
+        "303\t303\t\thuman\tremoved\tnot claimed\n"
+        "304\t304\t\thuman\tnot written\tnot claimed\n"
     )
 
 
