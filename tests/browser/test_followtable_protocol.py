@@ -63,6 +63,32 @@ def industr(shared_data, tmp_path) -> Path:
     return archive
 
 
+def claims_of(archive: Path) -> dict[str, dict[str, int]]:
+    """What the file claims of every table in the pool of each instruction, by pair and table."""
+    with zipfile.ZipFile(archive) as files:
+        entries = json.loads(files.read("query_instruction.json"))
+        positions = json.loads(files.read("index_map.json"))
+    return {
+        f"{positions[str(place)]}_{number}": {
+            name.removesuffix(".txt"): int(name in out["instruction_positive"])
+            for name in out["all_tables"]
+        }
+        for place, one in enumerate(entries)
+        for number, out in enumerate(one["outs"])
+    }
+
+
+def labels_in(qrels: bytes) -> dict[str, dict[str, int]]:
+    """The labels of a file, by topic and table; none stands there twice."""
+    found: dict[str, dict[str, int]] = {}
+    for line in qrels.decode().splitlines():
+        topic, zero, doc_id, relevance = line.split(" ")
+        assert zero == "0"
+        assert doc_id not in found.setdefault(topic, {})
+        found[topic][doc_id] = int(relevance)
+    return found
+
+
 def hand_in(page: Page, kind: str, name: str, content: bytes) -> None:
     """Load a file through its page: look through it, then load it."""
     page.goto("/projects/tides/loads/")
@@ -259,3 +285,31 @@ def test_from_generated_instructions_to_a_release(
     qrels = written["qrels.original.txt"].decode().splitlines()
     # The tables that the first query's pool has beside its positives are explicit zeros.
     assert Counter(line.split()[3] for line in qrels) == {"1": 31, "0": 26}
+
+    # Claimed labels of the accepted, 35 tables of each of the first query's instructions, 22 of the
+    # other's; two were corrected, and on the third checkers and claim came to the same.
+    expected = claims_of(industr)
+    for pair_id, labels in expected.items():
+        labels |= {name: settled[key] for name in labels if (key := name + pair_id) in settled}
+    assert labels_in(written["qrels.claimed.txt"]) == expected
+    assert {pair_id: len(labels) for pair_id, labels in expected.items()} == {
+        "0_0": 35,
+        "0_1": 35,
+        "49_0": 22,
+        "49_1": 22,
+    }
+    assert written["topics.claimed.txt"].count(b"<top>") == 4
+    assert ANEW.encode() in written["topics.claimed.txt"]
+    assert written["qrels.changed.txt"] == b""
+    counts = json.loads(written["manifest.json"])["counts"]
+    assert (counts["claims"], counts["claims_checked"], counts["claims_corrected"]) == (114, 20, 2)
+    columns = [line.split("\t")[4:] for line in written["pairs.tsv"].decode().splitlines()[1:]]
+    assert columns == [["claimed only", "yes"]] * 4
+
+    # Whose decision was taken back is not accepted any more, and goes out of the next release.
+    release(carla, "v1.1")
+    files = zipfile.ZipFile(io.BytesIO(archive(carla, "v1.1", tmp_path)))
+    del expected["0_0"]
+    assert labels_in(files.read("qrels.claimed.txt")) == expected
+    carla.goto("/projects/tides/releases/v1.0/v1.1/")
+    expect(carla.get_by_text("claimed only")).to_be_visible()
