@@ -148,6 +148,8 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
             "scope": words(kept(report.scope)),
             "against": words(kept(report.against)) or _("the whole project"),
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
+            # The sum tells whether others have said anything new.
+            "sum": "" if blind else report.sha256,
             "headline": None if blind else report.everyone or report.reviewed or report.difference,
         }
         for report in found[:PAGE_SIZE]

@@ -9,6 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotate.actions import seats
+from annotate.models import Assignment
 from audit.actions import compute_agreement, request_agreement
 from audit.models import AgreementReport
 from audit.reliability import agreement_of
@@ -188,6 +190,19 @@ def test_reports_are_listed_the_newest_first_with_their_parts(led, client):
     assert "The whole project" in page
     assert "Failed" in page
     assert whole.figures["sha256"][:12] in page
+
+
+def test_who_has_yet_to_judge_sees_no_figure_and_no_sum_in_the_list(led, client):
+    shown = [computed(led).sha256[:12], '<td class="number">0.']
+    url = reverse("audit:agreement_reports", args=[led.project.slug])
+    before = text(client.get(url))
+    seats.take(pair=led.pair, task=Assignment.Task.JUDGE, by=led.carla)
+
+    page = text(client.get(url))
+
+    assert all(figure in before for figure in shown)
+    assert "The whole project" in page
+    assert not any(figure in page for figure in shown)
 
 
 def test_the_list_of_reports_comes_in_parts(led, client, django_assert_max_num_queries):
