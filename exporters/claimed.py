@@ -166,7 +166,7 @@ def _claims(
             AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
         WHERE m.annotator_id = %s AND m.superseded_at IS NULL
             AND m.narrative_id IN ({marks(narratives)})
-        ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}", j.relevance
+        ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
     """  # noqa: S608 (nothing but marks and a constant is put in)
     with connection.chunked_cursor() as cursor:
         cursor.execute(statement, [*machines, rater.pk, *narratives])
