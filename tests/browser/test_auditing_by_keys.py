@@ -165,7 +165,10 @@ def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
     ]
 
 
-def test_words_that_no_pause_has_sent_are_there_after_a_reload(tides, new_person):
+def test_words_that_no_pause_has_sent_are_there_after_a_reload(
+    tides, new_person, expected_complaints
+):
+    expected_complaints += ["net::ERR_INTERNET_DISCONNECTED"]
     page = new_person("ada")
     opens(page, "/projects/tides/reviews/")
     page.keyboard.press("3")
