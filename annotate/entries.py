@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,12 +57,12 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Further(Origin):
+class Further(Origin, ABC):
     """What a room above this one takes; it knows itself what to do."""
 
+    @abstractmethod
     def say(self, *, by: Membership, pair: InstructionPair) -> Taken:
         """Save it, or raise Refused or Http404. Once more changes nothing."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import re
 import stat
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -132,7 +133,7 @@ class Problems:
             raise error
 
 
-class Input:
+class Input(ABC):
     """What whoever loads the records may ask of a `Source` and a `Folder` alike."""
 
     name: str
@@ -149,21 +150,21 @@ class Input:
         return self._problems.count
 
     @property
+    @abstractmethod
     def place(self) -> tuple[str, int | None]:
         """File and line on which the last record began."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refuse(self, message: str, *, line: int | None = None, text: str | None = None) -> None:
         """Raise FormatError, or collect it, about the last line or record (or the given line)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def refuse_all(self, message: str) -> None:
         """Refuse the file or folder as a whole: no line, and nothing more is read."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of what is open."""
-        raise NotImplementedError
 
 
 class Readable(Protocol):

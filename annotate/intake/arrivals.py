@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import IO, Any, ClassVar, NamedTuple
@@ -166,7 +167,7 @@ class Intake:
             arrivals.close()
 
 
-class Arrivals:
+class Arrivals(ABC):
     """What a file brings of one kind of record, waiting until all of the file is read.
 
     `check` finds what is wrong between the lines, in the stages alone. `write` runs inside the one
@@ -188,9 +189,9 @@ class Arrivals:
         self.stages.append(made)
         return made
 
+    @abstractmethod
     def take(self, record: Any, place: int) -> None:
         """Put a record into its stage, or refuse it."""
-        raise NotImplementedError
 
     def query_ids(self) -> list[str]:
         """Return queries for the ids of all queries named, column query_id."""
@@ -200,14 +201,14 @@ class Arrivals:
         """Return queries for the ids of documents named and not brought, column doc_id."""
         return []
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027 (many have nothing to check)
         """Refuse what the lines say against each other."""
 
+    @abstractmethod
     def write(self) -> None:
         """Write the rows, and count the records that are new and changed."""
-        raise NotImplementedError
 
-    def failed(self) -> None:
+    def failed(self) -> None:  # noqa: B027 (many have nothing to put back)
         """Nothing was written after all."""
 
     def close(self) -> None:
