@@ -210,11 +210,15 @@ def in_force(project: Project) -> Any:
 
 
 def _of_anyone(project: Project, scope: Scope) -> JudgmentQuerySet:
-    found = Judgment.objects.filter(about(scope, "narrative__"), narrative__in=in_force(project))
-    if scope.people:
-        by = Q(annotator__name__in=scope.people) | Q(annotator__is_machine=True)
-        found = found.filter(by)
-    return found
+    return Judgment.objects.filter(said_by(scope), narrative__in=in_force(project))
+
+
+def said_by(scope: Scope) -> Q:
+    """The judgments that a scope is of: of its people, and of machines, which have a table."""
+    of_scope = about(scope, "narrative__")
+    if not scope.people:
+        return of_scope
+    return of_scope & (Q(annotator__name__in=scope.people) | Q(annotator__is_machine=True))
 
 
 def _standing(period: Period, *, blind: bool) -> Q:

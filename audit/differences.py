@@ -152,8 +152,7 @@ def _conditions(reader: Membership) -> list[Spot]:
         judgment__annotator__is_machine=False,
         judgment__narrative__in=_in_force(reader).values("pk"),
     )
-    seats = Assignment.objects.open().filter(task=Assignment.Task.JUDGE, member=reader)
-    if blind := list(seats.values_list("pair_id", flat=True)):
+    if blind := blind_pairs(reader):
         own = Judgment.objects.current().filter(
             narrative=OuterRef("judgment__narrative"),
             candidate=OuterRef("judgment__candidate"),

@@ -502,6 +502,17 @@ def _of_pairs(pairs: list[int]) -> QuerySet[Narrative, Any]:
     return Narrative.objects.filter(pair__in=pairs).values("pk")
 
 
+def not_before_judging(
+    rows: QuerySet[Any, Any], reader: Reader, pair: str, mine: QuerySet[Any, Any]
+) -> QuerySet[Any, Any]:
+    """Leave out what the reader still judges in a seat (of `pair`, a column) and has said nothing
+    of; `mine` is what they said of the same.
+    """
+    if not reader.to_judge:
+        return rows
+    return rows.filter(~Q(**{f"{pair}__in": reader.to_judge}) | Exists(mine))
+
+
 def _settled_rows(
     rows: QuerySet[Any, Any],
     reader: Reader,
@@ -512,9 +523,8 @@ def _settled_rows(
     prefix: str = "",
 ) -> QuerySet[Any, Any]:
     """Decisions that stand, with the moment of each; `said` is what people said of the same."""
-    if reader.to_judge:
-        mine = said.filter(**{f"{prefix}annotator": reader.member})
-        rows = rows.filter(~Q(**{f"{pair}__in": reader.to_judge}) | Exists(mine))
+    mine = said.filter(**{f"{prefix}annotator": reader.member})
+    rows = not_before_judging(rows, reader, pair, mine)
     if wanted.people is not None:
         first, second = (
             Subquery(said.filter(**{f"{prefix}annotator": one}).values(field)[:1])

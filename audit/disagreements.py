@@ -190,6 +190,9 @@ def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
     """
     if key.kind not in wanted.kinds or wanted.settled or wanted.order is Order.AGE:
         return None
+    if key.kind is Kind.CHECK:
+        # Claimed labels may be of older narratives as well.
+        return None
     of = source(key.kind, reader, wanted)
     narratives = reader.narratives(wanted, None).filter(pk__gte=key.narrative).order_by("pk")
     near = {f"{of.ids[0]}__in": list(narratives.values_list("pk", flat=True)[:_NEAR])}

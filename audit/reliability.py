@@ -21,7 +21,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotate.models import Flag, Judgment, Narrative, Project
-from audit.counting import Counts, Patterns, counts_of, in_force
+from audit.counting import Counts, Patterns, counts_of, in_force, said_by
 from audit.criteria import Criterion, Rubric
 from audit.models import AgreementReport, Review
 from audit.scopes import WHOLE, Scope, about, kept, periods_of
@@ -212,15 +212,16 @@ def since(report: AgreementReport) -> Since:
     seen, moment = figures["through"], datetime.fromisoformat(figures["computed_at"])
     scopes = [kept(report.scope), *([kept(report.against)] if report.compares else [])]
     judgments = Judgment.objects.filter(
-        reduce(or_, (_of_people(scope, "annotator") for scope in scopes)),
-        annotator__project=report.project_id,
+        reduce(or_, (said_by(scope) for scope in scopes)), annotator__project=report.project_id
     )
     reviews = Review.objects.filter(
         reduce(or_, (_of_people(scope, "auditor") for scope in scopes)),
         auditor__project=report.project_id,
+        auditor__is_machine=False,
     )
+    # A comparison is of people's judgments.
     if report.compares:
-        reviews = reviews.none()
+        judgments, reviews = judgments.of_people(), reviews.none()
     if scopes[0].criterion:
         judgments = judgments.none()
     come = judgments.filter(pk__gt=seen["judgment"])

@@ -7,7 +7,7 @@ report's row keeps. No statistics here, and no judgment is read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -88,10 +88,6 @@ class Scope:
     def __bool__(self) -> bool:
         """Whether it is a part, not the whole."""
         return self != Scope()
-
-    def with_query(self, query_id: str) -> Scope:
-        """The part of it that belongs to a query."""
-        return replace(self, query=query_id)
 
     @property
     def asked(self) -> dict[str, str]:

@@ -54,11 +54,14 @@ def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
             _("There is no taxonomy “%(name)s”. There are: %(known)s.")
             % {"name": name, "known": ", ".join(TAXONOMIES)}
         )
-    here = [
-        Kind(one.key, one.name, one.sentence)
-        for one in by.project.categories.order_by("place", "key")
-    ]
-    keys = {kind.key for kind in here}
-    return set_categories(
-        kinds=[*here, *(kind for kind in TAXONOMIES[name] if kind.key not in keys)], by=by
-    )
+    with transaction.atomic():
+        # What another lead saves meanwhile is read, or waits.
+        project = Project.objects.select_for_update().get(pk=by.project_id)
+        here = [
+            Kind(one.key, one.name, one.sentence)
+            for one in project.categories.order_by("place", "key")
+        ]
+        keys = {kind.key for kind in here}
+        return set_categories(
+            kinds=[*here, *(kind for kind in TAXONOMIES[name] if kind.key not in keys)], by=by
+        )

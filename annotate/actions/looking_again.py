@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db import connection, transaction
-from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
+from django.db import connection, models, transaction
+from django.db.models import Count, Exists, OuterRef, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -105,7 +106,7 @@ def ask(
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
         if not pool(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
-        _seat(pair, author, now)
+        seat = _seat(pair, author, now)
         if Judgment.objects.filter(pk=judgment.pk, superseded_at__isnull=False).exists():
             raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
         standing = LookAgain.objects.standing().filter(judgment=judgment).first()
@@ -114,7 +115,8 @@ def ask(
                 raise Refused(_("This was asked already. Take that back first, then ask anew."))
             return standing
         made = LookAgain.objects.create(judgment=judgment, words=words, by=by, at=now)
-        seats.end(pair=pair, task=Task.JUDGE, by=author, at=None)
+        # They have judged here, so it does not come back by itself.
+        seats.touch(seat, done=False, now=now)
     return made
 
 
@@ -201,17 +203,22 @@ def ask_older(
         for annotator, pair in touched:
             pairs.setdefault(annotator, []).append(pair)
         for annotator, theirs in pairs.items():
-            Assignment.objects.filter(
-                task=Task.JUDGE, member=annotator, pair__in=theirs, done_at__isnull=False
-            ).update(done_at=None)
+            # They have judged there, so no such seat comes back by itself.
+            begun = Coalesce("touched_at", Value(now, models.DateTimeField()))
+            Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
+                done_at=None, touched_at=begun
+            )
     return found.judgments
 
 
 def asked_for(guideline: Guideline) -> Asked:
     """Count what became of the judgments that were asked for again for this version."""
     wishes = LookAgain.objects.filter(guideline=guideline)
-    still_open, standing, every = wishes.open().count(), wishes.standing().count(), wishes.count()
-    return Asked(still_open, standing - still_open, every - standing)
+    return Asked(
+        _waiting(guideline).count(),
+        wishes.standing().filter(judgment__superseded_at__isnull=False).count(),
+        wishes.filter(withdrawn_at__isnull=False).count(),
+    )
 
 
 def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None = None) -> int:
@@ -220,13 +227,20 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
     with transaction.atomic():
         project = _led_project(by)
         _hold_seats(project)
-        wishes = LookAgain.objects.open().filter(guideline=guideline)
+        wishes = _waiting(guideline)
         concerned = list(
             wishes.order_by().values_list("judgment__narrative", "judgment__annotator").distinct()
         )
         taken_back = wishes.update(withdrawn_at=now, withdrawn_by=by)
         _end_finished(project, concerned, now)
     return taken_back
+
+
+def _waiting(guideline: Guideline) -> QuerySet[LookAgain]:
+    """What was asked for a version and can still be answered: a new narrative ends a wish."""
+    return LookAgain.objects.open().filter(
+        guideline=guideline, judgment__in=judgments_in_force(guideline.project)
+    )
 
 
 def _older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
@@ -287,18 +301,17 @@ def _led_project(by: Membership) -> Project:
     return project
 
 
-def _seat(pair: InstructionPair, author: Membership, now: datetime) -> None:
+def _seat(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
     """Lock the seat in which the document will come again; whoever has none is given one."""
-    if list(_seats_of(pair, [author.pk]).select_for_update()):
-        return
+    held = _seats_of(pair, [author.pk]).select_for_update().first()
+    if held is not None:
+        return held
     try:
-        taken = seats.take(pair=pair, task=Task.JUDGE, by=author, now=now)
+        return seats.take(pair=pair, task=Task.JUDGE, by=author, now=now)
     except Refused as refused:
         raise Refused(
             _("Whoever said this has no seat here, and none is free: it cannot come to them again.")
         ) from refused
-    # They have judged here, so it does not come back by itself.
-    seats.touch(taken, done=False, now=now)
 
 
 def _seats_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from annotate.actions.guidelines import Case, cases_waiting
 from annotate.models import (
     Adjudication,
-    Assignment,
     Candidate,
     Guideline,
     Judgment,
     Membership,
     Narrative,
 )
+from annotate.screens.progress import blind_pairs
 
 # So many cases stand beside the editor; of more, the newest.
 MOST = 30
@@ -91,11 +91,7 @@ def shown_cases(reader: Membership, cases: Sequence[Case]) -> list[ShownCase]:
         for decision in Adjudication.objects.current().filter(**where)
     }
     # Blind means blind: who judges here themselves answers first.
-    judging = set(
-        reader.assignments.open()
-        .filter(task=Assignment.Task.JUDGE)
-        .values_list("pair__pk", flat=True)
-    )
+    judging = blind_pairs(reader)
     shown = []
     for case in dict.fromkeys(cases):
         narrative, candidate = narratives.get(case[0]), candidates.get(case[1])

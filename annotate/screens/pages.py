@@ -24,7 +24,7 @@ class Page(Generic[Row]):
 
 def page_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[Row]:
     """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of primary keys."""
-    after, before = _key(asked, "after"), _key(asked, "before")
+    after, before = key(asked.get("after", "")), key(asked.get("before", ""))
     if before is not None:
         found = list(rows.filter(pk__lt=before).order_by("-pk")[: size + 1])
         more, found = len(found) > size, found[:size][::-1]
@@ -42,10 +42,9 @@ def page_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[R
     )
 
 
-def _key(asked: QueryDict, name: str) -> int | None:
-    """A key from the address; what is no number is as if it were not there."""
-    value = asked.get(name, "")
-    return int(value) if value.isdecimal() and len(value) < 19 else None
+def key(value: str) -> int | None:
+    """A key from an address or a form; None: it is none, and as if it were not there."""
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else None
 
 
 def _link(asked: QueryDict, name: str, key: int) -> str:

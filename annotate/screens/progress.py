@@ -338,18 +338,21 @@ def _repeats(
         return {}
     in_force = narratives_in_force(member.project).filter(pair__in=pairs)
     under = {narrative.pair_id: narrative for narrative in in_force}
-    judged = dict(
-        Repeat.objects.current()
-        .filter(annotator=member, narrative__in=under.values(), relevance__isnull=False)
+    said = {
+        pair: (answered, judged)
+        for pair, answered, judged in Repeat.objects.current()
+        .filter(annotator=member, narrative__in=under.values())
         .values_list("narrative__pair_id")
-        .annotate(n=Count("pk"))
-    )
+        .annotate(answered=Count("pk"), judged=Count("relevance"))
+    }
     found = {}
     for pair in pairs:
         if (narrative := under.get(pair.pk)) is not None:
             words = repeat_words(pair, narrative.side, narrative.version, member)
             planned = number(sizes.get(pair.query_id, 0), percent, chance(words))
-            found[pair.pk] = Share(judged.get(pair.pk, 0), planned)
+            answered, judged = said.get(pair.pk, (0, 0))
+            # What was answered stays, also where fewer are planned by now.
+            found[pair.pk] = Share(judged, max(planned, answered))
     return found
 
 

@@ -17,7 +17,6 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotate.actions.pool import in_scope, pairs_with_pool
 from annotate.models import (
     Adjudication,
-    Assignment,
     Candidate,
     InstructionPair,
     Judgment,
@@ -57,8 +56,7 @@ def standings(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[S
     said = Judgment.objects.current().filter(narrative__in=narratives.values("pk"))
     if machines:
         said = said.exclude(annotator__in=machines)
-    seats = Assignment.objects.open().filter(task=Assignment.Task.JUDGE, member=reader)
-    if blind := list(seats.values_list("pair_id", flat=True)):
+    if blind := blind_pairs(reader):
         own = Judgment.objects.current().filter(
             narrative=OuterRef("narrative"), candidate=OuterRef("candidate"), annotator=reader
         )

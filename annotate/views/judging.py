@@ -38,6 +38,7 @@ from annotate.models import (
 from annotate.pure.narrative_diff import diff
 from annotate.pure.repeats import Spot, unmasked
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from annotate.screens.sheets import sheets, sitting_of
 
 # So many documents are sent at once.
@@ -56,7 +57,7 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     at = sitting(narrative=narrative, by=member)
-    after = _number(request.GET.get("after", ""))
+    after = key(request.GET.get("after", ""))
     following = at.next(after=None if after is None else _current(after, member))
     if following is None:
         return _show(request, member, pair, narrative, None, at=at)
@@ -87,7 +88,7 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
 def documents(request: PageRequest, pk: int) -> HttpResponse:
     """Draw the documents that are asked for (`?candidate=93&candidate=94`), to be kept ready."""
     member, pair = access.pair(request.user, pk)
-    asked = [_number(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
+    asked = [key(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
     try:
         narrative = narrative_for(member, pair)
     except Refused as refused:
@@ -285,7 +286,11 @@ def _judge_url(pair: InstructionPair, number: int | None) -> str | None:
 
 def _current(number: int, member: Membership) -> int:
     """The number by which the reader's pages know now what they knew by another before."""
-    return pool.numbered(unmasked(number, member.pk), member)
+    try:
+        return pool.numbered(unmasked(number, member.pk), member)
+    except ValueError:
+        # No key of a document: it stands in no order, and nobody finds a document by it.
+        return number
 
 
 def _onward(pair: InstructionPair, number: int, back: str) -> HttpResponse:
@@ -344,8 +349,3 @@ def _first_error(form: JudgmentForm | FlagForm) -> str:
 def _shown(text: str) -> str:
     """What was typed, as a page can hold it: half of a character is no character."""
     return text.encode(errors="replace").decode()
-
-
-def _number(value: str) -> int | None:
-    """A key from an address; what is none is as if it were not there."""
-    return int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else None

@@ -29,6 +29,7 @@ from annotate.models import (
 )
 from annotate.pure.repeats import unmasked
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from annotate.screens.sheets import Again, sitting_of, wishes
 from annotate.views.judging import asked, narrative_for
 
@@ -154,16 +155,16 @@ def window(at: Sitting, asked: QueryDict, size: int = WINDOW) -> Window:
     """
     show = asked.get("show", "")
     kept = [(n, c) for n, c in enumerate(at.order, start=1) if _keeps(show, at)(c)]
-    wanted = _number(asked, "at")
+    wanted = key(asked.get("at", ""))
     if wanted is not None and wanted not in {candidate for _, candidate in kept}:
         show, kept = "", list(enumerate(at.order, start=1))
     places = [place for place, _ in kept]
     start = 0
     if wanted in at.order:
         start = bisect_left(places, at.order.index(wanted) + 1) // size * size
-    elif (after := _number(asked, "after")) is not None:
+    elif (after := key(asked.get("after", ""))) is not None:
         start = bisect_right(places, after)
-    elif (before := _number(asked, "before")) is not None:
+    elif (before := key(asked.get("before", ""))) is not None:
         start = max(0, bisect_left(places, before) - size)
     found = kept[start : start + size]
     end = start + len(found)
@@ -227,12 +228,6 @@ def _rows(
         for place, number in shown.places
         for pk in (keys[number],)
     ]
-
-
-def _number(asked: QueryDict, name: str) -> int | None:
-    """A number from the address; what is none is as if it were not there."""
-    value = asked.get(name, "")
-    return int(value) if value.isdecimal() and len(value) < 19 else None
 
 
 def _link(show: str, **place: int) -> str:

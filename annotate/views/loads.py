@@ -20,6 +20,7 @@ from annotate.forms.loading import LoadForm
 from annotate.intake import KINDS
 from annotate.models import Load
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from formats.registry import FORMATS
 from jobs.models import Job
 
@@ -51,11 +52,11 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
             form.add_error("file", str(refused))
         else:
             return redirect(asked)
-    before = request.GET.get("before", "")
+    before = key(request.GET.get("before", ""))
     # Of a preview and the load it led to only the load is shown.
     rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
-    if before.isdecimal() and len(before) < 19:
-        rows = rows.filter(pk__lt=int(before))
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
     # Of the report, which may be long, only what the list says of it.
     rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
     found = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])

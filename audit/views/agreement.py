@@ -25,6 +25,7 @@ from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from audit import access, actions, paper
 from audit.figures import Against, Table, against_machines, lonely, tables
 from audit.forms import ComparedForm, ScopeForm
@@ -35,8 +36,6 @@ from audit.units import Of, units
 from jobs.queue import cancel
 
 PAGE_SIZE = 50
-# Databases count rows in 64 bits.
-_TOO_LARGE = 2**63
 
 
 @require_http_methods(["GET", "POST"])
@@ -129,9 +128,9 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     """List what was computed, the newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = _key(request.GET.get("before", ""))
+    before = key(request.GET.get("before", ""))
     reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
-    listed = reports.filter(pk__lt=before) if before else reports
+    listed = reports.filter(pk__lt=before) if before is not None else reports
     found: list[Any] = list(
         listed.select_related("requested_by")
         .defer("figures")
@@ -375,11 +374,6 @@ class _Echo:
 
     def write(self, text: str) -> str:
         return text
-
-
-def _key(text: str) -> int | None:
-    number = int(text) if text.isascii() and text.isdecimal() else 0
-    return number if 0 < number < _TOO_LARGE else None
 
 
 def _seconds_left(report: AgreementReport | None) -> float | None:

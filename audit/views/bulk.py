@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,9 +16,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate import access as annotate_access
 from annotate.actions import settling
 from annotate.errors import Refused
-from annotate.models import Adjudication, Assignment, Membership
+from annotate.models import Adjudication, Assignment, Judgment, Membership
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from audit import settling_many as many
+from audit.differing import Reader, not_before_judging
 from audit.disagreements import Kind, Thing
 from audit.forms import HowForm, ManyForm, WantedForm
 from audit.views.disagreements import asked_in, list_url, url_of, with_asked
@@ -77,9 +79,14 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     of_it = _of_batch(member, batch)
     first = of_it.select_related("by", "withdrawn_by").earliest("pk")
     after = request.GET.get("after", "")
-    page = of_it.select_related("narrative__pair__query", "candidate__document").order_by("pk")
-    if after.isdecimal() and len(after) < 19:
-        page = page.filter(pk__gt=int(after))
+    # Who still judges there reads no decision before.
+    mine = Judgment.objects.current().filter(
+        narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
+    )
+    told = not_before_judging(of_it, Reader(member), "narrative__pair", mine)
+    page = told.select_related("narrative__pair__query", "candidate__document").order_by("pk")
+    if (last := key(after)) is not None:
+        page = page.filter(pk__gt=last)
     rows = list(page.defer("narrative__text")[: PAGE_SIZE + 1])
     here = reverse("audit:batch", args=[slug, batch])
     standing = Q(withdrawn_at__isnull=True)
@@ -94,7 +101,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
             "first": first,
             "totals": of_it.aggregate(all=Count("pk"), standing=Count("pk", filter=standing)),
             "settled": list(
-                of_it.order_by("relevance").values_list("relevance").annotate(n=Count("pk"))
+                told.order_by("relevance").values_list("relevance").annotate(n=Count("pk"))
             ),
             "rows": [
                 {

@@ -16,6 +16,7 @@ from annotate.actions.seats import must_answer_first
 from annotate.models import Assignment, Membership
 from annotate.pure.promises import BALANCE, Promise, Rule
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from annotate.screens.standing import NAMED, PairStanding, Promises, promises
 from audit.access import BLIND
 from audit.coverage import coverage
@@ -111,7 +112,7 @@ def _rule(request: HttpRequest, found: Promises, rule: Rule) -> dict[str, Any]:
     by = found.by(rule)
     broken = by[Promise.BROKEN]
     after = request.GET.get("after", "") if request.GET.get("rule") == rule.value else ""
-    behind = int(after) if after.isdecimal() and len(after) < 19 else 0
+    behind = key(after) or 0
     rest = [one for one in broken if one.pair.pk > behind]
     shown = rest[:LISTED]
     name, sentence = RULES[rule]

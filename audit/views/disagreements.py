@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET
 from annotate import access as annotate_access
 from annotate.models import Assignment, LookAgain
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from audit.disagreements import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
 from audit.forms import WantedForm
 from audit.models import Reveal
@@ -113,10 +114,10 @@ def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
 def reveals(request: PageRequest, slug: str) -> HttpResponse:
     """List who looked up who said what, newest first."""
     member = annotate_access.lead(request.user, slug)
-    before = request.GET.get("before", "")
+    before = key(request.GET.get("before", ""))
     found = Reveal.objects.filter(by__project=member.project_id).order_by("-pk")
-    if before.isdecimal() and len(before) < 19:
-        found = found.filter(pk__lt=int(before))
+    if before is not None:
+        found = found.filter(pk__lt=before)
     listed = list(
         found.select_related("by", "narrative__pair", "candidate__document", "item__sample")[
             : PAGE_SIZE + 1

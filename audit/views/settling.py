@@ -39,7 +39,7 @@ from annotate.screens.shown import show
 from audit import access, actions
 from audit.checks import actions as check_actions
 from audit.checks.queue import to_settle
-from audit.disagreements import Kind, Thing, following, is_open, key_of, reveal_of
+from audit.disagreements import Kind, Thing, Wanted, following, is_open, key_of, reveal_of
 from audit.forms import AdjudicationForm, DecisionForm, ThirdCheckForm, VerdictForm, WantedForm
 from audit.letters import person, places
 from audit.models import Check, Decision, Reveal, Sample, SampleItem
@@ -575,9 +575,9 @@ def _frame(
         "query": narrative.pair.query,
         "narrative": narrative,
         "stale": newest is not None and newest.pk != narrative.pk,
-        "original": original,
         "pieces": diff(original.text, narrative.text) if original and marked else None,
-        "differs": key is not None,
+        # Whatever the filter is: it says where to go on, not what is true of this one.
+        "differs": key is not None or key_of(member, Wanted(), thing) is not None,
         "asked": with_asked("", asked),
         "list_url": list_url(member.project.slug, asked),
         "next_url": url_of(onward.thing, asked) if onward and is_next else "",

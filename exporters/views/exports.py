@@ -18,6 +18,7 @@ from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from exporters import access, actions, manifest
 from exporters.forms import ExportForm
 from exporters.models import Export
@@ -42,9 +43,9 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
     rows = Export.objects.filter(project=member.project_id).order_by("-pk")
-    before = request.GET.get("before", "")
-    if before.isdecimal() and len(before) < 19:
-        rows = rows.filter(pk__lt=int(before))
+    before = key(request.GET.get("before", ""))
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
     found = list(rows.select_related("by", "project").defer("manifest")[: SHOWN + 1])
     return render(
         request,

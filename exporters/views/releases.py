@@ -23,6 +23,7 @@ from annotate.errors import Refused
 from annotate.models import Membership, Narrative
 from annotate.pure.narrative_diff import Op, Piece, diff
 from annotate.requests import PageRequest
+from annotate.screens.pages import key
 from exporters import access, comparing, contents, kept, releasing
 from exporters.comparing import Comparison, NarrativeChange, Words
 from exporters.files import FileFacts
@@ -62,9 +63,9 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     elif not form.is_bound and len(names) > 1:
         form = CompareForm(names, initial={"before": names[1], "after": names[0]})
     rows = Release.objects.filter(project=member.project_id).order_by("-pk")
-    older = request.GET.get("older", "")
-    if older.isdecimal() and len(older) < 19:
-        rows = rows.filter(pk__lt=int(older))
+    older = key(request.GET.get("older", ""))
+    if older is not None:
+        rows = rows.filter(pk__lt=older)
     found = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
     blind = must_answer_first(member)
     return render(
@@ -249,7 +250,7 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
     others = (
         Release.objects.made()
         .filter(project=found.project_id)
-        .exclude(pk=found.pk)
+        .filter(pk__lt=found.pk)
         .order_by("-pk")
         .values_list("name", flat=True)[:SHOWN]
     )

@@ -106,7 +106,11 @@ export function uuid() {
 // Keeps an entry; resolves when it is on the disk, and sends it then. `about` says in words of the page what it is:
 // {label: the document, said: what was said of it}.
 export async function add(entry, about) {
+  // From now on the page does not say that all is saved.
+  keeping.add(entry.uuid);
+  refresh();
   await keep({ uuid: entry.uuid, user: entry.user, state: "waiting", entry, about });
+  keeping.delete(entry.uuid);
   tell({ type: "entry", entry });
   refresh();
   wake();
@@ -166,16 +170,27 @@ others.onmessage = ({ data }) => {
   refresh();
 };
 
-let refreshing = null;
-function refresh() {
-  refreshing ??= (async () => {
-    const waiting = await rows("waiting");
-    refreshing = null;
-    status.waiting = waiting.length;
+const keeping = new Set(); // the UUIDs of what was said here and is on its way to the disk
+let refreshing = false;
+let outdated = false;
+
+async function refresh() {
+  status.waiting = Math.max(status.waiting, keeping.size);
+  if (keeping.size) journal.dispatchEvent(new Event("status"));
+  outdated = true;
+  if (refreshing) return;
+  refreshing = true;
+  while (outdated) {
+    outdated = false;
+    const waiting = new Set(keeping);
+    for (const row of await rows("waiting")) waiting.add(row.uuid);
+    for (const uuid of keeping) waiting.add(uuid);
+    status.waiting = waiting.size;
     status.refused = (await rows("refused")).length;
     if (!status.waiting) status.state = "";
     journal.dispatchEvent(new Event("status"));
-  })();
+  }
+  refreshing = false;
 }
 
 // --- sending --------------------------------------------------------------------------------------

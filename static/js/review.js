@@ -118,15 +118,20 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
   count();
 });
 
+// The letters are at hand at once, and newer than what the journal, which may take a moment, has of the same row.
+const begun = rows.filter((row) => localStorage.getItem(letters(row)) !== null);
+const drawn = new Map(begun.map((row) => [row, wordsOf(row).value]));
+for (const row of begun) show(row, null, localStorage.getItem(letters(row)));
 for (const entry of await unknown(given.pair)) {
   const row = ours(entry) && rows.find((one) => one.dataset.row === entry.criterion);
-  if (row) show(row, entry.level, entry.words);
+  if (!row) continue;
+  if (drawn.has(row) && entry.words !== undefined) drawn.set(row, entry.words);
+  show(row, entry.level, drawn.has(row) || timers.has(row) ? undefined : entry.words);
 }
-for (const row of rows) {
-  const words = localStorage.getItem(letters(row));
-  if (words === null || words === wordsOf(row).value) continue;
-  show(row, null, words);
-  say(row, "words");
+for (const row of begun) {
+  // Known to the server they are not kept on: they would come back over what is written elsewhere.
+  if (wordsOf(row).value === drawn.get(row)) localStorage.removeItem(letters(row));
+  else if (!timers.has(row)) say(row, "words");
 }
 count();
 document.querySelector("[data-rows]").dispatchEvent(new Event("rows:refresh"));

@@ -59,9 +59,12 @@ function show() {
     const said = status.savedKind === "undo" ? root.dataset.takenBack : root.dataset.saved;
     line.dataset.state = "saved";
     line.replaceChildren(said, " ", make("time", { dateTime: moment.toISOString(), textContent: clock(moment) }));
-  } else if (line && ["waiting", "refused", "saving"].includes(line.dataset.state) && !status.waiting) {
+  } else if (line && ["waiting", "refused", "saving", "sending"].includes(line.dataset.state) && !status.waiting) {
     line.replaceChildren();
     delete line.dataset.state;
+  } else if (line && status.waiting) {
+    // The words stay as they are for a moment; that they are not of this is for programs that look.
+    line.dataset.state = "sending";
   }
   speak(state && state !== "saving" ? `${state} ${status.state}` : "", text);
   if (dialog.open) fill();

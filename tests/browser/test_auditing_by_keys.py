@@ -11,6 +11,7 @@ from audit.actions import save_ratings, save_rubric, submit_review
 from audit.criteria import FOLLOWTABLE, Criterion, Level, Rubric
 from audit.models import Decision, Rating, Review
 from tests import factories
+from tests.browser.waiting import listens, saved
 
 
 @pytest.fixture
@@ -29,15 +30,16 @@ def tides(live_server):
 
 
 def opens(page, path, key="Enter"):
-    """Go to a page and by a key from there; wait until the next one listens to keys."""
+    """Go to a page and by a key from there to the next."""
     page.goto(path)
     press(page, key)
 
 
 def press(page, key):
-    """Press a key that leads to another page."""
+    """Press a key that leads to another page, and wait until that one listens to keys."""
     with page.expect_navigation():
         page.keyboard.press(key)
+    listens(page)
 
 
 def adopts(page, answer):
@@ -59,7 +61,7 @@ def review(pair, name, **others):
 def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, accessibility):
     page = new_person("ada")
     opens(page, "/projects/tides/reviews/")
-    rated, saved = page.locator("#rated"), page.locator("#saved")
+    rated = page.locator("#rated")
     expect(rated).to_have_text("0 of 6 rated")
 
     for count, key in enumerate("12121", start=1):
@@ -68,7 +70,7 @@ def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, 
     page.keyboard.press("3")
     page.keyboard.type("It asks for lakes")
     expect(rated).to_have_text("6 of 6 rated")
-    expect(saved).to_contain_text("Saved")
+    saved(page)
 
     # Nothing is lost when the page is left at once, without submitting.
     page.keyboard.type(", then for none.")
@@ -154,7 +156,7 @@ def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
     again = page.context.new_page()
     again.goto(address)
     expect(again.locator("#rated")).to_have_text("6 of 6 rated")
-    expect(again.locator("#saved")).to_contain_text("Saved")
+    saved(again)
     press(again, "s")
 
     expect(again.get_by_text("Submitted", exact=False).first).to_be_visible()
@@ -178,7 +180,7 @@ def test_words_that_no_pause_has_sent_are_there_after_a_reload(
     page.reload()
 
     expect(page.locator("#words-semantic_expansion")).to_have_value("Half a sen")
-    expect(page.locator("#saved")).to_contain_text("Saved")
+    saved(page)
     assert Rating.objects.get().words == "Half a sen"
 
 
@@ -231,7 +233,7 @@ def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, access
     page.keyboard.press("9")
     page.keyboard.type("Much too long.")
     page.keyboard.press("Escape")
-    expect(page.locator("#saved")).to_contain_text("Saved")
+    saved(page)
     press(page, "s")
 
     expect(page.get_by_text("Submitted", exact=False).first).to_be_visible()

@@ -11,7 +11,7 @@ from annotate.actions import seats
 from annotate.models import Assignment, Condition, Judgment, Project
 from annotate.pure.conditions import derived
 from tests import factories
-from tests.browser.waiting import until
+from tests.browser.waiting import saved, until
 
 
 class Scene:
@@ -54,7 +54,7 @@ class Scene:
         return self.page.locator(".grade-button:has(.follows)")
 
     def saved(self) -> Judgment:
-        expect(self.page.locator("#save-line")).to_contain_text("Saved")
+        saved(self.page)
         return Judgment.objects.current().get()
 
     def answers(self) -> list[str]:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Request, expect
 from annotate.actions import pool, seats
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
-from tests.browser.waiting import until
+from tests.browser.waiting import saved, until
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_one_key_grades_saves_and_brings_the_next_document(scene):
     scene.page.keyboard.press("2")
 
     shows(scene.page, second)
-    expect(scene.page.locator("#save-line")).to_contain_text("Saved")
+    saved(scene.page)
     assert scene.current() == {first: 2}
     judgment = Judgment.objects.get()
     assert (judgment.pressed, judgment.made_at is not None) == ("key", True)
@@ -100,7 +100,7 @@ def test_z_takes_the_last_judgment_back_and_shows_its_document(scene):
     scene.page.keyboard.press("z")
 
     shows(scene.page, first)
-    expect(scene.page.locator("#save-line")).to_contain_text("Taken back")
+    saved(scene.page, "Taken back")
     assert scene.current() == {}
     assert Judgment.objects.count() == 1
 
@@ -110,7 +110,7 @@ def test_z_takes_back_as_often_as_there_is_something_also_from_before_the_page_w
     for key, after in (("2", second), ("l", third)):
         scene.page.keyboard.press(key)
         shows(scene.page, after)
-    expect(scene.page.locator("#save-line")).to_contain_text("Saved")
+    saved(scene.page)
     until(scene.page, Flag.objects.current().exists, "the flag")
     scene.page.reload()
     shows(scene.page, third)

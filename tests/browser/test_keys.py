@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotate.models import Assignment, Flag, Judgment, Preferences, User
 from tests import factories
-from tests.browser.waiting import until
+from tests.browser.waiting import saved, until
 
 # A key event as an input method sends it, or as a key held down does.
 SEND = """([key, more]) => document.body.dispatchEvent(
@@ -39,7 +39,7 @@ def test_a_key_judges_and_the_next_document_comes(judging):
 
     judging.keyboard.press("2")
 
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    saved(judging)
     expect(judging.locator(".document h2")).not_to_have_text(first)
     assert judged() == [2]
 
@@ -58,7 +58,7 @@ def test_after_escape_the_keys_judge_again_and_the_note_goes_along(judging):
     judging.keyboard.press("Escape")
     judging.keyboard.press("1")
 
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    saved(judging)
     assert Judgment.objects.get().note == "seen before"
 
 
@@ -143,24 +143,24 @@ def test_a_key_held_down_judges_one_document(judging):
     for _ in range(5):
         judging.evaluate(SEND, ["2", {"repeat": True}])
 
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    saved(judging)
     assert judged() == [2]
 
 
 def test_a_digit_is_a_digit_where_the_layout_has_other_signs_on_its_row(judging):
     judging.evaluate(SEND, ["é", {"code": "Digit2"}])
 
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    saved(judging)
     assert judged() == [2]
 
 
 def test_a_letter_is_the_same_key_with_caps_lock(judging):
     judging.keyboard.press("2")
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    saved(judging)
 
     judging.evaluate(SEND, ["Z", {"code": "KeyZ", "modifierCapsLock": True}])
 
-    expect(judging.locator("#save-line")).to_contain_text("Taken back")
+    saved(judging, "Taken back")
     assert judged() == []
 
 
@@ -168,13 +168,13 @@ def test_a_key_that_the_person_chose_takes_the_place_of_the_usual_one(judging):
     Preferences.objects.create(user=User.objects.get(username="ada"), keys={"undo": "u"})
     judging.reload()
     judging.keyboard.press("2")
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    saved(judging)
     judging.keyboard.press("z")
     expect(judging.get_by_role("button", name="Undo").locator("kbd")).to_have_text("u")
 
     judging.keyboard.press("u")
 
-    expect(judging.locator("#save-line")).to_contain_text("Taken back")
+    saved(judging, "Taken back")
     assert judged() == []
 
 
@@ -186,7 +186,7 @@ def test_until_the_pages_own_script_is_ready_keys_do_nothing(judging):
 
     expect(judging.locator("#sheet .document .id")).to_have_text(first)
     judging.keyboard.press("1")
-    expect(judging.locator("#save-line")).to_contain_text("Saved")
+    saved(judging)
     assert judged() == [1]
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import pool, seats
 from annotate.models import Assignment, Flag, Judgment
 from tests import factories
-from tests.browser.waiting import until
+from tests.browser.waiting import listens, saved, until
 
 
 @pytest.fixture
@@ -51,11 +51,7 @@ def is_current(page: Page, doc_id: str) -> None:
 
 
 def answers_keys(page: Page) -> None:
-    expect(page.locator("[data-keys-wait]")).to_have_count(0)
-
-
-def saved(page: Page) -> None:
-    expect(page.locator("#save-line")).to_contain_text("Saved")
+    listens(page)
 
 
 def press(page: Page, *keys: str) -> None:
@@ -144,7 +140,7 @@ def test_undo_goes_back_to_its_row_as_often_as_one_likes(scene):
 
     is_current(page, first)
     expect(row(page, first).locator("[data-said]")).to_be_empty()
-    expect(page.locator("#save-line")).to_contain_text("Taken back")
+    saved(page, "Taken back")
     assert scene.current() == {}
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import judging, looking_again, seats
 from annotate.models import Assignment, Judgment, LookAgain, Project
 from tests import factories
-from tests.browser.waiting import until
+from tests.browser.waiting import listens, until
 
 WORDS = "Look at the second table."
 
@@ -153,7 +153,7 @@ def test_on_other_documents_there_is_no_notice(scene):
 def test_in_the_list_the_same_grade_answers_and_the_next_row_is_as_ever(scene):
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/list/")
-    expect(page.locator("[data-keys-wait]")).to_have_count(0)
+    listens(page)
     expect(page.locator("[data-current] a").first).to_have_text("B")
     expect(notice(page)).to_contain_text(WORDS)
     expect(page.locator("[data-count='again']")).to_have_text("1")

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from annotate.models import Assignment, Guideline, Judgment, Preferences
 from tests import factories
+from tests.browser.waiting import saved
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_a_pressed_key_becomes_the_actions_and_works_on_the_judge_page(new_perso
     expect(page.locator(".document h2")).not_to_have_text(first)
     second = page.locator(".document h2").text_content()
     page.keyboard.press("2")
-    expect(page.locator("#save-line")).to_contain_text("Saved")
+    saved(page)
     page.keyboard.press("z")
     with page.expect_response("**/api/v1/journal/"):
         page.keyboard.press("u")

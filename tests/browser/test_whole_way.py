@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.models import Judgment
 from tests import factories
+from tests.browser.waiting import saved
 
 ORIGINAL = "Any plant counts, whether it is planned or at work."
 ALTERED = "Any plant counts, whether it is planned or at work, but only at sea."
@@ -58,7 +59,7 @@ def judge_all(page: Page, grades: dict[str, str]) -> None:
         page.keyboard.press(grades[shown])
         expect(page.locator("#sheet .document .id").filter(has_text=shown)).to_have_count(0)
     expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
-    expect(page.locator("#save-line")).to_contain_text("Saved")
+    saved(page)
 
 
 def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Path):

@@ -1,11 +1,21 @@
-"""Waiting for rows that a page is about to save."""
+"""What people wait for without a thought: keys that are heard, a line that says it is saved."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
+
+
+def listens(page: Page) -> None:
+    """Wait until the page takes keys: its own script has found what this browser keeps."""
+    expect(page.locator("[data-keys-wait]")).to_have_count(0)
+
+
+def saved(page: Page, words: str = "Saved") -> None:
+    """Wait until all that was said on the page is on the server, the last of it too."""
+    expect(page.locator(".save-line[data-state=saved]")).to_contain_text(words)
 
 
 def until(page: Page, condition: Callable[[], object], what: str, seconds: float = 20) -> None:

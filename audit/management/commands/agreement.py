@@ -82,8 +82,9 @@ def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
-        f"Intervals: 95 % percentile bootstrap over units, {figures['resamples']:,} resamples, "
-        f"seed {figures['seed']}. Scale: {', '.join(map(str, figures['scale']))}."
+        "Intervals: 95 % percentile bootstrap over units unless said, "
+        f"{figures['resamples']:,} resamples, seed {figures['seed']}. "
+        f"Scale: {', '.join(map(str, figures['scale']))}."
     )
     lines.append(f"Sum of what was counted: {figures['sha256']}.")
     return lines
@@ -117,4 +118,6 @@ def _shown(coefficient: dict[str, Any]) -> str:
         return f"{shown}  {coefficient['interval_note']}"
     low, high = coefficient["interval"]
     shown += f"  [{low:.3f}, {high:.3f}]"
+    if "linearised" in coefficient["interval_note"]:
+        shown += "  by its variance"
     return f"{shown}  {coefficient['note']}".rstrip()
