@@ -6,6 +6,8 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from config import views
+
 urlpatterns = [
     path("", include("annotate.urls")),
     path("", include("audit.urls")),
@@ -18,5 +20,10 @@ urlpatterns = [
         auth.PasswordChangeDoneView.as_view(),
         name="password_change_done",
     ),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+    path("metrics", views.metrics, name="metrics"),
+    path("status/", views.status_page, name="status"),
+    path("status/<str:label>/<int:pk>/retry/", views.status_retry, name="status_retry"),
     path("admin/", admin.site.urls),
 ]

@@ -40,6 +40,8 @@ class Right(Enum):
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
     API = "programs of members: told no, never sent to a page"
+    HIDDEN = "who brings a token; nobody else finds it"
+    STAFF = "who looks after the installation"
     JOURNAL = "the same, of whoever is signed in: what it may is said for each entry"
 
 
@@ -48,6 +50,12 @@ RIGHTS = {
     "logout": Right.PERSON,
     "password_change": Right.PERSON,
     "password_change_done": Right.PERSON,
+    "healthz": Right.OPEN,
+    "readyz": Right.OPEN,
+    # A program without the token finds nothing, signed in or not.
+    "metrics": Right.HIDDEN,
+    "status": Right.STAFF,
+    "status_retry": Right.STAFF,
     "annotate:home": Right.PERSON,
     "annotate:preferences": Right.PERSON,
     "annotate:new_project": Right.PERSON,
@@ -237,6 +245,8 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "release": release.name,
         "before": release.name,
         "after": release.name,
+        "label": "exporters.export",
+        "status_retry.pk": export.pk,
         "annotate:query.pk": query.pk,
         "annotate:member.pk": ada.pk,
         "annotate:person.pk": ada.pk,
@@ -286,7 +296,11 @@ def test_every_route_says_who_may_use_it():
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.API, Right.JOURNAL}],
+    [
+        name
+        for name in RIGHTS
+        if RIGHTS[name] not in {Right.OPEN, Right.HIDDEN, Right.API, Right.JOURNAL}
+    ],
 )
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     before = rows()
@@ -308,6 +322,32 @@ def test_a_program_that_is_not_signed_in_is_told_so(tides, client, name):
     statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
 
     assert set(statuses.values()) <= {401, 403}
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.HIDDEN])
+@pytest.mark.parametrize("person", [None, "ada", "carla"])
+def test_what_is_hidden_is_not_found_by_anybody(tides, client, name, person):
+    if person is not None:
+        client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {404, 405}
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.STAFF])
+@pytest.mark.parametrize("person", ["ada", "carla"])
+def test_who_does_not_look_after_the_installation_is_refused(tides, client, name, person):
+    client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {403, 405}
+    assert 403 in statuses.values()
     assert rows() == before
 
 
@@ -352,7 +392,11 @@ def test_an_annotator_reads_what_leads_write(tides, client, name):
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] not in {Right.LEAD, Right.READ, Right.JOURNAL}],
+    [
+        name
+        for name in RIGHTS
+        if RIGHTS[name] not in {Right.LEAD, Right.READ, Right.JOURNAL, Right.STAFF, Right.HIDDEN}
+    ],
 )
 def test_an_annotator_is_let_in_where_members_work(tides, client, name):
     client.force_login(factories.user("ada"))
