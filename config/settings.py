@@ -92,6 +92,8 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "csp",
 ]
 
@@ -240,12 +242,27 @@ FILE_UPLOAD_TEMP_DIR = str(SCRATCH)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotate.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     # OPTIONS would describe a route also to who may not use it.
     "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "annotate.api.problems.handler",
+    # Of one person; counted in the cache.
+    "DEFAULT_THROTTLE_RATES": {"reads": "1200/min", "writes": "600/min"},
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Rejudge",
+    "DESCRIPTION": "Everything that the pages can do, for programs. See docs/api.md.",
+    "VERSION": "1",
+    "SCHEMA_PATH_PREFIX": "/api/v1/",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_PATCH": False,
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.

@@ -24,6 +24,7 @@ from annotate.models.project import (
     User,
 )
 from annotate.models.repeat import Repeat
+from annotate.models.token import KeptAnswer, Token
 
 __all__ = [
     "Adjudication",
@@ -41,6 +42,7 @@ __all__ = [
     "GuidelineCase",
     "InstructionPair",
     "Judgment",
+    "KeptAnswer",
     "Load",
     "LookAgain",
     "Membership",
@@ -51,6 +53,7 @@ __all__ = [
     "Repeat",
     "Run",
     "RunLine",
+    "Token",
     "User",
     "Verdict",
 ]
