@@ -24,6 +24,7 @@ from annotate.models.project import (
     User,
 )
 from annotate.models.repeat import Repeat
+from annotate.models.trail import Deed, Link
 
 __all__ = [
     "Adjudication",
@@ -32,6 +33,7 @@ __all__ = [
     "Category",
     "Condition",
     "ConditionAdjudication",
+    "Deed",
     "Document",
     "DocumentText",
     "Draft",
@@ -41,6 +43,7 @@ __all__ = [
     "GuidelineCase",
     "InstructionPair",
     "Judgment",
+    "Link",
     "Load",
     "LookAgain",
     "Membership",
