@@ -204,6 +204,8 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
+    # Choices stand where they are used: named, they would need a name each in every room.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.

@@ -15,6 +15,7 @@ from http import HTTPStatus
 from typing import IO, Any, ClassVar, TypeVar
 
 from django.db.models import Model, QuerySet
+from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -22,7 +23,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import Cursor, CursorPagination
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -126,6 +127,7 @@ def writes(
     *,
     scope: str,
     sent: type[serializers.BaseSerializer[Any]] | None = None,
+    asked: type[Asked] | None = None,
     status: int = 200,
     many: bool = False,
     secret: Iterable[str] = (),
@@ -165,7 +167,7 @@ def writes(
             return again
 
         answered.operation = Operation(  # type: ignore[attr-defined]
-            scope, answer, status, sent, many=many, writes=True
+            scope, answer, status, sent, asked, many=many, writes=True
         )
         return answered
 
@@ -276,7 +278,7 @@ class Resource(APIView):
 
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
-    parser_classes = (Json,)
+    parser_classes: tuple[type[BaseParser], ...] = (Json,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJson
     pagination_class = Page
@@ -330,6 +332,13 @@ class Resource(APIView):
         operation = getattr(self, verb if verb != "head" else "get").operation
         assert isinstance(operation, Operation)
         return operation
+
+
+def wrong(form: BaseForm, before: str = "") -> ValidationError:
+    """What a page's form found wrong; `before` each field's name (`?` for parameters)."""
+    return ValidationError(
+        {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
+    )
 
 
 def done() -> Response:
