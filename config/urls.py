@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from config import views
 from config.schema import Schema, schema_page
 
 urlpatterns = [
@@ -20,6 +21,11 @@ urlpatterns = [
         auth.PasswordChangeDoneView.as_view(),
         name="password_change_done",
     ),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+    path("metrics", views.metrics, name="metrics"),
+    path("status/", views.status_page, name="status"),
+    path("status/<str:label>/<int:pk>/retry/", views.status_retry, name="status_retry"),
     path("api/v1/schema/", Schema.as_view(), name="api_schema"),
     path("api/v1/", schema_page, name="api_page"),
     path("admin/", admin.site.urls),

@@ -41,6 +41,8 @@ class Right(Enum):
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
     API = "programs of members: told no, never sent to a page"
+    HIDDEN = "who brings a token; nobody else finds it"
+    STAFF = "who looks after the installation"
     API_PERSON = "programs of whoever is signed in"
     API_READ = "programs of members; those of leads may also write"
     API_LEAD = "programs of leads"
@@ -56,6 +58,12 @@ RIGHTS = {
     "logout": Right.PERSON,
     "password_change": Right.PERSON,
     "password_change_done": Right.PERSON,
+    "healthz": Right.OPEN,
+    "readyz": Right.OPEN,
+    # A program without the token finds nothing, signed in or not.
+    "metrics": Right.HIDDEN,
+    "status": Right.STAFF,
+    "status_retry": Right.STAFF,
     "annotate:home": Right.PERSON,
     "annotate:preferences": Right.PERSON,
     "annotate:new_project": Right.PERSON,
@@ -297,6 +305,8 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "before": release.name,
         "after": release.name,
         "query": query.pk,
+        "label": "exporters.export",
+        "status_retry.pk": export.pk,
         "member": ada.pk,
         "seat": seat.pk,
         "load": load.pk,
@@ -352,7 +362,7 @@ def test_every_route_says_who_may_use_it():
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, *PROGRAMS}],
+    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.HIDDEN, *PROGRAMS}],
 )
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     before = rows()
@@ -375,12 +385,42 @@ def test_a_program_that_is_not_signed_in_is_told_so(tides, client, name):
     assert rows() == before
 
 
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.HIDDEN])
+@pytest.mark.parametrize("person", [None, "ada", "carla"])
+def test_what_is_hidden_is_not_found_by_anybody(tides, client, name, person):
+    if person is not None:
+        client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {404, 405}
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.STAFF])
+@pytest.mark.parametrize("person", ["ada", "carla"])
+def test_who_does_not_look_after_the_installation_is_refused(tides, client, name, person):
+    client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {403, 405}
+    assert 403 in statuses.values()
+    assert rows() == before
+
+
 @pytest.mark.parametrize(
     "name",
     [
         name
         for name in RIGHTS
-        if RIGHTS[name] not in {Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
+        if RIGHTS[name]
+        not in {
+            *(Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL),
+            *(Right.STAFF, Right.HIDDEN),
+        }
     ],
 )
 def test_a_stranger_finds_nothing_and_changes_nothing(tides, client, name):
@@ -435,7 +475,8 @@ def test_a_program_of_an_annotator_reads_what_those_of_leads_write(tides, client
     [
         name
         for name in RIGHTS
-        if RIGHTS[name] not in {*LEADS, Right.READ, Right.API_READ, Right.JOURNAL}
+        if RIGHTS[name]
+        not in {*LEADS, Right.READ, Right.API_READ, Right.JOURNAL, Right.STAFF, Right.HIDDEN}
     ],
 )
 def test_an_annotator_is_let_in_where_members_work(tides, client, name):

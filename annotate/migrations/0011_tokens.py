@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0008_repeats'),
+        ('annotate', '0010_trail'),
     ]
 
     operations = [

@@ -25,6 +25,7 @@ from annotate.models.project import (
 )
 from annotate.models.repeat import Repeat
 from annotate.models.token import KeptAnswer, Token
+from annotate.models.trail import Deed, Link
 
 __all__ = [
     "Adjudication",
@@ -33,6 +34,7 @@ __all__ = [
     "Category",
     "Condition",
     "ConditionAdjudication",
+    "Deed",
     "Document",
     "DocumentText",
     "Draft",
@@ -43,6 +45,7 @@ __all__ = [
     "InstructionPair",
     "Judgment",
     "KeptAnswer",
+    "Link",
     "Load",
     "LookAgain",
     "Membership",

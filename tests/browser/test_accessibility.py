@@ -50,6 +50,7 @@ from tests.test_permissions import PROGRAMS, RIGHTS, ROUTES, world
 
 # What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
 NO_PAGE = {
+    *("healthz", "readyz", "metrics", "status_retry"),
     *("logout", "annotate:seat", "annotate:give_back_seat", "annotate:pair_seat"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
@@ -165,6 +166,7 @@ def plain(name: str) -> Callable[[Scene], list[str]]:
 PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "password_change": plain("password_change"),
     "password_change_done": plain("password_change_done"),
+    "status": plain("status"),
     "annotate:home": plain("annotate:home"),
     "annotate:preferences": plain("annotate:preferences"),
     "annotate:tokens": plain("annotate:tokens"),
@@ -310,6 +312,16 @@ def scene(
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
+    # Carla looks after the installation, too, and something has failed in it.
+    User.objects.filter(username="carla").update(is_staff=True)
+    Export.objects.create(
+        project=project,
+        by=lead,
+        format="trec",
+        state="failed",
+        error="No.",
+        finished_at=timezone.now(),
+    )
     asked = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
