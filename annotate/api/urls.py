@@ -73,7 +73,7 @@ urlpatterns = [
         f"{PAIR}documents/<int:candidate>/", collection.OneDocument.as_view(), name="api_document"
     ),
     path(f"{PAIR}draft/", writing.MyDraft.as_view(), name="api_draft"),
-    path(f"{PAIR}draft/overtaken/<slug:which>/", writing.Overtaken.as_view(), name="api_overtaken"),
+    path(f"{PAIR}draft/overtaken/<str:which>/", writing.Overtaken.as_view(), name="api_overtaken"),
     path(f"{PAIR}advice/", writing.LookAtWords.as_view(), name="api_advice"),
     path(f"{PAIR}stake/", writing.AtStake.as_view(), name="api_stake"),
     path(f"{PAIR}sitting/", sitting.MySitting.as_view(), name="api_sitting"),

@@ -69,8 +69,11 @@ class SentDraft(Sent):
     drops = serializers.ListField(
         child=KeyField(), required=False, max_length=MOST_DROPS, default=list
     )
-    place = serializers.CharField(
-        max_length=36, required=False, help_text="Who writes: make one UUID and keep to it."
+    place = serializers.RegexField(
+        r"^[A-Za-z0-9._-]+$",
+        max_length=36,
+        required=False,
+        help_text="Who writes: make one UUID and keep to it.",
     )
     turn = serializers.IntegerField(
         min_value=0,
