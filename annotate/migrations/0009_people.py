@@ -17,7 +17,7 @@ def make_cache_table(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0008_repeats'),
+        ('annotate', '0013_request'),
         ('auth', '0012_alter_user_first_name_max_length'),
     ]
 

@@ -25,6 +25,8 @@ from annotate.models.project import (
     User,
 )
 from annotate.models.repeat import Repeat
+from annotate.models.token import KeptAnswer, Token
+from annotate.models.trail import Deed, Link
 
 __all__ = [
     "Adjudication",
@@ -33,6 +35,7 @@ __all__ = [
     "Category",
     "Condition",
     "ConditionAdjudication",
+    "Deed",
     "Document",
     "DocumentText",
     "Draft",
@@ -43,6 +46,8 @@ __all__ = [
     "InstructionPair",
     "Invitation",
     "Judgment",
+    "KeptAnswer",
+    "Link",
     "Load",
     "LookAgain",
     "Membership",
@@ -53,6 +58,7 @@ __all__ = [
     "Repeat",
     "Run",
     "RunLine",
+    "Token",
     "User",
     "Verdict",
 ]
