@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Grade, Membership, Project, User
 
@@ -56,6 +57,7 @@ def create_project(
                 Membership.objects.create(
                     project=project, user=by, name=by.get_username(), role=Membership.Role.LEAD
                 )
+            record(project=project, what="project.made", about=project, by=by)
     except IntegrityError as error:
         raise Refused(
             _("There is a project “%(slug)s” already. Choose another short name.") % {"slug": slug}
