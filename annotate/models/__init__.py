@@ -24,6 +24,7 @@ from annotate.models.project import (
     User,
 )
 from annotate.models.repeat import Repeat
+from annotate.models.token import KeptAnswer, Token
 from annotate.models.trail import Deed, Link
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "GuidelineCase",
     "InstructionPair",
     "Judgment",
+    "KeptAnswer",
     "Link",
     "Load",
     "LookAgain",
@@ -54,6 +56,7 @@ __all__ = [
     "Repeat",
     "Run",
     "RunLine",
+    "Token",
     "User",
     "Verdict",
 ]

@@ -500,7 +500,7 @@ def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
     def busy(**_: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("annotate.api.say_grade", busy)
+    monkeypatch.setattr("annotate.api.journal.say_grade", busy)
 
     response = scene.post({"entries": [scene.entry()]})
 
