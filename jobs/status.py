@@ -10,6 +10,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from jobs.models import Heartbeat, Job
+from jobs.runner import left_behind
 
 # The beat comes every ten seconds; three may be late.
 SILENT_AFTER = timedelta(seconds=40)
@@ -29,6 +30,8 @@ def beat(worker: str, *, now: datetime | None = None) -> None:
     now = now or timezone.now()
     Heartbeat.objects.update_or_create(worker=worker, defaults={"at": now})
     Heartbeat.objects.filter(at__lt=now - FORGOTTEN_AFTER).delete()
+    # Signs from the future are of a clock that has been set back since.
+    Heartbeat.objects.filter(at__gt=now + SILENT_AFTER).delete()
 
 
 def worker_status(*, now: datetime | None = None) -> WorkerStatus:
@@ -37,10 +40,10 @@ def worker_status(*, now: datetime | None = None) -> WorkerStatus:
     last_seen = Heartbeat.objects.aggregate(last=Max("at"))["last"]
     # Workers that are all at long jobs leave the heartbeat waiting in the queue behind them.
     busy = any(
-        model._default_manager.filter(state=Job.State.RUNNING, lease_until__gte=now).exists()
+        model._default_manager.filter(state=Job.State.RUNNING).exclude(left_behind(now)).exists()
         for model in job_models()
     )
-    heard = last_seen is not None and last_seen >= now - SILENT_AFTER
+    heard = Heartbeat.objects.filter(at__range=(now - SILENT_AFTER, now + SILENT_AFTER)).exists()
     return WorkerStatus(alive=heard or busy, last_seen=last_seen, busy=busy)
 
 
