@@ -250,6 +250,9 @@ MFA_TOTP_TOLERANCE = 1
 SOCIALACCOUNT_ADAPTER = "config.accounts.SocialAccountAdapter"
 SOCIALACCOUNT_FORMS = {"signup": "config.accounts.OtherSignupForm"}
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+# An address that the team's own sign-in has confirmed finds the account that has it here.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 # OpenID Connect: who signs people in besides the password, if anyone.
 OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
 OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
@@ -257,9 +260,6 @@ SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER:
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
         "OAUTH_PKCE_ENABLED": True,
-        # What the provider has confirmed finds the account with that address.
-        "EMAIL_AUTHENTICATION": True,
-        "EMAIL_AUTHENTICATION_AUTO_CONNECT": True,
         "APPS": [
             {
                 "provider_id": "team",

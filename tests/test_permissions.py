@@ -472,7 +472,7 @@ def test_who_does_not_look_after_the_installation_is_refused(tides, client, name
         if RIGHTS[name]
         not in {
             *(Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL),
-            *(Right.STAFF, Right.HIDDEN),
+            *(Right.STAFF, Right.HIDDEN, Right.ADMIN, Right.DOOR),
         }
     ],
 )
