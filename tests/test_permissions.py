@@ -124,6 +124,8 @@ RIGHTS = {
     "annotate:categories": Right.LEAD,
     "annotate:taxonomy": Right.LEAD,
     "annotate:archiving": Right.LEAD,
+    "annotate:trail": Right.LEAD,
+    "annotate:trail_table": Right.LEAD,
     "annotate:loads": Right.LEAD,
     "annotate:load": Right.LEAD,
     "annotate:load_confirmation": Right.LEAD,
