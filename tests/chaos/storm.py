@@ -169,6 +169,8 @@ class Installation:
                 "Redis stopped": lambda: self._bounce(self.redis, "stop"),
                 "PostgreSQL killed": lambda: self._bounce(self.postgres, "kill"),
                 "PostgreSQL stopped": lambda: self._bounce(self.postgres, "stop"),
+                "Redis hung": lambda: self._hang(self.redis),
+                "PostgreSQL hung": lambda: self._hang(self.postgres),
             }
         return found
 
@@ -204,6 +206,19 @@ class Installation:
         self.done[f"{name} {how}"] += 1
         time.sleep(self._random.uniform(0.2, 1.5))
         service.start()
+
+    def _hang(self, service: Postgres | RedisServer | None) -> None:
+        """For some seconds a service is there and says nothing."""
+        assert service is not None
+        stopped = []
+        for pid in family(service.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                stopped.append(pid)
+        time.sleep(self._random.uniform(2.0, 4.0))
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        self.done[f"{type(service).__name__.removesuffix('Server')} hang"] += 1
 
     def _fill_disk(self) -> None:
         """For two seconds there is no room left."""
