@@ -36,6 +36,8 @@ CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
 # Behind a proxy that speaks HTTPS: cookies and redirects insist on it.
 HTTPS = env.bool("REJUDGE_HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+# A browser takes this name from this very host alone, and only over HTTPS.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
@@ -63,7 +65,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # First what every answer says to a browser, so that no error and no file goes out without it.
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "config.guard.guard",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -72,8 +78,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.personal.reader",
 ]
@@ -178,6 +182,13 @@ STORAGES = {
 }
 # Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+FILE_UPLOAD_HANDLERS = [
+    "config.guard.OnlyOfPeople",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+# The most that is taken at once, in bytes; larger collections are loaded from the command line.
+MAX_UPLOAD = env.int("REJUDGE_MAX_UPLOAD", default=4 * 1024**3)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
 REST_FRAMEWORK = {
