@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
-from annotate import api
 from annotate.views import (
     categories,
     dashboard,
@@ -17,12 +16,15 @@ from annotate.views import (
     preferences,
     projects,
     rewriting,
+    tokens,
 )
 
 app_name = "annotate"
 urlpatterns = [
     path("", home.home, name="home"),
     path("settings/", preferences.preferences, name="preferences"),
+    path("settings/tokens/", tokens.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/ending/", tokens.token_end, name="token_end"),
     path("projects/", home.new_project, name="new_project"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/seats/", home.seat, name="seat"),
@@ -81,6 +83,5 @@ urlpatterns = [
         "pairs/<int:pk>/candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"
     ),
     path("pairs/<int:pk>/candidates/<int:candidate_pk>/flag/", judging.flag, name="flag"),
-    path("api/v1/journal/", api.journal, name="api_journal"),
-    path("api/v1/pairs/<int:pk>/judgments/", api.Judgments.as_view(), name="api_judgments"),
+    path("api/v1/", include("annotate.api.urls")),
 ]

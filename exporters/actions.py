@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -119,7 +120,7 @@ def build(job: Export, progress: Progress) -> None:
     Nothing is offered before everything is there; what does not get that far leaves no file.
     """
     _tidy(job)
-    with TemporaryDirectory(prefix="rejudge-export-") as scratch:
+    with TemporaryDirectory(prefix="export-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         format_name = Export.Format(job.format)
         progress.start(FORMATS[format_name].size(job.project), "Writing the files")

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, cast
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -125,7 +126,7 @@ def build(job: Release, progress: Progress) -> None:
     """
     if job.manifest is not None:
         return
-    with TemporaryDirectory(prefix="rejudge-release-") as scratch:
+    with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         progress.start(sum(f.size(job.project) for f in FORMATS.values()), "Writing the files")
         try:

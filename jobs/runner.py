@@ -12,6 +12,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -20,6 +21,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from jobs.about import at_work
 from jobs.models import Job
 
 logger = logging.getLogger(__name__)
@@ -94,6 +96,12 @@ def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], objec
     if claim is None:
         return False
     job = model._default_manager.get(pk=pk)
+    with at_work(f"{job.label()} {pk}", job.request):
+        return _do(job, claim, work)
+
+
+def _do(job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], object]) -> bool:
+    """Do claimed work, and write down how it ended."""
     progress = Progress()
     if job.cancel_requested_at is not None:
         return _end(job, claim, progress, Job.State.CANCELLED)
@@ -193,7 +201,11 @@ class _Pulse:
         self._progress = progress
         self._over = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, name=f"pulse of {job._meta.label} {job.pk}", daemon=True
+            # What it logs is about the same job.
+            target=copy_context().run,
+            args=[self._run],
+            name=f"pulse of {job._meta.label} {job.pk}",
+            daemon=True,
         )
 
     def __enter__(self) -> None:

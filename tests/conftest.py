@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
 from jobs.models import Job
@@ -89,6 +90,24 @@ def _local_only(connect: Any) -> Any:
         return connect(self, address)
 
     return guarded
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everything_may_go() -> Iterator[None]:
+    """Let tests of whole transactions empty every table afterwards, also those that refuse it."""
+    from annotate.frozen import thawed
+
+    # Its types leave out what Django means for itself.
+    case: Any = TransactionTestCase
+    empty = case._fixture_teardown
+
+    def emptied(self: TransactionTestCase) -> None:
+        with thawed():
+            empty(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(case, "_fixture_teardown", emptied)
+        yield
 
 
 @pytest.fixture(scope="session")

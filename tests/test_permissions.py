@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.actions.guidelines import write_guideline
+from annotate.actions.tokens import make_token
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -39,9 +40,17 @@ class Right(Enum):
     MEMBER = "members of the project"
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
-    STAFF = "who runs the installation, whatever projects they are in"
     API = "programs of members: told no, never sent to a page"
+    HIDDEN = "who brings a token; nobody else finds it"
+    STAFF = "who looks after the installation"
+    API_PERSON = "programs of whoever is signed in"
+    API_READ = "programs of members; those of leads may also write"
+    API_LEAD = "programs of leads"
     JOURNAL = "the same, of whoever is signed in: what it may is said for each entry"
+
+
+LEADS = {Right.LEAD, Right.API_LEAD}
+PROGRAMS = {Right.API, Right.API_PERSON, Right.API_READ, Right.API_LEAD, Right.JOURNAL}
 
 
 RIGHTS = {
@@ -49,6 +58,12 @@ RIGHTS = {
     "logout": Right.PERSON,
     "password_change": Right.PERSON,
     "password_change_done": Right.PERSON,
+    "healthz": Right.OPEN,
+    "readyz": Right.OPEN,
+    # A program without the token finds nothing, signed in or not.
+    "metrics": Right.HIDDEN,
+    "status": Right.STAFF,
+    "status_retry": Right.STAFF,
     "annotate:home": Right.PERSON,
     "annotate:preferences": Right.PERSON,
     "annotate:new_project": Right.PERSON,
@@ -89,8 +104,22 @@ RIGHTS = {
     "annotate:judge": Right.MEMBER,
     "annotate:judgment": Right.MEMBER,
     "annotate:flag": Right.MEMBER,
-    "annotate:api_judgments": Right.API,
+    "annotate:tokens": Right.PERSON,
+    "annotate:token_end": Right.PERSON,
+    "api_schema": Right.API_PERSON,
+    "api_page": Right.PERSON,
     "annotate:api_journal": Right.JOURNAL,
+    "annotate:api_me": Right.API_PERSON,
+    "annotate:api_preferences": Right.API_PERSON,
+    "annotate:api_projects": Right.API_PERSON,
+    "annotate:api_project": Right.API_READ,
+    "annotate:api_archiving": Right.API_LEAD,
+    "annotate:api_members": Right.API,
+    "annotate:api_member": Right.API_READ,
+    "annotate:api_judgments": Right.API,
+    "annotate:api_judgment": Right.API,
+    "annotate:api_flags": Right.API,
+    "annotate:api_flag": Right.API,
     "audit:rubric": Right.LEAD,
     "audit:rejected_file": Right.LEAD,
     "audit:rubric_choice": Right.LEAD,
@@ -224,6 +253,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     condition = Condition.objects.create(
         narrative=factories.altered(pair), number=1, text="At sea."
     )
+    token = make_token(name="Notebook", scopes=[], days=1, by=ada.user).token
     keys = {
         "slug": slug,
         "pair": pair.pk,
@@ -238,7 +268,12 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "release": release.name,
         "before": release.name,
         "after": release.name,
+        "label": "exporters.export",
+        "status_retry.pk": export.pk,
+        "member": ada.pk,
+        "uuid": uuid4(),
         "annotate:query.pk": query.pk,
+        "annotate:token_end.pk": token.pk,
         "annotate:member.pk": ada.pk,
         "annotate:person.pk": ada.pk,
         "annotate:give_back_seat.pk": seat.pk,
@@ -299,7 +334,7 @@ def test_every_route_says_who_may_use_it():
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.API, Right.JOURNAL}],
+    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.HIDDEN, *PROGRAMS}],
 )
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     before = rows()
@@ -312,9 +347,7 @@ def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     assert rows() == before
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in RIGHTS if RIGHTS[name] in {Right.API, Right.JOURNAL}]
-)
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] in PROGRAMS])
 def test_a_program_that_is_not_signed_in_is_told_so(tides, client, name):
     before = rows()
 
@@ -324,9 +357,43 @@ def test_a_program_that_is_not_signed_in_is_told_so(tides, client, name):
     assert rows() == before
 
 
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.HIDDEN])
+@pytest.mark.parametrize("person", [None, "ada", "carla"])
+def test_what_is_hidden_is_not_found_by_anybody(tides, client, name, person):
+    if person is not None:
+        client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {404, 405}
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.STAFF])
+@pytest.mark.parametrize("person", ["ada", "carla"])
+def test_who_does_not_look_after_the_installation_is_refused(tides, client, name, person):
+    client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {403, 405}
+    assert 403 in statuses.values()
+    assert rows() == before
+
+
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] in {Right.API, Right.MEMBER, Right.READ, Right.LEAD}],
+    [
+        name
+        for name in RIGHTS
+        if RIGHTS[name]
+        not in {
+            *(Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL),
+            *(Right.STAFF, Right.HIDDEN),
+        }
+    ],
 )
 def test_a_stranger_finds_nothing_and_changes_nothing(tides, client, name):
     eve = factories.lead(factories.project("other"), "eve")
@@ -340,7 +407,7 @@ def test_a_stranger_finds_nothing_and_changes_nothing(tides, client, name):
     assert rows() == before
 
 
-@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.LEAD])
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] in LEADS])
 def test_an_annotator_is_refused_what_leads_do(tides, client, name):
     client.force_login(factories.user("ada"))
     before = rows()
@@ -363,9 +430,26 @@ def test_an_annotator_reads_what_leads_write(tides, client, name):
     assert rows() == before
 
 
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.API_READ])
+def test_a_program_of_an_annotator_reads_what_those_of_leads_write(tides, client, name):
+    client.force_login(factories.user("ada"))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert statuses.pop("GET") == statuses.pop("HEAD") == 200
+    assert set(statuses.values()) == {403, 405}
+    assert rows() == before
+
+
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] not in {Right.LEAD, Right.READ, Right.JOURNAL}],
+    [
+        name
+        for name in RIGHTS
+        if RIGHTS[name]
+        not in {*LEADS, Right.READ, Right.API_READ, Right.JOURNAL, Right.STAFF, Right.HIDDEN}
+    ],
 )
 def test_an_annotator_is_let_in_where_members_work(tides, client, name):
     client.force_login(factories.user("ada"))
@@ -376,7 +460,7 @@ def test_an_annotator_is_let_in_where_members_work(tides, client, name):
     assert {200, 302, 422} & set(statuses.values())
 
 
-@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.LEAD])
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] in LEADS])
 def test_a_lead_is_let_in_everywhere(tides, client, name):
     client.force_login(factories.user("carla"))
 

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from django.core.files.base import File
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -20,7 +21,7 @@ from formats.records import RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from jobs import queue
 from jobs.models import Job
-from jobs.runner import JobError, LeaseLost, Progress
+from jobs.runner import Cancelled, JobError, LeaseLost, Progress
 
 MAX_FILE_NAME = 255
 # A preview that nobody has confirmed by then has lost its file.
@@ -195,15 +196,13 @@ def perform_load(load: Load, progress: Progress) -> None:
     """Do the work of a preview or a load: read the file and keep the report with the row.
 
     The report of a load is written with the rows, so that one whose worker was killed afterwards is
-    not done again, and never by two.
+    not done again, and never by two. What failed of something else than the file, as of a full
+    disk, keeps it: it may be done again.
     """
     if load.report is None:
         try:
             _perform(load, progress)
-        except LeaseLost:
-            # Another worker reads the file now.
-            raise
-        except Exception:
+        except (Cancelled, JobError):
             discard_file(load)
             raise
     if not load.dry_run or (load.report or {})["refused"]:
@@ -235,10 +234,11 @@ def _perform(load: Load, progress: Progress) -> None:
 
 
 def _tidy(project: Project, before: datetime) -> None:
-    """Put the files of old previews away."""
-    for forgotten in Load.objects.filter(
-        project=project, dry_run=True, finished_at__lt=before, confirmed_as=None
-    ).exclude(file=""):
+    """Put the files of old previews away, and of what failed and was not done again."""
+    unused = Q(dry_run=True, confirmed_as=None) | Q(state=Job.State.FAILED)
+    for forgotten in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
+        file=""
+    ):
         discard_file(forgotten)
 
 

@@ -24,6 +24,8 @@ from annotate.models.project import (
     User,
 )
 from annotate.models.repeat import Repeat
+from annotate.models.token import KeptAnswer, Token
+from annotate.models.trail import Deed, Link
 
 __all__ = [
     "Adjudication",
@@ -32,6 +34,7 @@ __all__ = [
     "Category",
     "Condition",
     "ConditionAdjudication",
+    "Deed",
     "Document",
     "DocumentText",
     "Draft",
@@ -41,6 +44,8 @@ __all__ = [
     "GuidelineCase",
     "InstructionPair",
     "Judgment",
+    "KeptAnswer",
+    "Link",
     "Load",
     "LookAgain",
     "Membership",
@@ -51,6 +56,7 @@ __all__ = [
     "Repeat",
     "Run",
     "RunLine",
+    "Token",
     "User",
     "Verdict",
 ]

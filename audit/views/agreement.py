@@ -25,7 +25,7 @@ from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
-from annotate.screens.spreadsheet import lines
+from annotate.screens.tables import csv_lines
 from audit import access, actions, paper
 from audit.figures import Against, Table, against_machines, lonely, tables
 from audit.forms import ComparedForm, ScopeForm
@@ -212,7 +212,7 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
         return redirect("audit:agreement", slug)
     numbered = request.GET.get("people") == "numbered"
     return StreamingHttpResponse(
-        lines(units(member.project, form.scope, Of(of), numbered=numbered)),
+        csv_lines(units(member.project, form.scope, Of(of), numbered=numbered)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{slug}-{of}.csv"'},
     )

@@ -23,7 +23,7 @@ from annotate.models import Membership, Narrative
 from annotate.pure.narrative_diff import Op, Piece, diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
-from annotate.screens.spreadsheet import lines
+from annotate.screens.tables import csv_lines
 from exporters import access, comparing, contents, kept, releasing
 from exporters.comparing import Comparison, NarrativeChange, Words
 from exporters.files import FileFacts
@@ -182,7 +182,7 @@ def comparison_table(request: PageRequest, slug: str, before: str, after: str) -
         return compared
     name = f"{member.project.slug}-{compared.before.name}-{compared.after.name}.csv"
     return StreamingHttpResponse(
-        lines(comparing.table(compared)),
+        csv_lines(comparing.table(compared)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

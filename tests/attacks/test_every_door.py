@@ -18,18 +18,29 @@ from django.db import connection, transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
+from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.actions import seats
 from annotate.models import Assignment, Project, User
 from tests import factories
-from tests.test_permissions import RIGHTS, ROUTES, VERBS, Right, World, rows, world
+from tests.test_permissions import (
+    LEADS,
+    PROGRAMS,
+    RIGHTS,
+    ROUTES,
+    VERBS,
+    Right,
+    World,
+    rows,
+    world,
+)
 
 # What nobody has: no row, and no number that a database could keep.
 NOBODYS = 10**30
+UUID_LIKE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NO_UUID = "00000000-0000-4000-8000-000000000000"
 
-PROGRAMS = {Right.API, Right.JOURNAL}
-ANYBODYS = {Right.OPEN, Right.PERSON, Right.JOURNAL}
+ANYBODYS = {Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
 NOT_FOUND = {404, 405}
 REFUSED = {403, 405}
 TOLD_TO_SIGN_IN = {401, 403}
@@ -56,8 +67,12 @@ def writes() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def worlds(db: None, settings: Any, tmp_path: Any) -> tuple[World, World]:
+def worlds(
+    db: None, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> tuple[World, World]:
     """The project that is tried, with the whole cast in it, and another that nobody of it knows."""
+    # Nobody else asks so much in a minute.
+    monkeypatch.setattr(SimpleRateThrottle, "allow_request", lambda *_: True)
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {
@@ -81,15 +96,21 @@ def worlds(db: None, settings: Any, tmp_path: Any) -> tuple[World, World]:
 
 def nobodys(of: World, *kept: str) -> World:
     """The addresses of things that are not there; what is `kept` is."""
-    keys = {
-        name: NOBODYS if isinstance(key, int) else "nothing-of-this-name"
-        for name, key in of.keys.items()
-    }
-    return replace(of, keys=keys | {"batch": NO_UUID} | {name: of.keys[name] for name in kept})
+    keys = {name: nobodys_key(key) for name, key in of.keys.items()}
+    return replace(of, keys=keys | {name: of.keys[name] for name in kept})
+
+
+def nobodys_key(key: Any) -> Any:
+    """A key of the same kind that nothing has."""
+    if isinstance(key, int):
+        return NOBODYS
+    return NO_UUID if UUID_LIKE.fullmatch(str(key)) else "nothing-of-this-name"
 
 
 def expected(role: str, right: Right, whose: str) -> set[int] | None:
     """The statuses that a role may be answered with; None: it is let in."""
+    if right is Right.HIDDEN:
+        return NOT_FOUND
     if role in {"anonymous", "closed"}:
         if right is Right.OPEN:
             return None
@@ -102,8 +123,8 @@ def expected(role: str, right: Right, whose: str) -> set[int] | None:
     if not member:
         return NOT_FOUND
     if whose == "missing":
-        return NOT_FOUND if role == "carla" or right is not Right.LEAD else NOT_FOUND | REFUSED
-    if role == "carla" or right is not Right.LEAD:
+        return NOT_FOUND if role == "carla" or right not in LEADS else NOT_FOUND | REFUSED
+    if role == "carla" or right not in LEADS:
         return None
     return REFUSED
 

@@ -8,7 +8,7 @@ import io
 import pytest
 from django.test import Client
 
-from annotate.screens.spreadsheet import cell, lines
+from annotate.screens.tables import cell, csv_lines
 from tests import factories
 
 
@@ -38,7 +38,7 @@ def test_any_other_cell_stays_what_it_is(text):
 def test_what_parts_cells_and_lines_stays_within_its_cell():
     rows = [["a,b", 'c"d', "e\nf"], ["=1,2", "x", "y"]]
 
-    read = list(csv.reader(io.StringIO("".join(lines(rows)))))
+    read = list(csv.reader(io.StringIO("".join(csv_lines(rows)))))
 
     assert read == [["a,b", 'c"d', "e\nf"], ["'=1,2", "x", "y"]]
 

@@ -46,15 +46,16 @@ from exporters import actions as exporting
 from exporters import releasing
 from exporters.models import Export
 from tests import factories
-from tests.test_permissions import ROUTES, world
+from tests.test_permissions import PROGRAMS, RIGHTS, ROUTES, world
 
 # What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
 NO_PAGE = {
+    *("healthz", "readyz", "metrics", "status_retry"),
     *("logout", "annotate:seat", "annotate:give_back_seat", "annotate:pair_seat"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
-    *("annotate:documents", "annotate:table", "annotate:api_journal", "annotate:api_judgments"),
+    *("annotate:documents", "annotate:table", "annotate:token_end", "api_schema"),
     *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
     "audit:batch_withdrawal",
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
@@ -67,6 +68,9 @@ NO_PAGE = {
     "audit:disagreement_count",
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
+    # Drawn by the packaged Swagger UI, whose page is its own.
+    "api_page",
+    *(name for name, right in RIGHTS.items() if right in PROGRAMS),
 }
 
 # WCAG 2.2 AA and what axe thinks good besides; the size of targets is off unless asked for.
@@ -162,8 +166,10 @@ def plain(name: str) -> Callable[[Scene], list[str]]:
 PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "password_change": plain("password_change"),
     "password_change_done": plain("password_change_done"),
+    "status": plain("status"),
     "annotate:home": plain("annotate:home"),
     "annotate:preferences": plain("annotate:preferences"),
+    "annotate:tokens": plain("annotate:tokens"),
     "annotate:new_project": plain("annotate:new_project"),
     "annotate:project": lambda scene: [
         scene.one("annotate:project"),
@@ -306,6 +312,16 @@ def scene(
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
+    # Carla looks after the installation, too, and something has failed in it.
+    User.objects.filter(username="carla").update(is_staff=True)
+    Export.objects.create(
+        project=project,
+        by=lead,
+        format="trec",
+        state="failed",
+        error="No.",
+        finished_at=timezone.now(),
+    )
     asked = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
