@@ -18,6 +18,14 @@ class NotHere(Refused):
     """What the person named is not there, or not for them: the two are never told apart."""
 
 
+class Unfit(Refused):
+    """One thing that the person typed will not do: `field` names which."""
+
+    def __init__(self, sentence: str, field: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+
+
 def refuse_strange(text: str, before: str = "") -> None:
     """Refuse a text that holds what cannot be kept; see annotate.pure.typed."""
     character = strange(text, before)

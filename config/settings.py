@@ -97,11 +97,18 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
 ]
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
     "config.measured.requests",
+    "config.inside.any_name",
     # First what every answer says to a browser, so that no error and no file goes out without it.
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -115,6 +122,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.personal.reader",
 ]
@@ -197,9 +205,84 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+# The second signs in whose name differs from another only by capitals: Django tells them apart.
+AUTHENTICATION_BACKENDS = [
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "annotate:home"
 LOGOUT_REDIRECT_URL = "login"
+
+# --- people: docs/people.md -----------------------------------------------------------------------
+
+ACCOUNT_ADAPTER = "config.accounts.AccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "config.accounts.LoginForm",
+    "reauthenticate": "config.accounts.ReauthenticateForm",
+    "add_email": "config.accounts.AddEmailForm",
+    "change_password": "config.accounts.ChangePasswordForm",
+    "set_password": "config.accounts.SetPasswordForm",
+    "reset_password": "config.accounts.ResetPasswordForm",
+    "reset_password_from_key": "config.accounts.ResetPasswordKeyForm",
+}
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+# An address is confirmed before it counts; nobody waits for a mail to sign in.
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Rejudge] "
+ACCOUNT_SESSION_REMEMBER = True
+# A team often shares one address: what guards an account is the limit of that account.
+ACCOUNT_RATE_LIMITS = {"login": "300/m/ip", "login_failed": "60/m/ip,5/5m/key"}
+# How many proxies stand in front: the address of who asks is taken from what the first one says.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("REJUDGE_PROXIES", default=0)
+MFA_ADAPTER = "config.accounts.MFAAdapter"
+MFA_FORMS = {
+    "authenticate": "config.accounts.AuthenticateForm",
+    "reauthenticate": "config.accounts.ReauthenticateByCodeForm",
+    "activate_totp": "config.accounts.ActivateTOTPForm",
+}
+# Nobody registers by themselves, so there is nobody to keep out with an address not theirs.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_TOTP_ISSUER = "Rejudge"
+# A clock that goes half a minute wrong still tells the right code.
+MFA_TOTP_TOLERANCE = 1
+
+SOCIALACCOUNT_ADAPTER = "config.accounts.SocialAccountAdapter"
+SOCIALACCOUNT_FORMS = {"signup": "config.accounts.OtherSignupForm"}
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+# OpenID Connect: who signs people in besides the password, if anyone.
+OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+if OIDC_ISSUER:
+    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
+        "OAUTH_PKCE_ENABLED": True,
+        # What the provider has confirmed finds the account with that address.
+        "EMAIL_AUTHENTICATION": True,
+        "EMAIL_AUTHENTICATION_AUTO_CONNECT": True,
+        "APPS": [
+            {
+                "provider_id": "team",
+                "name": env.str("REJUDGE_OIDC_NAME", default="OpenID Connect"),
+                "client_id": env.str("REJUDGE_OIDC_CLIENT"),
+                "secret": env.str("REJUDGE_OIDC_SECRET", default=""),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ],
+    }
+    # The form that leads there is sent to us, and browsers ask for the whole way.
+    CONTENT_SECURITY_POLICY["DIRECTIVES"]["form-action"].append(
+        "/".join(OIDC_ISSUER.split("/")[:3])
+    )
+
+# Mail: printed by the web process until a server is named.
+vars().update(env.email_url_config(env.str("REJUDGE_MAIL", default="") or "consolemail://"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
@@ -278,6 +361,20 @@ SPECTACULAR_SETTINGS = {
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
 REDIS_URL = _told.redis_url
+# What several processes count together, such as failed attempts to sign in; and what each may
+# count for itself where that is cheaper: how much a program asks.
+_redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+_shared = {
+    "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+    "LOCATION": "shared_cache",
+    # Beyond as many the oldest counts are thrown away, and whoever tries begins at nought.
+    "OPTIONS": {"MAX_ENTRIES": 100_000},
+}
+_memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "rates"}
+CACHES: dict[str, Any] = {
+    "default": _redis if REDIS_URL else _shared,
+    "rates": _redis if REDIS_URL else _memory,
+}
 BROKER_URL = REDIS_URL or f"sqla+sqlite:///{DATA / 'broker.sqlite3'}"
 # How `jobs.queue` publishes; the rooms know no Celery.
 JOBS_DELIVER = "config.celery.deliver"

@@ -16,7 +16,11 @@ from pathlib import Path
 
 # What each web process counts lies in files here, where any of them finds it for /metrics. Named
 # before anything is counted.
-os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="rejudge-metrics-")
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(
+    prefix="rejudge-metrics-",
+    # They are written as memory is, which ends the process where a disk is full.
+    dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None,  # noqa: S108 (a new folder in it)
+)
 
 from django.conf import settings
 from django.template import engines

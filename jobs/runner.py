@@ -39,6 +39,17 @@ UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's 
 SomeJob = TypeVar("SomeJob", bound=Job)
 
 
+def left_behind(now: datetime) -> Q:
+    """Running jobs that nobody keeps alive any longer.
+
+    A lease that lasts much longer than any is given was given by a clock that has been set back
+    since: to wait for it might take hours. Clocks of several machines may differ by one `LEASE`.
+    """
+    return Q(state=Job.State.RUNNING) & (
+        Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
+    )
+
+
 class Cancelled(Exception):
     """The person who asked for the work has called it off; raised from inside `Progress`."""
 
@@ -128,10 +139,7 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
     claim = uuid.uuid4()
     claimed = (
         model._default_manager.filter(pk=pk)
-        .filter(
-            Q(state=Job.State.QUEUED)
-            | Q(state=Job.State.RUNNING, lease_until__lt=now, attempts__lt=MAX_ATTEMPTS)
-        )
+        .filter(Q(state=Job.State.QUEUED) | left_behind(now) & Q(attempts__lt=MAX_ATTEMPTS))
         .update(
             state=Job.State.RUNNING,
             claim=claim,

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.actions.guidelines import write_guideline
+from annotate.actions.invitations import invite, invite_to_installation
 from annotate.actions.tokens import make_token
 from annotate.models import (
     Adjudication,
@@ -26,6 +27,7 @@ from annotate.models import (
     InstructionPair,
     Load,
     Project,
+    User,
 )
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
@@ -41,6 +43,8 @@ class Right(Enum):
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
     API = "programs of members: told no, never sent to a page"
+    ADMIN = "who runs the installation"
+    DOOR = "steps of signing in and of one's own account: nothing there without what they are for"
     HIDDEN = "who brings a token; nobody else finds it"
     STAFF = "who looks after the installation"
     API_PERSON = "programs of whoever is signed in"
@@ -58,6 +62,40 @@ RIGHTS = {
     "logout": Right.PERSON,
     "password_change": Right.PERSON,
     "password_change_done": Right.PERSON,
+    "account_login": Right.OPEN,
+    "account_signup": Right.OPEN,
+    "account_inactive": Right.OPEN,
+    "account_reauthenticate": Right.PERSON,
+    "account_change_password": Right.PERSON,
+    "account_set_password": Right.PERSON,
+    "account_reset_password": Right.OPEN,
+    "account_reset_password_done": Right.OPEN,
+    "account_reset_password_from_key": Right.OPEN,
+    "account_reset_password_from_key_done": Right.OPEN,
+    "account_email": Right.PERSON,
+    "account_email_verification_sent": Right.OPEN,
+    "account_confirm_email": Right.DOOR,
+    "mfa_index": Right.PERSON,
+    "mfa_authenticate": Right.DOOR,
+    "mfa_reauthenticate": Right.DOOR,
+    "mfa_activate_totp": Right.PERSON,
+    "mfa_totp_picture": Right.DOOR,
+    "mfa_deactivate_totp": Right.DOOR,
+    "mfa_view_recovery_codes": Right.DOOR,
+    "mfa_generate_recovery_codes": Right.PERSON,
+    "mfa_download_recovery_codes": Right.DOOR,
+    "socialaccount_connections": Right.PERSON,
+    "socialaccount_signup": Right.DOOR,
+    "socialaccount_login_cancelled": Right.OPEN,
+    "socialaccount_login_error": Right.DOOR,
+    "openid_connect_login": Right.DOOR,
+    "openid_connect_callback": Right.DOOR,
+    "annotate:account": Right.PERSON,
+    "annotate:sessions": Right.DOOR,
+    "annotate:invitation": Right.OPEN,
+    "annotate:people": Right.ADMIN,
+    "annotate:account_change": Right.ADMIN,
+    "annotate:account_invitation_withdrawal": Right.ADMIN,
     "healthz": Right.OPEN,
     "readyz": Right.OPEN,
     # A program without the token finds nothing, signed in or not.
@@ -81,6 +119,7 @@ RIGHTS = {
     "annotate:guideline_looks_withdrawal": Right.LEAD,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
+    "annotate:invitation_withdrawal": Right.LEAD,
     "annotate:settings": Right.LEAD,
     "annotate:categories": Right.LEAD,
     "annotate:taxonomy": Right.LEAD,
@@ -253,9 +292,19 @@ def world(slug: str, annotator: str, lead: str) -> World:
     condition = Condition.objects.create(
         narrative=factories.altered(pair), number=1, text="At sea."
     )
+    link = invite(role="annotator", by=carla)
+    root = User.objects.filter(is_superuser=True).first() or User.objects.create_superuser("root")
+    to_all = invite_to_installation(by=root)
     token = make_token(name="Notebook", scopes=[], days=1, by=ada.user).token
     keys = {
         "slug": slug,
+        "uidb36": "1",
+        "key": "abc-123",
+        "provider_id": "team",
+        "token": link.token,
+        "annotate:invitation_withdrawal.pk": link.invitation.pk,
+        "annotate:account_invitation_withdrawal.pk": to_all.invitation.pk,
+        "annotate:account_change.pk": ada.user_id,
         "pair": pair.pk,
         "narrative": factories.altered(pair).pk,
         "candidate": candidate.pk,
@@ -334,7 +383,11 @@ def test_every_route_says_who_may_use_it():
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, Right.HIDDEN, *PROGRAMS}],
+    [
+        name
+        for name in RIGHTS
+        if RIGHTS[name] not in {Right.OPEN, Right.DOOR, Right.HIDDEN, *PROGRAMS}
+    ],
 )
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     before = rows()
@@ -448,7 +501,11 @@ def test_a_program_of_an_annotator_reads_what_those_of_leads_write(tides, client
         name
         for name in RIGHTS
         if RIGHTS[name]
-        not in {*LEADS, Right.READ, Right.API_READ, Right.JOURNAL, Right.STAFF, Right.HIDDEN}
+        not in {
+            *LEADS,
+            *(Right.READ, Right.API_READ, Right.JOURNAL, Right.STAFF, Right.HIDDEN),
+            *(Right.ADMIN, Right.DOOR),
+        }
     ],
 )
 def test_an_annotator_is_let_in_where_members_work(tides, client, name):
@@ -469,6 +526,34 @@ def test_a_lead_is_let_in_everywhere(tides, client, name):
     # What has not been made yet is not found, also by its lead; nothing is forbidden.
     assert not {403, 500} & set(statuses.values())
     assert {200, 302, 404, 409, 422} & set(statuses.values())
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.ADMIN])
+@pytest.mark.parametrize("who", ["ada", "carla"])
+def test_only_who_runs_the_installation_sees_and_changes_accounts(tides, client, name, who):
+    client.force_login(factories.user(who))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {403, 405}
+    assert 403 in statuses.values()
+    assert rows() == before
+    client.force_login(factories.user("root"))
+    assert client.post(tides.url(name)).status_code in {302, 422}
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.DOOR])
+@pytest.mark.parametrize("who", ["", "ada"])
+def test_a_step_without_what_it_is_for_leads_nowhere(tides, client, name, who):
+    if who:
+        client.force_login(factories.user(who))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {200, 302, 401, 403, 404, 405}
+    assert rows() == before
 
 
 @pytest.mark.parametrize(

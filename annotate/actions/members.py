@@ -31,15 +31,9 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
     Someone who had left comes back as who they were. A rater known only by this name from a file
     becomes this person: what the file said of them is theirs.
     """
-    _check_lead(by)
-    username = username.strip()
-    try:
-        MaxLengthValidator(150)(username)
-        UnicodeUsernameValidator()(username)
-    except ValidationError as error:
-        raise Refused(" ".join(error.messages)) from error
-    if role not in Membership.Role.values:
-        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+    check_lead(by)
+    username = checked_name(username)
+    check_role(role)
     password = None
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
@@ -49,7 +43,7 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
             user = User.objects.create_user(username, password=password)
         elif project.memberships.active().filter(user=user).exists():
             raise Refused(_("%(username)s is already in this project.") % {"username": username})
-        return Invited(_join(project, user, role), password)
+        return Invited(join(project, user, role), password)
 
 
 def appoint_lead(*, project: Project, user: User) -> Membership:
@@ -57,10 +51,27 @@ def appoint_lead(*, project: Project, user: User) -> Membership:
     refuse_if_archived(project)
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=project.pk)
-        return _join(project, user, Membership.Role.LEAD)
+        return join(project, user, Membership.Role.LEAD)
 
 
-def _join(project: Project, user: User, role: str) -> Membership:
+def checked_name(username: str) -> str:
+    """Return the user name without blanks around it, or refuse what cannot be one."""
+    username = username.strip()
+    try:
+        MaxLengthValidator(150)(username)
+        UnicodeUsernameValidator()(username)
+    except ValidationError as error:
+        raise Refused(" ".join(error.messages)) from error
+    return username
+
+
+def check_role(role: str) -> None:
+    """Refuse what is no role of a project."""
+    if role not in Membership.Role.values:
+        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+
+
+def join(project: Project, user: User, role: str) -> Membership:
     """Make `user` a member of the locked project, as who they were here before, if they were."""
     known = (
         project.memberships.filter(user=user).first()
@@ -79,9 +90,8 @@ def _join(project: Project, user: User, role: str) -> Membership:
 
 def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
     """Make a member annotator or lead. A project always keeps a lead."""
-    _check_lead(by)
-    if role not in Membership.Role.values:
-        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+    check_lead(by)
+    check_role(role)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=by.project_id)
         member = _member_of(by, member)
@@ -100,7 +110,7 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
     """Close the project to a member. What they said stays; seats they never began are free
     again.
     """
-    _check_lead(by)
+    check_lead(by)
     now = now or timezone.now()
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=by.project_id)
@@ -112,7 +122,8 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
     return member
 
 
-def _check_lead(by: Membership) -> None:
+def check_lead(by: Membership) -> None:
+    """Refuse who does not lead, and everybody where the project is put away."""
     refuse_if_archived(by.project)
     if not by.leads:
         raise Refused(_("Only leads of this project can do that."))
@@ -125,11 +136,16 @@ def _member_of(by: Membership, member: Membership) -> Membership:
     return found
 
 
-def _keep_a_lead(member: Membership) -> None:
-    others = Membership.objects.active().filter(
-        project=member.project_id, role=Membership.Role.LEAD
+def has_other_lead(member: Membership) -> bool:
+    """Whether someone else who can sign in leads the member's project."""
+    leads = Membership.objects.active().filter(
+        project=member.project_id, role=Membership.Role.LEAD, user__is_active=True
     )
-    if member.leads and not others.exclude(pk=member.pk).exists():
+    return leads.exclude(pk=member.pk).exists()
+
+
+def _keep_a_lead(member: Membership) -> None:
+    if member.leads and not has_other_lead(member):
         raise Refused(
             _("%(name)s is the only lead. Make someone else lead first.") % {"name": member.name}
         )

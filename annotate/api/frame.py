@@ -14,6 +14,7 @@ from functools import wraps
 from http import HTTPStatus
 from typing import IO, Any, ClassVar, TypeVar
 
+from django.core.cache import caches
 from django.db.models import Model, QuerySet
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -232,6 +233,8 @@ class Json(JSONParser):
 
 class Throttle(UserRateThrottle):
     """How much one person's programs may ask, by the rate of the settings for `scope`."""
+
+    cache = caches["rates"]
 
     def get_rate(self) -> str | None:
         """The rate as it is set now."""

@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from http.client import HTTPConnection
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
@@ -43,14 +42,9 @@ class Command(BaseCommand):
             self._look_at_workers()
 
     def _look_at_web(self, port: int) -> None:
-        # As the proxy in front would ask: with a name that is served, and over HTTPS if need be.
-        headers = {
-            "Host": _served_name(),
-            "X-Forwarded-Proto": "https" if settings.HTTPS else "http",
-        }
         connection = HTTPConnection("127.0.0.1", port, timeout=5)
         try:
-            connection.request("GET", reverse("healthz"), headers=headers)
+            connection.request("GET", reverse("healthz"))
             status = connection.getresponse().status
         except OSError as error:
             raise CommandError(f"The web server does not answer at port {port}: {error}") from error
@@ -74,10 +68,3 @@ class Command(BaseCommand):
             )
             raise CommandError(f"No worker takes work{last}.")
         self.stdout.write("A worker takes work.")
-
-
-def _served_name() -> str:
-    for name in settings.ALLOWED_HOSTS:
-        if name != "*" and not name.startswith("."):
-            return str(name)
-    return "localhost"
