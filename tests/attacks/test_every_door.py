@@ -40,7 +40,7 @@ NOBODYS = 10**30
 UUID_LIKE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NO_UUID = "00000000-0000-4000-8000-000000000000"
 
-ANYBODYS = {Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
+ANYBODYS = {Right.OPEN, Right.DOOR, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
 NOT_FOUND = {404, 405}
 REFUSED = {403, 405}
 TOLD_TO_SIGN_IN = {401, 403}
@@ -112,12 +112,12 @@ def expected(role: str, right: Right, whose: str) -> set[int] | None:
     if right is Right.HIDDEN:
         return NOT_FOUND
     if role in {"anonymous", "closed"}:
-        if right is Right.OPEN:
+        if right in {Right.OPEN, Right.DOOR}:
             return None
         return TOLD_TO_SIGN_IN if right in PROGRAMS else {302}
     if right in ANYBODYS:
         return None
-    if right is Right.STAFF:
+    if right in {Right.STAFF, Right.ADMIN}:
         return None if role == "root" else NOT_FOUND | REFUSED
     member = role in {"ada", "dan", "carla"} and whose in {"own", "missing"}
     if not member:
