@@ -50,6 +50,10 @@ billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 # lease is what finds a dead worker, and much sooner.
 VISIBILITY_TIMEOUT = 6 * 60 * 60
 
+# In seconds. Without these, a page that asks for work would wait for a Redis that is there and says
+# nothing for as long as it pleases; workers ask again after ten seconds at the latest.
+PATIENCE_WITH_REDIS = {"socket_connect_timeout": 5, "socket_timeout": 20}
+
 QUEUE = "rejudge"
 # How often a worker's process says that it is there, in seconds.
 SHOWS_UP_EVERY = 10.0
@@ -62,7 +66,7 @@ def transport_options(broker_url: str) -> dict[str, Any]:
     if broker_url.startswith("sqla+"):
         # No connection is kept: a forked worker must not use its parent's.
         return {"poolclass": NullPool, "connect_args": {"timeout": 20}}
-    return {"visibility_timeout": VISIBILITY_TIMEOUT}
+    return {"visibility_timeout": VISIBILITY_TIMEOUT, **PATIENCE_WITH_REDIS}
 
 
 app = Celery("rejudge")

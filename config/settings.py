@@ -66,6 +66,8 @@ ALLOWED_HOSTS = _told.hosts or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+# A browser takes this name from this very host alone, and only over HTTPS.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Who asks whether all is well stands inside, and speaks plain HTTP.
@@ -95,13 +97,23 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
 ]
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
     "config.measured.requests",
     "config.inside.any_name",
+    # First what every answer says to a browser, so that no error and no file goes out without it.
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "config.guard.guard",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -110,8 +122,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.personal.reader",
 ]
@@ -194,9 +205,84 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+# The second signs in whose name differs from another only by capitals: Django tells them apart.
+AUTHENTICATION_BACKENDS = [
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "annotate:home"
 LOGOUT_REDIRECT_URL = "login"
+
+# --- people: docs/people.md -----------------------------------------------------------------------
+
+ACCOUNT_ADAPTER = "config.accounts.AccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "config.accounts.LoginForm",
+    "reauthenticate": "config.accounts.ReauthenticateForm",
+    "add_email": "config.accounts.AddEmailForm",
+    "change_password": "config.accounts.ChangePasswordForm",
+    "set_password": "config.accounts.SetPasswordForm",
+    "reset_password": "config.accounts.ResetPasswordForm",
+    "reset_password_from_key": "config.accounts.ResetPasswordKeyForm",
+}
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+# An address is confirmed before it counts; nobody waits for a mail to sign in.
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Rejudge] "
+ACCOUNT_SESSION_REMEMBER = True
+# A team often shares one address: what guards an account is the limit of that account.
+ACCOUNT_RATE_LIMITS = {"login": "300/m/ip", "login_failed": "60/m/ip,5/5m/key"}
+# How many proxies stand in front: the address of who asks is taken from what the first one says.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("REJUDGE_PROXIES", default=0)
+MFA_ADAPTER = "config.accounts.MFAAdapter"
+MFA_FORMS = {
+    "authenticate": "config.accounts.AuthenticateForm",
+    "reauthenticate": "config.accounts.ReauthenticateByCodeForm",
+    "activate_totp": "config.accounts.ActivateTOTPForm",
+}
+# Nobody registers by themselves, so there is nobody to keep out with an address not theirs.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_TOTP_ISSUER = "Rejudge"
+# A clock that goes half a minute wrong still tells the right code.
+MFA_TOTP_TOLERANCE = 1
+
+SOCIALACCOUNT_ADAPTER = "config.accounts.SocialAccountAdapter"
+SOCIALACCOUNT_FORMS = {"signup": "config.accounts.OtherSignupForm"}
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+# An address that the team's own sign-in has confirmed finds the account that has it here.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# OpenID Connect: who signs people in besides the password, if anyone.
+OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+if OIDC_ISSUER:
+    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "team",
+                "name": env.str("REJUDGE_OIDC_NAME", default="OpenID Connect"),
+                "client_id": env.str("REJUDGE_OIDC_CLIENT"),
+                "secret": env.str("REJUDGE_OIDC_SECRET", default=""),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ],
+    }
+    # The form that leads there is sent to us, and browsers ask for the whole way.
+    CONTENT_SECURITY_POLICY["DIRECTIVES"]["form-action"].append(
+        "/".join(OIDC_ISSUER.split("/")[:3])
+    )
+
+# Mail: printed by the web process until a server is named.
+vars().update(env.email_url_config(env.str("REJUDGE_MAIL", default="") or "consolemail://"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
@@ -236,6 +322,13 @@ STORAGES: dict[str, dict[str, Any]] = {
 }
 # Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+FILE_UPLOAD_HANDLERS = [
+    "config.guard.OnlyOfPeople",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+# The most that is taken at once, in bytes; larger collections are loaded from the command line.
+MAX_UPLOAD = env.int("REJUDGE_MAX_UPLOAD", default=4 * 1024**3)
 # What is on its way in or out: beside the data, for /tmp may be memory, and too small.
 SCRATCH = DATA / "scratch"
 SCRATCH.mkdir(exist_ok=True, mode=0o700)
@@ -264,10 +357,26 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
+    # Choices stand where they are used: named, they would need a name each in every room.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
 REDIS_URL = _told.redis_url
+# What several processes count together, such as failed attempts to sign in; and what each may
+# count for itself where that is cheaper: how much a program asks.
+_redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+_shared = {
+    "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+    "LOCATION": "shared_cache",
+    # Beyond as many the oldest counts are thrown away, and whoever tries begins at nought.
+    "OPTIONS": {"MAX_ENTRIES": 100_000},
+}
+_memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "rates"}
+CACHES: dict[str, Any] = {
+    "default": _redis if REDIS_URL else _shared,
+    "rates": _redis if REDIS_URL else _memory,
+}
 BROKER_URL = REDIS_URL or f"sqla+sqlite:///{DATA / 'broker.sqlite3'}"
 # How `jobs.queue` publishes; the rooms know no Celery.
 JOBS_DELIVER = "config.celery.deliver"

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import must_answer_first
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Membership, Project
 from exporters import jsonl, manifest, trec
@@ -76,6 +77,7 @@ def request_export(
             project=project, format=format_name, by=by, requested_by=by.user, requested_at=now
         )
         queue.enqueue(export)
+        record(project=project, what="export.asked", about=export, by=by, now=now)
     return export
 
 
@@ -83,7 +85,11 @@ def cancel_export(*, export: Export, by: Membership, now: datetime | None = None
     """Call an export off and return it anew; one that is over stays. Refused: who does not lead."""
     if not by.leads or by.project_id != export.project_id:
         raise Refused(_("Only leads of this project can call its exports off."))
-    queue.cancel(export, now=now)
+    with transaction.atomic():
+        over = export.is_over or export.cancel_requested_at is not None
+        queue.cancel(export, now=now)
+        if not over:
+            record(project=export.project, what="export.cancelled", about=export, by=by, now=now)
     return export
 
 

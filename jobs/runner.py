@@ -22,6 +22,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from jobs.about import at_work
+from jobs.disk import is_full
 from jobs.models import Job
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,20 @@ MAX_ATTEMPTS = 3
 GIVEN_UP = f"The worker stopped in the middle of this {MAX_ATTEMPTS} times, so it was given up."
 UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's log says more."
 
+DISK_FULL = "There was no room left on the disk. Nothing is kept of this; ask for it again later."
+
 SomeJob = TypeVar("SomeJob", bound=Job)
+
+
+def left_behind(now: datetime) -> Q:
+    """Running jobs that nobody keeps alive any longer.
+
+    A lease that lasts much longer than any is given was given by a clock that has been set back
+    since: to wait for it might take hours. Clocks of several machines may differ by one `LEASE`.
+    """
+    return Q(state=Job.State.RUNNING) & (
+        Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
+    )
 
 
 class Cancelled(Exception):
@@ -128,10 +142,7 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
     claim = uuid.uuid4()
     claimed = (
         model._default_manager.filter(pk=pk)
-        .filter(
-            Q(state=Job.State.QUEUED)
-            | Q(state=Job.State.RUNNING, lease_until__lt=now, attempts__lt=MAX_ATTEMPTS)
-        )
+        .filter(Q(state=Job.State.QUEUED) | left_behind(now) & Q(attempts__lt=MAX_ATTEMPTS))
         .update(
             state=Job.State.RUNNING,
             claim=claim,
@@ -149,6 +160,8 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
 def _sentence(error: Exception) -> str:
     if isinstance(error, JobError):
         return str(error)
+    if is_full(error):
+        return DISK_FULL
     return UNEXPECTED.format(kind=type(error).__name__)
 
 

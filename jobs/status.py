@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.apps import apps
 from django.db.models import Max
 from django.utils import timezone
 
 from jobs.models import Heartbeat, Job
+from jobs.models import job_models as job_models
+from jobs.runner import left_behind
 
 # The beat comes every ten seconds; three may be late.
 SILENT_AFTER = timedelta(seconds=40)
@@ -44,7 +45,9 @@ def show_up(worker: str, *, now: datetime | None = None) -> None:
 def worker_status(*, now: datetime | None = None) -> WorkerStatus:
     """Say whether work that is asked for now would be done."""
     now = now or timezone.now()
-    last_seen = Heartbeat.objects.aggregate(last=Max("at"))["last"]
+    # Signs from the future are of a clock that has been set back since: they say nothing.
+    signs = Heartbeat.objects.filter(at__lte=now + SILENT_AFTER)
+    last_seen = signs.aggregate(last=Max("at"))["last"]
     heard = last_seen is not None and last_seen >= now - SILENT_AFTER
     # Workers that are all at long jobs leave the heartbeat waiting in the queue behind them.
     busy = not heard and _somebody_works(now)
@@ -54,7 +57,9 @@ def worker_status(*, now: datetime | None = None) -> WorkerStatus:
 def _somebody_works(now: datetime) -> bool:
     """Whether a job of any kind is under way: one query for all of them."""
     first, *others = (
-        model._default_manager.filter(state=Job.State.RUNNING, lease_until__gte=now).values("pk")
+        model._default_manager.filter(state=Job.State.RUNNING)
+        .exclude(left_behind(now))
+        .values("pk")
         for model in job_models()
     )
     return first.union(*others, all=True).exists()
@@ -75,15 +80,6 @@ def workers(*, now: datetime | None = None) -> list[WorkerSeen]:
     now = now or timezone.now()
     rows = Heartbeat.objects.filter(seen_at__gte=now - FORGOTTEN_AFTER).order_by("worker")
     return [
-        WorkerSeen(row.worker, row.seen_at >= now - SILENT_AFTER, row.seen_at, row.at)
+        WorkerSeen(row.worker, abs(now - row.seen_at) <= SILENT_AFTER, row.seen_at, row.at)
         for row in rows
-    ]
-
-
-def job_models() -> list[type[Job]]:
-    """Return every kind of job that any room has, in the order of the rooms."""
-    return [
-        model
-        for model in apps.get_models()
-        if issubclass(model, Job) and not model._meta.abstract and not model._meta.proxy
     ]
