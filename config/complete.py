@@ -23,6 +23,11 @@ class Told:
     bucket: str = ""
     # What only means something beside a bucket, by the variable's name.
     beside_bucket: dict[str, str] = field(default_factory=dict)
+    mail: str = ""
+    mail_from: str = "rejudge@localhost"
+    oidc_issuer: str = ""
+    oidc_client: str = ""
+    oidc_secret: str = ""
 
 
 def missing(told: Told) -> list[str]:
@@ -48,6 +53,15 @@ def _halves(told: Told) -> list[str]:
         found.append(
             "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither: one opens "
             "nothing without the other."
+        )
+    if told.oidc_issuer and not told.oidc_client:
+        found.append(
+            "Set REJUDGE_OIDC_CLIENT to the client that is registered at REJUDGE_OIDC_ISSUER."
+        )
+    if (told.oidc_client or told.oidc_secret) and not told.oidc_issuer:
+        found.append(
+            "Set REJUDGE_OIDC_ISSUER to who signs people in, or leave REJUDGE_OIDC_CLIENT and "
+            "REJUDGE_OIDC_SECRET out."
         )
     return found
 
@@ -83,5 +97,16 @@ def _for_others(told: Told) -> list[str]:
         found.append(
             "Set REDIS_URL to a Redis, as in redis://host:6379/0: the embedded broker is for one "
             "machine."
+        )
+    if not told.mail:
+        found.append(
+            "Set REJUDGE_MAIL to the server that takes mail, as in smtp+tls://user:password@"
+            "mail.example.org:587, or to consolemail:// where the log is to show it: links to new "
+            "passwords are sent that way."
+        )
+    elif told.mail.startswith("smtp") and told.mail_from.endswith("@localhost"):
+        found.append(
+            "Set REJUDGE_MAIL_FROM to who mail comes from, as in rejudge@example.org: no server "
+            "takes any from localhost."
         )
     return found
