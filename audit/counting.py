@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -225,11 +225,8 @@ def _standing(period: Period, *, blind: bool) -> Q:
     """Said in a period, and standing when it ended; with `blind`, said before the person could see
     another's answer, and standing then. What was taken back never stood.
     """
-    said, stands = Q(), Q(superseded_at__isnull=True)
-    if period.start is not None:
-        said &= Q(at__gte=period.start)
+    said, stands = _in_period(period, "at"), Q(superseded_at__isnull=True)
     if period.end is not None:
-        said &= Q(at__lt=period.end)
         stands |= Q(superseded_at__gte=period.end)
     if blind:
         said &= ~_could_see("at")
@@ -354,12 +351,7 @@ def ratings_in(project: Project, scope: Scope, rubric: Rubric) -> QuerySet[Ratin
         ratings = ratings.filter(criterion=scope.criterion)
     if scope.people:
         ratings = ratings.filter(review__auditor__name__in=scope.people)
-    for period in _periods(project, scope):
-        if period.start is not None:
-            ratings = ratings.filter(review__submitted_at__gte=period.start)
-        if period.end is not None:
-            ratings = ratings.filter(review__submitted_at__lt=period.end)
-    return ratings
+    return ratings.filter(in_times(project, scope, "review__submitted_at"))
 
 
 def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, Patterns]:
@@ -369,10 +361,17 @@ def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, P
     return _grouped(units, "criterion")
 
 
-def _periods(project: Project, scope: Scope) -> list[Period]:
-    """The times that a scope names."""
-    found = [] if scope.guideline is None else [periods_of(project)[scope.guideline]]
-    return found if scope.week is None else [*found, week_of(scope.week)]
+def in_times(project: Project, scope: Scope, moment: str) -> Q:
+    """Whether something happened (`moment`, a column) in the times that a scope names."""
+    periods = [] if scope.guideline is None else [periods_of(project)[scope.guideline]]
+    if scope.week is not None:
+        periods.append(week_of(scope.week))
+    return reduce(and_, (_in_period(period, moment) for period in periods), Q())
+
+
+def _in_period(period: Period, moment: str) -> Q:
+    found = Q() if period.start is None else Q(**{f"{moment}__gte": period.start})
+    return found if period.end is None else found & Q(**{f"{moment}__lt": period.end})
 
 
 def _in_week(units: QuerySet[Any, Any], scope: Scope) -> QuerySet[Any, Any]:

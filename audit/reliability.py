@@ -21,7 +21,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from annotate.models import Flag, Judgment, Narrative, Project
-from audit.counting import Counts, Patterns, counts_of, in_force, said_by
+from audit.counting import Counts, Patterns, counts_of, in_force, in_times, said_by
 from audit.criteria import Criterion, Rubric
 from audit.models import AgreementReport, Review
 from audit.scopes import WHOLE, Scope, about, kept, periods_of
@@ -531,6 +531,9 @@ def _left_out(
         .exclude(kind=Flag.Kind.LATER)
     )
     reviews = Review.objects.filter(_of_people(scope, "auditor"), auditor__project=project)
+    said = said.filter(in_times(project, scope, "at"))
+    flags = flags.filter(in_times(project, scope, "at"))
+    reviews = reviews.filter(in_times(project, scope, "started_at"))
     if scope.criterion:
         said, flags = said.none(), flags.none()
     removed = Q(narrative__pair__removed_at__isnull=False)

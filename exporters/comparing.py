@@ -423,16 +423,20 @@ TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "afte
 
 
 def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
-    """Yield everything that differs as rows of TABLE: queries, pairs, narratives, grades.
+    """Yield everything that differs as rows of TABLE: queries, pairs, narratives, grades."""
+    yield TABLE
+    for of in (comparison.listed(), comparison.narratives(), comparison.grades()):
+        yield from map(line, of)
+
+
+def line(change: Listed | NarrativeChange | GradeChange) -> tuple[str, ...]:
+    """Return something that differs as a row of TABLE.
 
     Of a narrative `before` and `after` are its versions; of what is not there they are empty.
     """
-    yield TABLE
-    for one in comparison.listed():
-        yield one.kind, "", one.query_id, one.pair_id, "", one.before, one.after
-    for words in comparison.narratives():
-        versions = [str(w.version) if w else "" for w in (words.before, words.after)]
-        yield "narrative", words.side, words.query_id, words.pair_id, "", *versions
-    for change in comparison.grades():
-        under, query_id, pair_id, doc_id, before, after = change
-        yield "grade", under, query_id, pair_id, doc_id, before, after
+    if isinstance(change, Listed):
+        return change.kind, "", change.query_id, change.pair_id, "", change.before, change.after
+    if isinstance(change, NarrativeChange):
+        versions = [str(words.version) if words else "" for words in (change.before, change.after)]
+        return "narrative", change.side, change.query_id, change.pair_id, "", *versions
+    return "grade", *change

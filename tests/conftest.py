@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
 
 from jobs.models import Job
@@ -48,6 +49,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print what tests counted: `record_property("tried", "105 routes x 8 verbs: ...")`.
+
+    Properties come back from other processes with the reports; what is printed there does not.
+    """
+    told = [
+        str(words)
+        for report in terminalreporter.getreports("passed")
+        if report.when == "call"
+        for name, words in report.user_properties
+        if name == "tried"
+    ]
+    if told:
+        terminalreporter.section("what was tried")
+        for words in sorted(told):
+            terminalreporter.line(words)
+
+
 def uses_database(item: pytest.Item) -> bool:
     """Say whether this test reads or writes rows."""
     return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(
@@ -71,6 +90,24 @@ def _local_only(connect: Any) -> Any:
         return connect(self, address)
 
     return guarded
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everything_may_go() -> Iterator[None]:
+    """Let tests of whole transactions empty every table afterwards, also those that refuse it."""
+    from annotate.frozen import thawed
+
+    # Its types leave out what Django means for itself.
+    case: Any = TransactionTestCase
+    empty = case._fixture_teardown
+
+    def emptied(self: TransactionTestCase) -> None:
+        with thawed():
+            empty(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(case, "_fixture_teardown", emptied)
+        yield
 
 
 @pytest.fixture(scope="session")

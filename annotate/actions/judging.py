@@ -20,9 +20,12 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate import chain
+from annotate import judgment_sums as sums
 from annotate.actions import seats
 from annotate.actions.pool import (
     asked_again,
+    judged_narrative,
     others_unsettled,
     pool_and_repeats,
     repeat_words,
@@ -114,6 +117,16 @@ class Grading(Saying, total=False):
     verdicts: Mapping[int, str] | None
     active_ms: int | None
     pressed: str
+
+
+def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
+    """Return what is judged under now, to someone who holds a seat here; else refuse."""
+    if not seats.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
+        raise Refused(seats.NOT_YOURS)
+    narrative = judged_narrative(pair)
+    if narrative is None:
+        raise Refused(_("There is no narrative to judge under yet."))
+    return narrative
 
 
 def judge(
@@ -224,6 +237,7 @@ def say_grade(
                 Verdict(judgment=row, condition_id=condition, answer=answer)
                 for condition, answer in sorted(given.verdicts.items())
             )
+        place.link(on, by, said=_summed(row, given, on, by, place))
         place.settle_seat(on, by, settled=True)
     return Said(row, place.told(instead_of, relevance))
 
@@ -271,6 +285,7 @@ def say_flag(
         )
         place.end_what_stands()
         row.save(force_insert=True)
+        place.link(on, by)
         place.settle_seat(on, by, settled=kind != Flag.Kind.LATER)
     return Said(row, place.told(instead_of, kind))
 
@@ -390,7 +405,7 @@ def _checked(given: _Given, project: Project, place: _Place) -> _Given:
 
 
 def _check_conditions(given: _Given, project: Project, place: _Place) -> None:
-    if not place.conditions.issuperset(given.verdicts):
+    if not given.verdicts.keys() <= place.conditions.keys():
         raise Refused(
             _("A verdict is on a condition that this narrative does not have. Load the page anew.")
         )
@@ -453,15 +468,18 @@ class _Place:
 
     now: datetime
     again: bool
+    side: str
     version: int
     narrative_length: int
     stale: bool
     to_judge: bool
     prior: int | None
+    doc_id: str
     document_length: int | None
     markable: bool
     grades: list[int]
-    conditions: set[int]
+    # Their numbers by their keys.
+    conditions: dict[int, int]
     # What stands of the document; where it has come again, what was said of it then.
     judgment: _Standing | None
     flag: _Standing | None
@@ -473,6 +491,8 @@ class _Place:
     sent: bool
     done: bool
     others_left: bool
+    # The end of the seat's chain of sums, which the lock keeps as it is.
+    end: chain.End
 
     def refuse_if_closed(self, by: Membership, *, late: bool) -> None:
         """Refuse where nothing can be said now."""
@@ -495,6 +515,18 @@ class _Place:
             Judgment.objects.filter(pk=self.judgment.pk).update(superseded_at=self.now)
         if self.flag:
             Flag.objects.filter(pk=self.flag.pk).update(cleared_at=self.now)
+
+    def link(self, on: On, by: Membership, *, said: chain.Event | None = None) -> None:
+        """Put a new judgment, and that it ended what stood, into the seat's chain: one statement.
+
+        What is said of a document that has come again is no judgment, and has no link.
+        """
+        events = [said] if said else []
+        if self.judgment and not self.again:
+            events.append(sums.event_of_end(self.judgment.uuid, self.now))
+        if events:
+            of = chain.of_seat(on.pair.pair_id, by.name)
+            chain.append(by.project_id, of, events, after=self.end)
 
     def settle_seat(self, on: On, by: Membership, *, settled: bool) -> None:
         """Record whether anything is left to do in the seat. What is said under an older version
@@ -584,13 +616,14 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
                 SELECT 1 FROM annotate_narrative w
                 WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
             ),
-            c.prior_relevance, d.length, d.markup,
+            c.prior_relevance, d.doc_id, d.length, d.markup,
             (
                 SELECT {listed % "g.value"} FROM annotate_grade g
                 WHERE g.project_id = %(project)s
             ),
             (
-                SELECT {listed % "k.id"} FROM annotate_condition k WHERE k.narrative_id = v.id
+                SELECT {listed % "(k.id || ':' || k.number)"} FROM annotate_condition k
+                WHERE k.narrative_id = v.id
             ),
             j.id, j.uuid, j.at, j.relevance, f.id, f.uuid, f.at, f.{"flag" if on.again else "kind"},
             {asked}, {first},
@@ -601,7 +634,9 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
                 SELECT s.done_at IS NOT NULL FROM annotate_assignment s
                 WHERE s.pair_id = v.pair_id AND s.task = 'judge' AND s.member_id = %(member)s
             ),
-            {others_unsettled(project, again=on.again)}, {pool_and_repeats(project, again=on.again)}
+            {others_unsettled(project, again=on.again)},
+            {pool_and_repeats(project, again=on.again)},
+            {_LAST_LINK % "number"}, {_LAST_LINK % "sum"}
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
         JOIN annotate_document d ON d.id = c.document_id
@@ -614,6 +649,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
         {_FIRST if on.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
     """  # noqa: S608
+    links = chain.of_seat(on.pair.pair_id, by.name)
     row = values_of(
         sql,
         {
@@ -625,11 +661,12 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             "candidate": on.candidate,
             "member": by.pk,
             "uuid": uuid if _is_postgresql() else uuid.hex,
+            "chain": links if _is_postgresql() else links.hex,
         },
     )
     if row is None:
         raise NotHere(_not_here())
-    side, version, length, stale, prior, document_length, markup, *rest = row
+    side, version, length, stale, prior, doc_id, document_length, markup, *rest = row
     grades, conditions, *rest = rest
     judgment, flagged = _standing(rest[0:4]), _standing(rest[4:8])
     for standing in (judgment, flagged):
@@ -639,16 +676,18 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
     return _Place(
         now=now,
         again=on.again,
+        side=side,
         version=version,
         narrative_length=length,
         stale=bool(stale),
         to_judge=project.judge_scope != Project.Scope.RELEVANT
         or (prior is not None and prior >= project.relevant_from),
         prior=prior,
+        doc_id=doc_id,
         document_length=document_length,
         markable=markup == Document.Markup.PLAIN and bool(document_length),
         grades=sorted(map(int, (grades or "").split(",") if grades else ())),
-        conditions=set(map(int, conditions.split(","))) if conditions else set(),
+        conditions=dict(_numbers(conditions)),
         judgment=judgment,
         flag=flagged,
         asked=bool(rest[8]),
@@ -656,7 +695,15 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
         sent=bool(rest[10]),
         done=bool(rest[11]),
         others_left=bool(rest[12]) or _repeats_left(on, by, side, version, rest[13], rest[14]),
+        end=chain.End(rest[15], bytes(rest[16])) if rest[15] else chain.End(),
     )
+
+
+# The link after which the next one of a seat comes.
+_LAST_LINK = """(
+    SELECT l.%s FROM annotate_link l WHERE l.project_id = %%(project)s AND l.chain = %%(chain)s
+    ORDER BY l.number DESC LIMIT 1
+)"""
 
 
 _FIRST = """
@@ -672,6 +719,13 @@ def _repeats_left(on: On, by: Membership, side: str, version: int, size: int, se
         return False
     wanted = number(size, percent, chance(repeat_words(on.pair, side, version, by)))
     return settled + on.again < wanted
+
+
+def _numbers(conditions: str | None) -> Iterator[tuple[int, int]]:
+    """Read "17:1,18:2": keys of conditions and their numbers."""
+    for one in conditions.split(",") if conditions else ():
+        key, _colon, number = one.partition(":")
+        yield int(key), int(number)
 
 
 def _standing(columns: Sequence[Any]) -> _Standing | None:
@@ -694,6 +748,29 @@ def _not_here() -> str:
 
 def _is_postgresql() -> bool:
     return connection.vendor == "postgresql"
+
+
+def _summed(row: Judgment, given: _Given, on: On, by: Membership, place: _Place) -> chain.Event:
+    """A judgment as its seat's chain keeps it."""
+    numbered = {place.conditions[key]: answer for key, answer in given.verdicts.items()}
+    what = sums.content(
+        pair_id=on.pair.pair_id,
+        side=place.side,
+        version=place.version,
+        doc_id=place.doc_id,
+        annotator=by.name,
+        relevance=row.relevance,
+        note=row.note,
+        evidence=sums.spans(given.evidence),
+        clauses=sums.spans(given.clauses),
+        verdicts=sums.answers(numbered),
+        active_ms=row.active_ms,
+        pressed=row.pressed,
+        source=row.source,
+        at=row.at,
+        made_at=row.made_at,
+    )
+    return chain.said(sums.KIND, row.uuid, what)
 
 
 # --- what came again ------------------------------------------------------------------------------
@@ -897,6 +974,7 @@ def _withdraw(
     if ended is not None:
         if before is not None:
             _end(before, ended)
+        _link_ends([row, before], pair, by)
         return Said(row, _newer_stands())
     stands = (
         Judgment.objects.current().filter(**_chain(row)).exists()
@@ -904,8 +982,24 @@ def _withdraw(
     )
     if before is not None and not stands:
         _end(before, None)
+    _link_ends([row, before], pair, by)
     _settle(row, pair, by, moment)
     return Said(row)
+
+
+def _link_ends(
+    rows: Iterable[Judgment | Flag | None], pair: InstructionPair, by: Membership
+) -> None:
+    """Put into the seat's chain since when these no longer stand, or that they stand again."""
+    changed = {f"k{row.pk}": row.pk for row in rows if isinstance(row, Judgment)}
+    if not changed:
+        return
+    among = ", ".join(f"%({name})s" for name in changed)
+    found = list(sums.rows(f"j.id IN ({among})", changed, order="j.id"))
+    links = chain.of_seat(pair.pair_id, by.name)
+    # The seat's lock keeps others from its chain.
+    end = chain.end_of(by.project_id, links)
+    chain.append(by.project_id, links, sums.events_of_ended(found), after=end)
 
 
 def _settle(

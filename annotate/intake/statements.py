@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from annotate import bulk
+from annotate import bulk, chain
+from annotate import judgment_sums as sums
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.intake.collection import Qrels
 from annotate.intake.instructions import MAX_NAME, Pairs, refuse_other_query
@@ -374,6 +375,8 @@ class Statements(Arrivals):
         self._write_verdicts()
         self._write_flags()
         self._write_adjudications()
+        if not self.intake.dry_run:
+            self._link()
         self.new = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 2")
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_statements WHERE state = 1")
 
@@ -907,6 +910,34 @@ class Statements(Arrivals):
             )
             - written
         )
+
+    def _link(self) -> None:
+        """Give what was written a chain of sums of its own; nobody else writes to it."""
+        new = sums.rows(
+            "s.what = 'judgment' AND s.known IS NULL",
+            {},
+            joined="JOIN stage_statements s ON s.uuid = j.uuid",
+            order="s.n",
+        )
+        ended = sums.rows(
+            """
+            j.id IN (
+                SELECT s.judged FROM stage_statements s
+                WHERE s.what IN ('judgment', 'flag') AND s.known IS NULL AND s.ended_at IS NULL
+                AND s.judged IS NOT NULL
+                UNION SELECT s.known FROM stage_statements s
+                WHERE s.what = 'judgment' AND s.state = 1 AND s.known IS NOT NULL
+            )
+            """,
+            {},
+            order="j.id",
+        )
+        project, links = self.intake.project.pk, uuid.uuid4()
+        end = chain.End()
+        written = chain.append(project, links, sums.events_of_new(new), after=end)
+        if written:
+            end = chain.end_of(project, links)
+        chain.append(project, links, sums.events_of_ended(ended), after=end)
 
     # --- flags ------------------------------------------------------------------------------------
 

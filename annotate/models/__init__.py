@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotate.models.collection import Candidate, Document, DocumentText, Query, Run, RunLine
 from annotate.models.instruction import Condition, Draft, InstructionPair, Narrative
+from annotate.models.invitation import Invitation
 from annotate.models.judgment import (
     Adjudication,
     Assignment,
@@ -24,6 +25,8 @@ from annotate.models.project import (
     User,
 )
 from annotate.models.repeat import Repeat
+from annotate.models.token import KeptAnswer, Token
+from annotate.models.trail import Deed, Link
 
 __all__ = [
     "Adjudication",
@@ -32,6 +35,7 @@ __all__ = [
     "Category",
     "Condition",
     "ConditionAdjudication",
+    "Deed",
     "Document",
     "DocumentText",
     "Draft",
@@ -40,7 +44,10 @@ __all__ = [
     "Guideline",
     "GuidelineCase",
     "InstructionPair",
+    "Invitation",
     "Judgment",
+    "KeptAnswer",
+    "Link",
     "Load",
     "LookAgain",
     "Membership",
@@ -51,6 +58,7 @@ __all__ = [
     "Repeat",
     "Run",
     "RunLine",
+    "Token",
     "User",
     "Verdict",
 ]

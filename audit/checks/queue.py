@@ -48,6 +48,8 @@ def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:
 
 # Two have spoken, they come to nothing, and no third has: what waits to be settled.
 OPEN = Q(spoken=2, outcome__isnull=True, unjudgeable=False)
+# Which labels of a sample a lead may ask for.
+SHOWN = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
 
 def to_check(member: Membership, sample: Sample | None = None) -> QuerySet[SampleItem]:
@@ -67,6 +69,22 @@ def to_settle(member: Membership, sample: Sample | None = None) -> QuerySet[Any,
         .filter(OPEN)
         .exclude(Exists(said.filter(checker=member)))
     )
+
+
+def labels_of(found: Sample, showing: str) -> QuerySet[Any, Any]:
+    """Return the labels of a sample with what was said of each, or some of them (SHOWN)."""
+    items = with_checks(SampleItem.objects.filter(sample=found)).select_related(
+        "narrative__pair", "candidate__document"
+    )
+    if showing == "wrong":
+        return items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
+    if showing == "to-settle":
+        return items.filter(OPEN)
+    if showing == "unsure":
+        return items.filter(Q(unsure__gt=0) | Q(unjudgeable=True))
+    if showing == "unchecked":
+        return items.filter(spoken__lt=2)
+    return items
 
 
 def following(items: QuerySet[SampleItem], after: int | None) -> int | None:

@@ -4,8 +4,7 @@ project, asking for another, earlier ones, and what others compute with.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,6 +25,7 @@ from annotate.errors import Refused
 from annotate.models import Membership
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
+from annotate.screens.tables import csv_lines
 from audit import access, actions, paper
 from audit.figures import Against, Table, against_machines, lonely, tables
 from audit.forms import ComparedForm, ScopeForm
@@ -212,7 +212,7 @@ def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
         return redirect("audit:agreement", slug)
     numbered = request.GET.get("people") == "numbered"
     return StreamingHttpResponse(
-        _csv(units(member.project, form.scope, Of(of), numbered=numbered)),
+        csv_lines(units(member.project, form.scope, Of(of), numbered=numbered)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{slug}-{of}.csv"'},
     )
@@ -361,19 +361,6 @@ def _unit_table(slug: str, scope: Scope, of: str) -> str:
 def _address(name: str, slug: str, scope: Scope) -> str:
     where = reverse(name, args=[slug])
     return f"{where}?{scope}" if scope else where
-
-
-def _csv(lines: Iterable[list[str]]) -> Iterator[str]:
-    echo = csv.writer(_Echo(), lineterminator="\n")
-    for line in lines:
-        yield echo.writerow(line)
-
-
-class _Echo:
-    """A file that gives back what is written to it, for a table that is made on its way out."""
-
-    def write(self, text: str) -> str:
-        return text
 
 
 def _seconds_left(report: AgreementReport | None) -> float | None:

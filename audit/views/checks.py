@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,14 +26,13 @@ from audit.checks import access, actions
 from audit.checks.claims import frame, plan
 from audit.checks.figures import figures
 from audit.checks.forms import BoundForm, CheckForm, SampleForm, SendForm, SuspectsForm
-from audit.checks.queue import OPEN, following, progress, to_check, to_settle, with_checks
+from audit.checks.queue import SHOWN, following, labels_of, progress, to_check, to_settle
 from audit.checks.suspects import Suspect, suspicion
 from audit.models import Check, Sample, SampleItem
 
 # For how long the page offers to take the last check back with one key.
 UNDO_OFFERED = timedelta(hours=1)
 PAGE_SIZE = 50
-_SHOWN = ("all", "wrong", "to-settle", "unsure", "unchecked")
 
 
 @require_GET
@@ -164,8 +163,8 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
     if member.leads:
         bound = BoundForm(request.GET)
         showing = request.GET.get("show", "")
-        showing = showing if showing in _SHOWN else _SHOWN[0]
-        page = page_by_key(_items(found, showing), request.GET, PAGE_SIZE)
+        showing = showing if showing in SHOWN else SHOWN[0]
+        page = page_by_key(labels_of(found, showing), request.GET, PAGE_SIZE)
         context |= {
             "grades": list(member.project.grades.order_by("value")),
             "figures": figures(found, bound=bound.share()),
@@ -377,21 +376,6 @@ def _settle_onward(
         return redirect("audit:settlement", onward)
     messages.info(request, _("There is nothing more for you to settle in this sample."))
     return redirect(found)
-
-
-def _items(found: Sample, showing: str) -> QuerySet[Any, Any]:
-    items = with_checks(SampleItem.objects.filter(sample=found)).select_related(
-        "narrative__pair", "candidate__document"
-    )
-    if showing == "wrong":
-        return items.filter(outcome__isnull=False).exclude(outcome=F("claimed"))
-    if showing == "to-settle":
-        return items.filter(OPEN)
-    if showing == "unsure":
-        return items.filter(Q(unsure__gt=0) | Q(unjudgeable=True))
-    if showing == "unchecked":
-        return items.filter(spoken__lt=2)
-    return items
 
 
 def _row(item: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.forms import Form
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -25,7 +24,6 @@ from annotate.screens.pages import page_by_key
 from audit import access, actions, rejected, rubrics
 from audit.criteria import Rubric, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
-from audit.models import Decision
 from audit.reviews import (
     Pass,
     contrasts,
@@ -36,7 +34,13 @@ from audit.reviews import (
     verdict_of,
     words_for,
 )
-from audit.screens import at_hand, levels_of, previous_decision
+from audit.screens import (
+    at_hand,
+    levels_of,
+    listed_reviews,
+    previous_decision,
+    under_review,
+)
 
 
 @require_GET
@@ -44,7 +48,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     """List a project's altered narratives and where their review stands, as far as one may see."""
     member = annotate_access.member(request.user, slug)
     state = request.GET.get("state", "") if member.leads else ""
-    listed = _under_review(member)
+    listed = under_review(member)
     if state == "to-decide":
         listed = listed.filter(pk__in=to_decide(member).values("pk"))
     elif state == "sent-back":
@@ -58,7 +62,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "reviews",
-            "rows": _rows(member, page.rows),
+            "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
             "can_take": seats.open_pairs(task=Assignment.Task.REVIEW, by=member).exists()
             or _open_seats(member).exists(),
             "previous_url": page.previous,
@@ -302,52 +306,9 @@ def _counts(rubric: Rubric, said: Pass | None) -> dict[str, int]:
     return {"total": total, "rated": total - len(said.unrated) if said else 0}
 
 
-def _under_review(member: Membership) -> QuerySet[Narrative]:
-    """The altered narratives in force of a project's pairs, oldest first."""
-    return (
-        Narrative.objects.current()
-        .filter(pair__project=member.project_id, side=Narrative.Side.ALTERED)
-        .select_related("pair__query")
-    )
-
-
 def _open_seats(member: Membership) -> Any:
     held = seats.open_pairs(task=Assignment.Task.REVIEW, by=member, held=True)
     return member.assignments.open().filter(task=Assignment.Task.REVIEW, pair__in=held.values("pk"))
-
-
-def _rows(member: Membership, narratives: list[Narrative]) -> list[dict[str, Any]]:
-    """What the list shows of each narrative: a fixed number of queries."""
-    passes = passes_of(narratives)
-    decisions = {
-        one.narrative_id: one for one in Decision.objects.current().filter(narrative__in=narratives)
-    }
-    held = set(
-        member.assignments.filter(
-            task=Assignment.Task.REVIEW, pair__in=[one.pair_id for one in narratives]
-        ).values_list("pair_id", flat=True)
-    )
-    rows = []
-    for narrative in narratives:
-        said = passes.get(narrative.pk, [])
-        mine = any(one.review.auditor_id == member.pk for one in said)
-        # Blind: what others said shows after one's own review, or to leads who owe none.
-        owes = narrative.pair_id in held and not mine and narrative.author_id != member.pk
-        sees = mine or (member.leads and not owes)
-        rows.append(
-            {
-                "pair": narrative.pair,
-                "narrative": narrative,
-                "text": narrative.text,
-                "submitted": len(said),
-                "wanted": member.project.overlap_review,
-                "verdict": verdict_of(said, member.project.overlap_review) if sees else None,
-                "decision": decisions.get(narrative.pk) if sees else None,
-                "held": narrative.pair_id in held,
-                "mine": mine,
-            }
-        )
-    return rows
 
 
 def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:

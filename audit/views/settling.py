@@ -39,10 +39,10 @@ from annotate.screens.shown import show
 from audit import access, actions
 from audit.checks import actions as check_actions
 from audit.checks.queue import to_settle
-from audit.disagreements import Kind, Thing, Wanted, following, is_open, key_of, reveal_of
+from audit.disagreements import Kind, Thing, Wanted, following, is_open, key_of
 from audit.forms import AdjudicationForm, DecisionForm, ThirdCheckForm, VerdictForm, WantedForm
-from audit.letters import person, places
-from audit.models import Check, Decision, Reveal, Sample, SampleItem
+from audit.models import Check, Decision, Sample, SampleItem
+from audit.naming import naming
 from audit.revealing import reveal_names
 from audit.reviews import contrasts, passes_of, verdict_of
 from audit.views.disagreements import asked_in, key_in, list_url, url_of, with_asked
@@ -115,7 +115,7 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
     )
     people = [one for one in judgments if not one.annotator.is_machine]
     document = _document(differing)
-    names = _names(frame, {one.annotator_id: one.annotator.name for one in people})
+    names = frame["naming"].of({one.annotator_id: one.annotator.name for one in people})
     people.sort(key=lambda one: list(names).index(one.annotator_id))
     grades = list(differing.member.project.grades.order_by("value"))
     labels = {grade.value: grade.name for grade in grades}
@@ -249,7 +249,7 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
         .order_by("annotator__name")
     )
     people = [one for one in judgments if not one.annotator.is_machine]
-    names = _names(frame, {one.annotator_id: one.annotator.name for one in people})
+    names = frame["naming"].of({one.annotator_id: one.annotator.name for one in people})
     people.sort(key=lambda one: list(names).index(one.annotator_id))
     document = _document(differing)
     voices = [
@@ -346,7 +346,7 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
         return _onward(request, member, thing)
     frame = _frame(request, member, version, thing)
     passes = passes_of([version])[version.pk]
-    names = _names(frame, {one.review.auditor_id: one.review.auditor.name for one in passes})
+    names = frame["naming"].of({one.review.auditor_id: one.review.auditor.name for one in passes})
     passes.sort(key=lambda one: list(names).index(one.review.auditor_id))
     return render(
         request,
@@ -412,7 +412,7 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
     first_two = [one for one in said if one.place != Check.SETTLES]
     third = next((one for one in said if one.place == Check.SETTLES), None)
     document = _document(differing)
-    names = _names(frame, {one.checker_id: one.checker.name for one in first_two})
+    names = frame["naming"].of({one.checker_id: one.checker.name for one in first_two})
     first_two.sort(key=lambda one: list(names).index(one.checker_id))
     grades = list(member.project.grades.order_by("value"))
     labels = {grade.value: grade.name for grade in grades}
@@ -557,13 +557,7 @@ def _frame(
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
     newest = narrative.pair.current(narrative.side)
-    about = reveal_of(thing)
-    reveals = list(
-        Reveal.objects.filter(narrative=about[0], candidate=about[1] or None, item=about[2] or None)
-        .select_related("by")
-        .order_by("at", "pk")
-    )
-    hidden = member.project.hide_names and not any(one.by_id == member.pk for one in reveals)
+    named = naming(member, thing)
     is_next = onward is not None and onward.thing != thing
     return {
         "project": member.project,
@@ -586,8 +580,9 @@ def _frame(
             reverse("audit:disagreement_count", args=[member.project.slug]), asked
         ),
         "last": _last(member),
-        "hidden": hidden,
-        "reveals": reveals,
+        "naming": named,
+        "hidden": named.hidden,
+        "reveals": named.reveals,
         "reveal_url": with_asked(_reveal_url(thing), asked),
     }
 
@@ -609,14 +604,6 @@ def _withdrawal(thing: Thing) -> str:
     if thing.kind is Kind.VERDICT:
         return reverse("audit:verdict_withdrawal", args=[thing.part, thing.candidate])
     return reverse("audit:adjudication_withdrawal", args=[thing.narrative, thing.candidate])
-
-
-def _names(frame: dict[str, Any], people: Mapping[int, str]) -> dict[int, str]:
-    """What people are called on the page, in the order in which they stand there."""
-    in_order = places(reveal_of(frame["thing"]), people)
-    if frame["hidden"]:
-        return {member: person(place) for member, place in in_order.items()}
-    return {member: people[member] for member in in_order}
 
 
 def _document(differing: access.Differing) -> dict[str, Any]:

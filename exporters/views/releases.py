@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +23,7 @@ from annotate.models import Membership, Narrative
 from annotate.pure.narrative_diff import Op, Piece, diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
+from annotate.screens.tables import csv_lines
 from exporters import access, comparing, contents, kept, releasing
 from exporters.comparing import Comparison, NarrativeChange, Words
 from exporters.files import FileFacts
@@ -182,7 +182,7 @@ def comparison_table(request: PageRequest, slug: str, before: str, after: str) -
         return compared
     name = f"{member.project.slug}-{compared.before.name}-{compared.after.name}.csv"
     return StreamingHttpResponse(
-        _csv(compared),
+        csv_lines(comparing.table(compared)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -206,19 +206,6 @@ def _compared(
 
 def _damaged(damaged: kept.Damaged) -> str:
     return _("%(what)s Restore it from a backup of the data folder.") % {"what": damaged}
-
-
-def _csv(compared: Comparison) -> Iterator[str]:
-    echo = csv.writer(_Echo(), lineterminator="\n")
-    for row in comparing.table(compared):
-        yield echo.writerow(row)
-
-
-class _Echo:
-    """A file that gives back what is written to it, for a table that is made on its way out."""
-
-    def write(self, text: str) -> str:
-        return text
 
 
 def _page(member: Membership, found: Release) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def test_a_judgment_is_saved_and_listed(scene, client):
     response = scene.post(note="see line 3")
 
     assert response.status_code == 201
-    (listed,) = client.get(scene.url).json()
+    (listed,) = client.get(scene.url).json()["results"]
     assert listed["uuid"] == ONE
     assert (listed["relevance"], listed["note"]) == (2, "see line 3")
     assert Judgment.objects.get().uuid == UUID(ONE)
@@ -91,4 +91,4 @@ def test_what_others_said_is_not_listed(scene, client):
     ben = factories.member(scene.project, "ben")
     factories.judgment(scene.narrative, scene.candidate, ben, 1)
 
-    assert client.get(scene.url).json() == []
+    assert client.get(scene.url).json()["results"] == []

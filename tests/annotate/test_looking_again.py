@@ -269,3 +269,13 @@ def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_sa
     assert ada.assignments.get().done_at is None
     looking_again.withdraw(wish=wish, by=carla)
     assert ada.assignments.get().done_at is not None
+
+
+def test_a_seat_that_was_taken_and_left_untouched_stays_theirs_from_the_wish_on(scene):
+    ben = factories.member(scene.project, "ben")
+    seats.take(pair=scene.pair, task=JUDGE, by=ben)
+    judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
+
+    scene.ask(judged)
+
+    assert ben.assignments.get(task=JUDGE).touched_at is not None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, seats
+from annotate.actions import judging, looking_again, rewriting, seats
 from annotate.actions.guidelines import write_guideline
 from annotate.actions.looking_again import Which
 from annotate.errors import Refused, Stale
@@ -272,3 +272,14 @@ def test_the_judge_is_told_which_version_is_new(scene, client):
 
     assert WORDS in page
     assert "The guidelines have changed: version 1 is new." in page
+
+
+def test_a_new_narrative_ends_the_wishes_under_the_last_one(scene):
+    asked = scene.ask()
+    pair = scene.pairs["301"]
+    rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)
+
+    # Nobody is asked any more for what was said under the first narrative of 301.
+    still_open = looking_again.asked_for(scene.guideline)[0]
+    assert 0 < still_open < asked
+    assert scene.withdraw() == still_open

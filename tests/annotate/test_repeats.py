@@ -467,3 +467,10 @@ def test_only_a_lead_sets_it_and_to_no_more_than_half(scene):
     assert Project.objects.get(pk=scene.project.pk).repeat_percent == 25
     with pytest.raises(IntegrityError), transaction.atomic():
         Project.objects.update(repeat_percent=51)
+
+
+@pytest.mark.parametrize("stray", [str(2**39), "9" * 18, "9" * 5000, "٣", "-1", "x"])
+def test_a_number_that_no_page_gave_opens_the_page_all_the_same(scene, stray):
+    url = reverse("annotate:judging", args=[scene.pair.pk])
+
+    assert scene.client.get(url, {"after": stray}, follow=True).status_code == 200

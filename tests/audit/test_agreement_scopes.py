@@ -127,6 +127,20 @@ def test_a_document_is_of_the_week_in_which_it_was_last_judged(scene):
     assert everyone(scene, week=date(2026, 11, 16))["units"] == 1
 
 
+def test_only_what_a_week_left_out_is_said_of_it(scene):
+    judge(scene, "a", at=NOON - DAY, ada=1, ben=1)
+    judge(scene, "b", at=NOON, ada=1)
+    rewriting.rewrite_narrative(pair=scene.pair, text="Other words.", based_on=1, by=scene.carla)
+
+    def left_out(**parts):
+        found = agreement_of(scene.project, scope=Scope(**parts), seed=1, resamples=100)
+        return [entry["count"] for entry in found["left_out"]]
+
+    assert left_out() == [3]
+    assert left_out(week=date(2026, 11, 9)) == [2]
+    assert left_out(week=date(2026, 11, 16)) == [1]
+
+
 def guideline(scene, version, at):
     return Guideline.objects.create(
         project=scene.project, version=version, text="Words.", author=scene.carla, created_at=at

@@ -112,3 +112,15 @@ def test_the_list_and_the_page_write_numbers_of_conditions(scene, client):
     )
     settled = client.get(reverse("audit:check_disagreement", args=[item(sample, "A").pk]))
     assert "1 of 2 met" in settled.content.decode()
+
+
+@pytest.mark.parametrize("filters", ["?state=settled", "?kind=review", "?query=303"])
+def test_no_filter_of_the_list_tells_the_claim_of_what_is_open(scene, sample, client, filters):
+    say(sample, "A", ada=0, ben=1)
+    client.force_login(scene.carla.user)
+    url = reverse("audit:check_disagreement", args=[item(sample, "A").pk])
+
+    shown = client.get(url + filters).content.decode()
+
+    assert "Claimed" not in shown
+    assert 'name="adopt"' in shown

@@ -405,3 +405,18 @@ def test_the_preview_costs_the_same_however_many_there_are(
 
     with django_assert_max_num_queries(len(first)):
         client.get(scene.url() + "?rule=majority")
+
+
+def test_who_still_judges_there_is_shown_no_decision_of_a_batch(scene, client):
+    batch = scene.settle()
+    seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla)
+    judging.judge(
+        narrative=scene.narrative, candidate=scene.candidates["A"], relevance=2, by=scene.carla
+    )
+    client.force_login(scene.carla.user)
+
+    page = client.get(scene.url("batch", batch))
+
+    # Of A they have spoken; of B and D they have not.
+    assert [row["decision"].candidate.document.doc_id for row in page.context["rows"]] == ["A"]
+    assert page.context["settled"] == [(0, 1)]

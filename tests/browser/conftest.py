@@ -29,7 +29,7 @@ from playwright.sync_api import (
 from tests.services.chromium import FLAGS, chromium
 
 # A page that a loaded machine draws slowly is waited for; nothing waits this long otherwise.
-PATIENCE = 15_000
+PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
 
 

@@ -29,6 +29,16 @@ def test_a_worker_is_alive_for_forty_seconds_after_a_heartbeat(seconds, alive):
     assert worker_status(now=NOW) == WorkerStatus(alive, last_seen=ago(seconds), busy=False)
 
 
+def test_a_heartbeat_by_a_clock_that_was_set_back_since_says_nothing():
+    beat("one", now=NOW + timedelta(hours=2))
+
+    assert not worker_status(now=NOW).alive
+
+    beat("two", now=NOW)
+
+    assert worker_status(now=NOW) == WorkerStatus(alive=True, last_seen=NOW, busy=False)
+
+
 def test_the_last_heartbeat_of_any_worker_counts():
     beat("one", now=ago(300))
     beat("two", now=ago(3))

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
 from annotate.actions.loading import check_grades, known_format, load_file
-from annotate.actions.projects import create_project
+from annotate.actions.projects import create_project, unmake_project
 from annotate.errors import Refused
 from annotate.intake import KINDS, FileReport, on_disk, totals
 from annotate.management.bar import Bar
@@ -133,7 +133,7 @@ class Command(BaseCommand):
         finally:
             if made and all(report.refused for report in reports):
                 # It was made for files of which nothing is there.
-                project.delete()
+                unmake_project(project=project)
         return reports
 
     def _print_json(self, reports: list[FileReport], options: dict[str, Any]) -> None:

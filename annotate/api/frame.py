@@ -1,0 +1,385 @@
+"""What every resource of the API is made of, in every room.
+
+A resource is a class with a method for each verb, under `@reads` or `@writes`: these say what is
+sent, what is answered and which scope it takes; the schema is made of the same. What a method
+raises (`Refused`, Http404 ...) is told by `annotate.api.problems`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from http import HTTPStatus
+from typing import IO, Any, ClassVar, TypeVar
+
+from django.core.cache import caches
+from django.db.models import Model, QuerySet
+from django.forms import BaseForm
+from django.http import HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ParseError, ValidationError
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.pagination import Cursor, CursorPagination
+from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from rest_framework.throttling import UserRateThrottle
+from rest_framework.views import APIView
+
+from annotate.access import LARGEST_KEY
+from annotate.actions.once import Done, once
+from annotate.api.authentication import HasScope
+from annotate.api.problems import TooLarge
+from annotate.models import Token, User
+from annotate.screens.pages import key as key_of
+
+Scope = Token.Scope
+Row = TypeVar("Row", bound=Model)
+
+# A hundred entries with long notes; what is larger was not typed. Files have their own resources.
+MAX_BODY = 2_621_440
+MOST_ON_A_PAGE = 500
+KEY_HEADER = "Idempotency-Key"
+MAX_KEY = 255
+SAFE = {"GET", "HEAD", "OPTIONS"}
+
+
+class KeyField(serializers.IntegerField):
+    """The key of a row."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": LARGEST_KEY, **options})
+
+
+class Sent(serializers.Serializer[Any]):
+    """What is sent. A field it does not have is refused: it was misspelt, or is not for you."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Read it, and refuse what is not known."""
+        if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
+            sentence = _("There is no such field here.")
+            raise ValidationError({str(name): [sentence] for name in sorted(map(str, unknown))})
+        return super().to_internal_value(data)
+
+
+class Nothing(Sent):
+    """Nothing is sent: no content, or an empty object."""
+
+
+class Asked(serializers.Serializer[Any]):
+    """Parameters of an address that narrow a list."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One verb of a resource, as its method and the schema know it."""
+
+    scope: str
+    # A serializer's class; None: no content. Or a type of the schema, for what is no JSON.
+    answer: Any
+    status: int = 200
+    # A serializer's class; None: nothing is sent.
+    sent: type[serializers.BaseSerializer[Any]] | None = None
+    # The parameters of the address.
+    asked: type[Asked] | None = None
+    many: bool = False
+    # In pages with cursors.
+    paged: bool = False
+    # The media type where it is no JSON.
+    media: str = ""
+    writes: bool = False
+
+
+Method = Callable[..., HttpResponseBase]
+
+
+def reads(
+    answer: Any,
+    *,
+    asked: type[Asked] | None = None,
+    many: bool = False,
+    paged: bool = False,
+    media: str = "",
+    scope: str = Scope.READ,
+) -> Callable[[Method], Method]:
+    """A method that answers and changes nothing. `paged`: it answers with `self.page`; `many`: with
+    a list.
+    """
+
+    def declare(method: Method) -> Method:
+        operation = Operation(scope, answer, asked=asked, many=many or paged, paged=paged)
+        method.operation = (  # type: ignore[attr-defined]
+            operation if not media else Operation(scope, answer, asked=asked, media=media)
+        )
+        return method
+
+    return declare
+
+
+def writes(
+    answer: Any,
+    *,
+    scope: str,
+    sent: type[serializers.BaseSerializer[Any]] | None = None,
+    asked: type[Asked] | None = None,
+    status: int = 200,
+    many: bool = False,
+    secret: Iterable[str] = (),
+    apart: bool = False,
+) -> Callable[[Method], Method]:
+    """A method that changes something, and does so once for each `Idempotency-Key`.
+
+    `secret`: fields of the answer that are not kept for the second time; `apart`: it takes long and
+    keeps its own transaction (see `annotate.actions.once`).
+    """
+    hidden = tuple(secret)
+
+    def declare(method: Method) -> Method:
+        @wraps(method)
+        def answered(
+            view: Resource, request: Request, *args: Any, **kwargs: Any
+        ) -> HttpResponseBase:
+            key = request.headers.get(KEY_HEADER)
+            if key is None:
+                return method(view, request, *args, **kwargs)
+            _check_key(key)
+            given: list[HttpResponseBase] = []
+
+            def do() -> Done:
+                response = method(view, request, *args, **kwargs)
+                given.append(response)
+                return Done(response.status_code, _body(response, hidden))
+
+            assert isinstance(request.user, User)
+            outcome = once(key=key, digest=_digest(request), do=do, by=request.user, apart=apart)
+            if not outcome.again:
+                return given[-1]
+            again = HttpResponse(
+                outcome.done.body, status=outcome.done.status, content_type="application/json"
+            )
+            again["Idempotent-Replayed"] = "true"
+            return again
+
+        answered.operation = Operation(  # type: ignore[attr-defined]
+            scope, answer, status, sent, asked, many=many, writes=True
+        )
+        return answered
+
+    return declare
+
+
+class Page(CursorPagination):
+    """A part of a list, with the addresses of the parts before and behind it."""
+
+    page_size = 50
+    page_size_query_param = "page_size"
+    max_page_size = MOST_ON_A_PAGE
+    ordering = "pk"
+    cursor_query_description = "Where the page begins: from `next` or `previous` of another."
+    page_size_query_description = f"Entries on a page: 50, at most {MOST_ON_A_PAGE}."
+
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        """The place that was asked for; one that no page of ours named is refused."""
+        wrong = ValidationError({"?cursor": [_("This cursor leads nowhere.")]})
+        try:
+            cursor = super().decode_cursor(request)
+        except NotFound as error:
+            raise wrong from error
+        if cursor is not None and key_of(str(cursor.position)) is None:
+            raise wrong
+        return cursor
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """Answers are JSON, whatever a program says it would like."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """The first that reads what was sent."""
+        media = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == media), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """The first."""
+        return renderers[0], renderers[0].media_type
+
+
+class Json(JSONParser):
+    """JSON of a size that was typed."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Read it; too large is 413, nested deeper than anything we ask for 400."""
+        request = (parser_context or {})["request"]
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or int(length[:20]) > MAX_BODY:
+            most = f"{MAX_BODY:,}"
+            raise TooLarge(_("At most %(most)s bytes are taken at once.") % {"most": most})
+        try:
+            return super().parse(stream, media_type, dict(parser_context or {}))
+        except RecursionError as error:
+            raise ParseError(_("This is nested too deeply.")) from error
+
+
+class Throttle(UserRateThrottle):
+    """How much one person's programs may ask, by the rate of the settings for `scope`."""
+
+    cache = caches["rates"]
+
+    def get_rate(self) -> str | None:
+        """The rate as it is set now."""
+        rates: dict[str, Any] = api_settings.DEFAULT_THROTTLE_RATES
+        rate: str | None = rates[str(self.scope)]
+        return rate
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        """Whether this one is within the rate; those it does not concern are."""
+        return not self.concerns(request) or super().allow_request(request, view)
+
+    def concerns(self, request: Request) -> bool:
+        """Whether requests of this kind are counted."""
+        raise NotImplementedError
+
+
+class Reads(Throttle):
+    """Questions."""
+
+    scope = "reads"
+
+    def concerns(self, request: Request) -> bool:
+        """What changes nothing."""
+        return request.method in SAFE
+
+
+class Writes(Throttle):
+    """Changes."""
+
+    scope = "writes"
+
+    def concerns(self, request: Request) -> bool:
+        """What may change something."""
+        return request.method not in SAFE
+
+
+class Resource(APIView):
+    """Something that programs ask for at an address."""
+
+    # Under which heading the schema lists it.
+    tag: ClassVar[str]
+
+    permission_classes = (IsAuthenticated, HasScope)
+    throttle_classes = (Reads, Writes)
+    parser_classes: tuple[type[BaseParser], ...] = (Json,)
+    renderer_classes = (JSONRenderer,)
+    content_negotiation_class = AlwaysJson
+    pagination_class = Page
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a verb that does not say what it takes."""
+        super().__init_subclass__()
+        for verb in ("get", "post", "put", "patch", "delete"):
+            method = cls.__dict__.get(verb)
+            if method is not None and not hasattr(method, "operation"):
+                raise TypeError(f"{cls.__name__}.{verb} needs @reads or @writes")
+
+    @property
+    def person(self) -> User:
+        """Who asks."""
+        assert isinstance(self.request.user, User)
+        return self.request.user
+
+    def sent(self) -> dict[str, Any]:
+        """What was sent, checked by the method's serializer; else 400."""
+        operation = self._operation()
+        assert operation.sent is not None
+        form = operation.sent(data=self.request.data)
+        form.is_valid(raise_exception=True)
+        return dict(form.validated_data)
+
+    def asked(self) -> dict[str, Any]:
+        """The parameters of the address, checked by the method's serializer; else 400."""
+        operation = self._operation()
+        assert operation.asked is not None
+        form = operation.asked(data=self.request.query_params.dict())
+        if not form.is_valid():
+            raise ValidationError({f"?{name}": fault for name, fault in form.errors.items()})
+        return dict(form.validated_data)
+
+    def page(
+        self,
+        rows: QuerySet[Row],
+        told: Callable[[list[Row]], list[dict[str, Any]]],
+        *,
+        newest_first: bool = False,
+    ) -> Response:
+        """The part of the list that the address asks for, in the order of keys."""
+        pages = self.pagination_class()
+        pages.ordering = "-pk" if newest_first else "pk"
+        found = pages.paginate_queryset(rows.order_by(), self.request, view=self)
+        return pages.get_paginated_response(told(found or []))
+
+    def _operation(self) -> Operation:
+        verb = (self.request.method or "").lower()
+        operation = getattr(self, verb if verb != "head" else "get").operation
+        assert isinstance(operation, Operation)
+        return operation
+
+
+def wrong(form: BaseForm, before: str = "") -> ValidationError:
+    """What a page's form found wrong; `before` each field's name (`?` for parameters)."""
+    return ValidationError(
+        {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
+    )
+
+
+def done() -> Response:
+    """The answer where there is nothing to tell."""
+    return Response(status=HTTPStatus.NO_CONTENT)
+
+
+def _check_key(key: str) -> None:
+    if not key or len(key) > MAX_KEY or not key.isascii() or not key.isprintable():
+        raise ParseError(
+            _("%(header)s is 1 to %(most)s printable characters, such as a UUID.")
+            % {"header": KEY_HEADER, "most": MAX_KEY}
+        )
+
+
+def _digest(request: Request) -> str:
+    """A sum of what is asked: the same key is for the same again."""
+    found = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    if isinstance(request.data, QueryDict):
+        for name, value in sorted(request.data.items()):
+            found.update(f"{name}\n".encode())
+            if name in request.FILES:
+                for chunk in request.FILES[name].chunks():
+                    found.update(chunk)
+                request.FILES[name].seek(0)
+            else:
+                found.update(f"{value}\n".encode(errors="surrogatepass"))
+    else:
+        found.update(JSONRenderer().render(request.data))
+    return found.hexdigest()
+
+
+def _body(response: HttpResponseBase, hidden: tuple[str, ...]) -> str:
+    """What is kept of an answer."""
+    assert isinstance(response, Response)
+    if response.data is None:
+        return ""
+    data = response.data
+    if hidden:
+        data = {name: None if name in hidden else value for name, value in data.items()}
+    return JSONRenderer().render(data).decode()

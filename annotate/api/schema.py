@@ -1,0 +1,105 @@
+"""The schema of the API (OpenAPI 3), made of what the resources declare."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
+
+from annotate.api.authentication import TokenAuthentication
+from annotate.api.frame import KEY_HEADER, MAX_KEY, Operation, Sent
+from annotate.api.problems import MEDIA_TYPE, ProblemSerializer
+
+# Told of every resource, and of those that take something.
+ALWAYS = (401, 403, 404, 429, 503)
+ASKING = (400,)
+WRITING = (400, 409, 413, 415, 422)
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the schema tells of it."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        """An entry of `securitySchemes`."""
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token that its person made under Your settings, Tokens.",
+        }
+
+
+class ApiSchema(AutoSchema):
+    """One verb of one resource in the schema."""
+
+    def get_operation_id(self) -> str:
+        """The resource's name and the verb: what generated clients call it."""
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self.view).__name__).lower()
+        return f"{name}_{self.method.lower()}"
+
+    def get_tags(self) -> list[str]:
+        """The heading."""
+        return [self.view.tag]  # type: ignore[attr-defined]
+
+    def get_summary(self) -> str:
+        """The first sentence of the method's docstring."""
+        return re.split(r"(?<=[.;:])\s", self.get_description(), maxsplit=1)[0].rstrip(".;:")
+
+    def get_request_serializer(self) -> Any:
+        """What is sent."""
+        return self._declared.sent
+
+    def get_response_serializers(self) -> Any:
+        """What is answered when all is well."""
+        told = self._declared
+        if told.answer is None:
+            return {told.status: None}
+        if told.media:
+            return {(told.status, told.media): told.answer}
+        return {told.status: told.answer(many=True) if told.many else told.answer}
+
+    def get_override_parameters(self) -> list[Any]:
+        """The parameters of the address, and the key of a write."""
+        told = self._declared
+        found: list[Any] = [told.asked] if told.asked else []
+        if told.writes:
+            found.append(
+                OpenApiParameter(
+                    KEY_HEADER,
+                    {"type": "string", "minLength": 1, "maxLength": MAX_KEY},
+                    OpenApiParameter.HEADER,
+                    description="Sent again with the same key within a day, it is done once and "
+                    "answered as the first time.",
+                )
+            )
+        return found
+
+    @property
+    def _declared(self) -> Operation:
+        operation = getattr(self.view, self.method.lower()).operation
+        assert isinstance(operation, Operation)
+        return operation
+
+    def _get_paginator(self) -> Any:
+        return super()._get_paginator() if self._declared.paged else None  # type: ignore[no-untyped-call]
+
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        bodies = super()._get_response_bodies(direction)
+        told = self._declared
+        wrong = {*ALWAYS, *(ASKING if told.asked or told.paged else ())}
+        for status in sorted(wrong | set(WRITING if told.writes else ())):
+            bodies[str(status)] = self._get_response_for_code(  # type: ignore[no-untyped-call]
+                ProblemSerializer, str(status), media_types=[MEDIA_TYPE]
+            )
+        return bodies
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
+        schema = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
+        if isinstance(serializer, Sent):
+            schema["additionalProperties"] = False
+        return schema

@@ -1,0 +1,98 @@
+"""What programs show instead of a password, and the answers kept for when they ask twice."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models.project import User
+
+
+class TokenQuerySet(models.QuerySet["Token"]):
+    """Tokens of people."""
+
+    def valid(self, now: datetime) -> TokenQuerySet:
+        """Leave out what was ended or has run out, and what is of people who may not sign in."""
+        return self.filter(ended_at__isnull=True, expires_at__gt=now, user__is_active=True)
+
+
+class Token(models.Model):
+    """Lets a program act as a person, within scopes, until a day. Only its digest is kept."""
+
+    class Scope(models.TextChoices):
+        """What a token is good for; never more than its person may do."""
+
+        READ = "read", _("Read what you can read")
+        JUDGE = "judge", _("Take seats, rewrite, judge, review and check")
+        LEAD = "lead", _("Everything that leads do: people, rules, files, settling, exports")
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    # The first characters, by which its owner knows it again; no secret.
+    start = models.CharField(max_length=12)
+    # SHA-256 of the token, in hexadecimal. It has 256 bits of chance, so no salt is needed.
+    digest = models.CharField(max_length=64, unique=True)
+    # Of each scope whether it is in.
+    may_judge = models.BooleanField(default=False)
+    may_lead = models.BooleanField(default=False)
+    made_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    # To the hour: it is not written at every request.
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TokenQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(name="token_has_a_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="token_expires_after_it_is_made", condition=Q(expires_at__gt=F("made_at"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.start
+
+    @property
+    def scopes(self) -> list[str]:
+        """What it is good for; reading always."""
+        further = {self.Scope.JUDGE: self.may_judge, self.Scope.LEAD: self.may_lead}
+        return [self.Scope.READ.value, *(scope.value for scope, may in further.items() if may)]
+
+    def is_valid(self, now: datetime) -> bool:
+        """Whether it is still good at this moment; of its person nothing is asked."""
+        return self.ended_at is None and self.expires_at > now
+
+
+class KeptAnswer(models.Model):
+    """The answer to a write that a program named with a key: asked again, it gets the same, and
+    nothing is done twice.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    # SHA-256 of method, address and content: the same key must not be used for something else.
+    digest = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    # As it was sent; empty where it had no content.
+    body = models.TextField(blank=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            # The referee: two that come at the same moment are done once.
+            models.UniqueConstraint(name="kept_answer_once", fields=["user", "key"]),
+        ]
+        indexes: ClassVar = [
+            # What is too old, to be thrown away.
+            models.Index(fields=["user", "at"], name="kept_answer_age"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

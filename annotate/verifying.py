@@ -1,0 +1,239 @@
+"""Comparing what people said with its chains: what was changed, removed or put in by other ways
+than the actions, and which link of a chain is not what it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid as uuids
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from annotate import chain
+from annotate.chain import KINDS, NOTHING, End, Row, digest, linked, stream, uuid_of
+from annotate.models import Assignment, Link, Project
+
+# So many faults are told one by one.
+SHOWN = 1_000
+
+# A project's short name ("" for the installation) and a chain.
+Place = tuple[str, uuids.UUID]
+
+
+class Fault(NamedTuple):
+    """Something that is not as the chain has it. `what`: changed, stands, gone, unlinked, link,
+    shorter.
+    """
+
+    what: str
+    sentence: str
+    kind: str = ""
+    name: uuids.UUID | None = None
+    chain: uuids.UUID | None = None
+    number: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--json` writes it."""
+        return {
+            "what": self.what,
+            "sentence": self.sentence,
+            "kind": self.kind,
+            "uuid": str(self.name) if self.name else None,
+            "chain": str(self.chain) if self.chain else None,
+            "number": self.number,
+        }
+
+
+@dataclass
+class Verified:
+    """What a look at one project has found; `sum` is one sum of all its chains."""
+
+    project: str
+    rows: Counter[str] = field(default_factory=Counter)
+    links: int = 0
+    ends: dict[uuids.UUID, End] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    # More than are told.
+    wrong: int = 0
+
+    @property
+    def sum(self) -> str:
+        """One sum of the ends of all chains."""
+        whole = hashlib.sha256()
+        for one, end in sorted(self.ends.items()):
+            whole.update(f"{one.hex} {end.number} {end.sum.hex()}\n".encode())
+        return whole.hexdigest()
+
+    def add(self, fault: Fault) -> None:
+        """Count a fault, and keep the first ones."""
+        self.wrong += 1
+        if len(self.faults) < SHOWN:
+            self.faults.append(fault)
+
+
+def verify(project: Project | None, earlier: Mapping[Place, End] | None = None) -> Verified:
+    """Compare everything that was said in a project (None: of the installation) with its chains,
+    and these with their ends at an earlier time. Reads everything, through cursors, as it stands at
+    one moment if the caller sees to that. Nothing is written.
+    """
+    found = Verified(project.slug if project else "")
+    for kind in sorted(KINDS):
+        _compare(kind, project, found)
+    _follow(project, found, earlier or {})
+    return found
+
+
+def _compare(kind: str, project: Project | None, found: Verified) -> None:
+    """Walk rows and links side by side, both in the order of their UUIDs."""
+    label = KINDS[kind].label
+    rows = KINDS[kind].read(project)
+    links = _links(kind, project)
+    row, link = next(rows, None), next(links, None)
+    while row is not None or link is not None:
+        if link is None or (row is not None and row.name < link.name):
+            assert row is not None
+            found.rows[kind] += 1
+            sentence = f"{label(row.content)} is in no chain: it was put in by other ways"
+            found.add(Fault("unlinked", sentence, kind, row.name))
+            row = next(rows, None)
+        elif row is None or link.name < row.name:
+            sentence = f"the {kind} with the UUID {link.name} is gone"
+            found.add(Fault("gone", sentence, kind, link.name))
+            link = next(links, None)
+        else:
+            found.rows[kind] += 1
+            for fault in _differences(kind, row, link, label(row.content)):
+                found.add(fault)
+            row, link = next(rows, None), next(links, None)
+
+
+class _Linked(NamedTuple):
+    """What the chains know of one row: what it said, and since when it no longer stands."""
+
+    name: uuids.UUID
+    said: bytes | None
+    stands: bytes | None
+
+
+def _links(kind: str, project: Project | None) -> Iterator[_Linked]:
+    found = stream(
+        f"""
+        SELECT name, event, digest FROM annotate_link
+        WHERE {_of(project)} AND kind = %(kind)s ORDER BY name, id
+        """,  # noqa: S608 (a condition of ours)
+        {"kind": kind, "project": project.pk if project else None},
+    )
+    for name, events in groupby(found, key=itemgetter(0)):
+        # The first is what was said; of its ends the last one counts.
+        said = stands = None
+        for _name, event, what in events:
+            if event == Link.Event.STANDS:
+                stands = bytes(what)
+            elif said is None:
+                said = bytes(what)
+        yield _Linked(uuid_of(name), said, stands)
+
+
+def _differences(kind: str, row: Row, link: _Linked, label: str) -> Iterator[Fault]:
+    if link.said is None:
+        yield Fault("unlinked", f"{label} is in no chain", kind, row.name)
+    elif link.said != digest(kind, row.content):
+        yield Fault("changed", f"{label} says something else than was said", kind, row.name)
+    stands = link.stands or digest(kind, None)
+    if stands != digest(kind, row.ended):
+        over = "no longer stands" if row.ended else "stands"
+        yield Fault("stands", f"{label} {over}, and by no action", kind, row.name)
+
+
+def _follow(project: Project | None, found: Verified, earlier: Mapping[Place, End]) -> None:
+    """Make every sum of every chain anew."""
+    names = _Names(project)
+    links = stream(
+        f"""
+        SELECT chain, number, event, kind, name, digest, sum FROM annotate_link
+        WHERE {_of(project)} ORDER BY chain, number
+        """,  # noqa: S608
+        {"project": project.pk if project else None},
+    )
+    for raw, several in groupby(links, key=itemgetter(0)):
+        one = uuid_of(raw)
+        before = earlier.get((found.project, one), End())
+        end, was_there = End(), before == End()
+        for _chain, number, event, kind, name, what, sum_ in several:
+            found.links += 1
+            stored = bytes(sum_)
+            if number != end.number + 1:
+                missing = (
+                    f"{end.number + 1:,}"
+                    if number == end.number + 2
+                    else (f"{end.number + 1:,} to {number - 1:,}")
+                )
+                sentence = f"link {missing} of {names.of(one)} is gone"
+                found.add(Fault("link", sentence, chain=one, number=end.number + 1))
+            elif stored != linked(end.sum, number, event, kind, uuid_of(name).bytes, bytes(what)):
+                sentence = f"link {number:,} of {names.of(one)} is not what it was"
+                found.add(Fault("link", sentence, kind, uuid_of(name), one, number))
+            end = End(number, stored)
+            was_there = was_there or end == before
+        found.ends[one] = end
+        if not was_there:
+            sentence = f"{names.of(one)} no longer has link {before.number:,} as it was then"
+            found.add(Fault("shorter", sentence, chain=one, number=before.number))
+    for (slug, one), before in earlier.items():
+        if slug == found.project and one not in found.ends:
+            sentence = f"{names.of(one)}, which had {before.number:,} links, is gone"
+            found.add(Fault("shorter", sentence, chain=one, number=before.number))
+
+
+class _Names:
+    """What chains are of, in words; looked up once one has to be named."""
+
+    def __init__(self, project: Project | None) -> None:
+        self._project = project
+        self._known: dict[uuids.UUID, str] | None = None
+
+    def of(self, one: uuids.UUID) -> str:
+        """Name a chain."""
+        if self._known is None:
+            seats = Assignment.objects.filter(
+                task=Assignment.Task.JUDGE, pair__project=self._project
+            )
+            self._known = {
+                chain.of_seat(pair, name): f"the chain of what {name} judged of {pair}"
+                for pair, name in seats.values_list("pair__pair_id", "member__name")
+            }
+        return self._known.get(one, f"the chain {one}")
+
+
+def _of(project: Project | None) -> str:
+    return "project_id IS NULL" if project is None else "project_id = %(project)s"
+
+
+# --- ends that are kept elsewhere -----------------------------------------------------------------
+
+
+def written(found: Verified) -> Iterator[str]:
+    """The ends of a project's chains as lines: project ("-": the installation), chain, number,
+    sum.
+    """
+    for one, end in sorted(found.ends.items()):
+        yield f"{found.project or '-'} {one} {end.number} {end.sum.hex()}\n"
+
+
+def read(lines: Iterator[str]) -> dict[Place, End]:
+    """Read such lines; ValueError with a sentence for one that is none."""
+    ends: dict[Place, End] = {}
+    for place, line in enumerate(lines, 1):
+        try:
+            project, one, number, stored = line.split()
+            end = End(int(number), bytes.fromhex(stored))
+            if len(end.sum) != len(NOTHING) or end.number < 1:
+                raise ValueError
+            ends["" if project == "-" else project, uuids.UUID(one)] = end
+        except ValueError as error:
+            raise ValueError(f"line {place:,} is not the end of a chain") from error
+    return ends

@@ -1,0 +1,112 @@
+"""`manage.py verify`: whether what people said is still what they said."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.chain import End
+from annotate.models import Project
+from annotate.verifying import Place, Verified, read, verify, written
+from exporters.snapshot import snapshot
+
+
+class Command(BaseCommand):
+    """Ends with 0 when everything is as its chains have it, else with 1 and says what is not."""
+
+    help = "Compare what people said, and what leads did, with its chains of sums."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say what is looked at."""
+        parser.add_argument("project", nargs="?", help="its short name; without it, everything")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.add_argument(
+            "--keep", metavar="FILE", type=Path, help="write the ends of all chains to a new file"
+        )
+        parser.add_argument(
+            "--against",
+            metavar="FILE",
+            type=Path,
+            help="such a file from earlier: nothing that was there then may be gone",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look, and say."""
+        earlier = _earlier(options["against"]) if options["against"] else {}
+        with snapshot():
+            found = [verify(one, earlier) for one in _projects(options["project"], earlier)]
+        if options["keep"]:
+            _keep(options["keep"], found)
+        wrong = sum(one.wrong for one in found)
+        if options["json"]:
+            self.stdout.write(json.dumps(_as_json(found), indent=2))
+        else:
+            self._tell(found)
+        if wrong:
+            raise CommandError(f"{wrong:,} of what was looked at is not as it was.")
+
+    def _tell(self, found: list[Verified]) -> None:
+        for one in found:
+            rows = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.rows.items()))
+            name = one.project or "The installation"
+            self.stdout.write(f"{name}: {rows or 'nothing'}; {one.links:,} links; sum {one.sum}")
+            for fault in one.faults:
+                self.stdout.write(f"  {fault.sentence}")
+            if one.wrong > len(one.faults):
+                self.stdout.write(f"  and {one.wrong - len(one.faults):,} more")
+
+
+def _projects(slug: str | None, earlier: dict[Place, End]) -> list[Project | None]:
+    if slug is None:
+        there = list(Project.objects.order_by("slug"))
+        gone = {name for name, _chain in earlier if name} - {one.slug for one in there}
+        if gone:
+            raise CommandError(f"Gone since then: {', '.join(sorted(gone))}.")
+        return [None, *there]
+    found = Project.objects.filter(slug=slug).first()
+    if found is None:
+        raise CommandError(f"There is no project “{slug}”.")
+    return [found]
+
+
+def _earlier(path: Path) -> dict[Place, End]:
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return read(stream)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise CommandError(f"{path}: {error}.") from error
+
+
+def _keep(path: Path, found: list[Verified]) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as stream:
+            for one in found:
+                stream.writelines(written(one))
+    except FileExistsError as error:
+        raise CommandError(f"{path} is there already; name a new file.") from error
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _as_json(found: list[Verified]) -> dict[str, Any]:
+    return {
+        "wrong": sum(one.wrong for one in found),
+        "projects": [
+            {
+                "project": one.project or None,
+                "rows": dict(sorted(one.rows.items())),
+                "links": one.links,
+                "chains": len(one.ends),
+                "sum": one.sum,
+                "wrong": one.wrong,
+                "faults": [fault.as_json() for fault in one.faults],
+            }
+            for one in found
+        ],
+    }

@@ -1,0 +1,54 @@
+"""The schema of the whole API, and the page on which a person reads it and tries it out."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_update
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer2, OpenApiYamlRenderer2
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema of every room; made once, for it takes a second."""
+    made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return made
+
+
+@cache
+def written(form: str) -> bytes:
+    """The schema as `yaml` or `json`."""
+    renderer = OpenApiJsonRenderer2() if form == "json" else OpenApiYamlRenderer2()
+    text: bytes = renderer.render(schema(), renderer_context={})
+    return text
+
+
+class Schema(APIView):
+    """The schema, in YAML; with `?form=json` in JSON."""
+
+    permission_classes = (IsAuthenticated,)
+    # It does not tell of itself.
+    schema = None
+
+    def get(self, request: Request) -> HttpResponse:
+        """Read it."""
+        form = "json" if request.query_params.get("form") == "json" else "yaml"
+        media = "application/json" if form == "json" else "application/yaml"
+        return HttpResponse(written(form), content_type=f"{media}; charset=utf-8")
+
+
+# The icons of Swagger UI are data.
+@require_GET
+@csp_update({"img-src": [SELF, "data:"]})
+def schema_page(request: HttpRequest) -> HttpResponse:
+    """The page, from the packaged Swagger UI."""
+    return render(request, "api/schema.html")

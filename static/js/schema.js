@@ -1,0 +1,15 @@
+// Starts Swagger UI on the page of the API. What is tried out there is sent with the reader's session.
+const place = document.getElementById("schema");
+
+window.SwaggerUIBundle({
+  url: place.dataset.schema,
+  domNode: place,
+  deepLinking: true,
+  validatorUrl: null,
+  requestInterceptor(request) {
+    if (request.method !== undefined && request.method !== "GET") {
+      request.headers["X-CSRFToken"] = document.body.dataset.csrf;
+    }
+    return request;
+  },
+});

@@ -1,0 +1,118 @@
+"""The trail: what leads and administrators did, kept for good."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from annotate.actions.trail import record
+from annotate.deeds import DEEDS, Kind
+from annotate.frozen import thawed
+from annotate.models import Deed, Link
+from tests import factories
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def carla():
+    return factories.lead(factories.project())
+
+
+def test_a_deed_says_who_did_what_to_what_and_when(carla):
+    ada = factories.member(carla.project, "ada")
+
+    deed = record(
+        project=carla.project,
+        what="member.role",
+        about=ada,
+        by=carla,
+        words="she asked for it",
+        changes={"role": ("annotator", "lead"), "name": ("ada", "ada")},
+        now=NOON,
+    )
+
+    deed.refresh_from_db()
+    assert (deed.project, deed.user, deed.name) == (carla.project, carla.user, "carla")
+    assert (deed.about, deed.kind, deed.key) == ("ada", "annotate.membership", ada.pk)
+    assert deed.changes == {"role": ["annotator", "lead"]}
+    assert (deed.words, deed.at) == ("she asked for it", NOON)
+
+
+def test_a_deed_of_a_command_names_nobody():
+    deed = record(project=None, what="project.restored", about="tides", by=None)
+
+    assert (deed.user, deed.name, deed.about, deed.key) == (None, "", "tides", None)
+
+
+def test_a_deed_of_an_administrator_has_their_account():
+    admin = factories.user("fay")
+
+    deed = record(project=None, what="account.made", about="gus", by=admin)
+
+    assert (deed.user, deed.name) == (admin, "fay")
+
+
+def test_a_kind_that_nobody_knows_is_an_error(carla):
+    with pytest.raises(KeyError, match="no kind of deed"):
+        record(project=carla.project, what="member.eaten", about="ada", by=carla)
+
+    assert not Deed.objects.exists()
+
+
+@pytest.mark.parametrize("model", [Deed, Link])
+@pytest.mark.parametrize(
+    "change", ["UPDATE {} SET {} = {}", "DELETE FROM {}"], ids=["changed", "deleted"]
+)
+def test_neither_a_deed_nor_a_link_is(model, change, carla):
+    record(project=carla.project, what="project.made", about=carla.project, by=carla)
+    Link.objects.create(
+        project=carla.project,
+        chain="6a3c9d1e-0000-4000-8000-000000000001",
+        number=1,
+        event=Link.Event.SAID,
+        kind="judgment",
+        name="6a3c9d1e-0000-4000-8000-000000000002",
+        digest=b"d" * 32,
+        sum=b"s" * 32,
+    )
+    table, column = model._meta.db_table, "kind"
+    before = model.objects.count()
+
+    with (
+        pytest.raises(DatabaseError, match="never changes"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(change.format(table, column, column))
+
+    assert model.objects.count() == before
+
+
+def test_only_what_is_thawed_is_deleted_and_never_changed(carla):
+    record(project=carla.project, what="project.made", about=carla.project, by=carla)
+
+    with (
+        pytest.raises(DatabaseError, match="the trail never changes"),
+        transaction.atomic(),
+        thawed(),
+    ):
+        Deed.objects.update(about="another")
+    with thawed():
+        Deed.objects.all().delete()
+
+    assert not Deed.objects.exists()
+    record(project=carla.project, what="project.made", about=carla.project, by=carla)
+    with pytest.raises(DatabaseError, match="the trail never changes"), transaction.atomic():
+        Deed.objects.all().delete()
+
+
+def test_every_kind_has_a_name_and_a_key_that_fits():
+    for key, kind in DEEDS.items():
+        assert isinstance(kind, Kind)
+        assert str(kind.name)
+        assert 0 < len(key) <= 40
