@@ -122,6 +122,8 @@ def waiting_messages() -> int:
     try:
         with app.connection_for_read(transport_options=options) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
+            # Its type is that of the least channel there is.
+            channel: Any
             with broker.channel() as channel:
                 return int(channel.queue_declare(QUEUE).message_count)
     except (OperationalError, SQLAlchemyError, OSError) as error:
