@@ -25,9 +25,9 @@ class Told:
     beside_bucket: dict[str, str] = field(default_factory=dict)
     mail: str = ""
     mail_from: str = "rejudge@localhost"
-    oidc_issuer: str = ""
-    oidc_client: str = ""
-    oidc_secret: str = ""
+    # Who signs people in by OpenID Connect, and as which client.
+    issuer: str = ""
+    client: str = ""
 
 
 def missing(told: Told) -> list[str]:
@@ -54,15 +54,13 @@ def _halves(told: Told) -> list[str]:
             "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither: one opens "
             "nothing without the other."
         )
-    if told.oidc_issuer and not told.oidc_client:
+    if bool(told.issuer) != bool(told.client):
         found.append(
-            "Set REJUDGE_OIDC_CLIENT to the client that is registered at REJUDGE_OIDC_ISSUER."
+            "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT, or neither: who signs people in "
+            "asks which client sends them."
         )
-    if (told.oidc_client or told.oidc_secret) and not told.oidc_issuer:
-        found.append(
-            "Set REJUDGE_OIDC_ISSUER to who signs people in, or leave REJUDGE_OIDC_CLIENT and "
-            "REJUDGE_OIDC_SECRET out."
-        )
+    if told.issuer and not told.issuer.startswith(("https://", "http://")):
+        found.append("Set REJUDGE_OIDC_ISSUER to an address that begins with https://.")
     return found
 
 

@@ -43,14 +43,13 @@ S3 = {
     "REJUDGE_S3_SECRET_KEY": env.str("REJUDGE_S3_SECRET_KEY", default=""),
     "REJUDGE_S3_PREFIX": env.str("REJUDGE_S3_PREFIX", default=""),
 }
+# OpenID Connect: who signs people in besides the password, if anyone.
+OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 LOG: Style = env.str("REJUDGE_LOG", default="text")
 # Where mail is handed over, and who it comes from.
 MAIL = env.str("REJUDGE_MAIL", default="")
 MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
-# OpenID Connect: who signs people in besides the password, if anyone.
-OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
-OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
-OIDC_SECRET = env.str("REJUDGE_OIDC_SECRET", default="")
 
 _told = Told(
     # For others to reach: nothing that matters may be left to a default.
@@ -66,9 +65,8 @@ _told = Told(
     beside_bucket=S3,
     mail=MAIL,
     mail_from=MAIL_FROM,
-    oidc_issuer=OIDC_ISSUER,
-    oidc_client=OIDC_CLIENT,
-    oidc_secret=OIDC_SECRET,
+    issuer=OIDC_ISSUER,
+    client=OIDC_CLIENT,
 )
 if _wrong := missing(_told):
     raise ImproperlyConfigured("\n".join(_wrong))
@@ -269,6 +267,7 @@ SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 # An address that the team's own sign-in has confirmed finds the account that has it here.
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# Whether whoever signs in there gets an account.
 OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER:
@@ -279,7 +278,7 @@ if OIDC_ISSUER:
                 "provider_id": "team",
                 "name": env.str("REJUDGE_OIDC_NAME", default="OpenID Connect"),
                 "client_id": OIDC_CLIENT,
-                "secret": OIDC_SECRET,
+                "secret": env.str("REJUDGE_OIDC_SECRET", default=""),
                 "settings": {"server_url": OIDC_ISSUER},
             }
         ],
