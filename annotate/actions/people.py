@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
 from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.db.models import Q
@@ -61,6 +63,18 @@ def sign_out(*, user: User, by: User) -> int:
         ended = end_sessions(user=user)
         record(project=None, what="account.sessions", about=user, words=str(ended), by=by)
     return ended
+
+
+def password_key(*, user: User, by: User) -> str:
+    """Return the secret of a link by which somebody sets a new password, for who has no mail
+    address: as the mail would have it. It holds for three days, and once.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        if not user.is_active:
+            raise Refused(_("This account is closed. Open it first."))
+        record(project=None, what="account.password", about=user, by=by)
+    return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
 
 
 def end_sessions(*, user: User) -> int:
