@@ -71,6 +71,8 @@ ALLOWED_HOSTS = _told.hosts or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+# A browser takes this name from this very host alone, and only over HTTPS.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Who asks whether all is well stands inside, and speaks plain HTTP.
@@ -112,7 +114,11 @@ MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
     "config.measured.requests",
     "config.inside.any_name",
+    # First what every answer says to a browser, so that no error and no file goes out without it.
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "config.guard.guard",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -122,8 +128,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.personal.reader",
 ]
@@ -322,6 +326,13 @@ STORAGES: dict[str, dict[str, Any]] = {
 }
 # Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+FILE_UPLOAD_HANDLERS = [
+    "config.guard.OnlyOfPeople",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+# The most that is taken at once, in bytes; larger collections are loaded from the command line.
+MAX_UPLOAD = env.int("REJUDGE_MAX_UPLOAD", default=4 * 1024**3)
 # What is on its way in or out: beside the data, for /tmp may be memory, and too small.
 SCRATCH = DATA / "scratch"
 SCRATCH.mkdir(exist_ok=True, mode=0o700)
@@ -350,6 +361,8 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
+    # Choices stand where they are used: named, they would need a name each in every room.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
