@@ -6,6 +6,7 @@ from datetime import datetime
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.db.models import Q
@@ -75,6 +76,18 @@ def password_key(*, user: User, by: User) -> str:
             raise Refused(_("This account is closed. Open it first."))
         record(project=None, what="account.password", about=user, by=by)
     return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
+
+
+def drop_second_factor(*, user: User, by: User) -> int:
+    """Let the password alone sign somebody in again, who has lost their app and their codes;
+    return how many factors there were.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        dropped, _each = Authenticator.objects.filter(user=user).delete()
+        if dropped:
+            record(project=None, what="account.changed", about=user, words="second factor", by=by)
+    return dropped
 
 
 def end_sessions(*, user: User) -> int:

@@ -6,9 +6,10 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.utils import perform_login
+from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -186,7 +187,8 @@ def _accounts_page(
     if state == "closed":
         found = found.filter(is_active=False)
     in_projects = Count("memberships", filter=Q(memberships__left_at__isnull=True))
-    page = page_by_key(found.annotate(projects=in_projects), request.GET)
+    factor = Exists(Authenticator.objects.filter(user=OuterRef("pk")))
+    page = page_by_key(found.annotate(projects=in_projects, has_factor=factor), request.GET)
     response = render(
         request,
         "annotate/people.html",
@@ -214,8 +216,8 @@ def _accounts_page(
 
 @require_POST
 def account(request: PageRequest, pk: int) -> HttpResponse:
-    """Close somebody's account, open it again, sign it out everywhere, or make a link for a new
-    password: `change` says which.
+    """Close somebody's account, open it again, sign it out everywhere, take its second factor away,
+    or make a link for a new password: `change` says which.
     """
     found = access.account(request.user, pk)
     change = request.POST.get("change", "")
@@ -230,6 +232,9 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
             said = _("%(name)s is signed out everywhere.") % names
+        elif change == "factor":
+            people.drop_second_factor(user=found, by=request.user)
+            said = _("The password alone signs %(name)s in again.") % names
         elif change == "password":
             uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
             url = reverse("account_reset_password_from_key", args=[uid, key])
