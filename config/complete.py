@@ -23,6 +23,9 @@ class Told:
     bucket: str = ""
     # What only means something beside a bucket, by the variable's name.
     beside_bucket: dict[str, str] = field(default_factory=dict)
+    # Who signs people in by OpenID Connect, and as which client.
+    issuer: str = ""
+    client: str = ""
 
 
 def missing(told: Told) -> list[str]:
@@ -49,6 +52,13 @@ def _halves(told: Told) -> list[str]:
             "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither: one opens "
             "nothing without the other."
         )
+    if bool(told.issuer) != bool(told.client):
+        found.append(
+            "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT, or neither: who signs people in "
+            "asks which client sends them."
+        )
+    if told.issuer and not told.issuer.startswith(("https://", "http://")):
+        found.append("Set REJUDGE_OIDC_ISSUER to an address that begins with https://.")
     return found
 
 

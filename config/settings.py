@@ -43,6 +43,9 @@ S3 = {
     "REJUDGE_S3_SECRET_KEY": env.str("REJUDGE_S3_SECRET_KEY", default=""),
     "REJUDGE_S3_PREFIX": env.str("REJUDGE_S3_PREFIX", default=""),
 }
+# OpenID Connect: who signs people in besides the password, if anyone.
+OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 LOG: Style = env.str("REJUDGE_LOG", default="text")
 
 _told = Told(
@@ -57,6 +60,8 @@ _told = Told(
     log=LOG,
     bucket=S3_BUCKET,
     beside_bucket=S3,
+    issuer=OIDC_ISSUER,
+    client=OIDC_CLIENT,
 )
 if _wrong := missing(_told):
     raise ImproperlyConfigured("\n".join(_wrong))
@@ -259,8 +264,7 @@ SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 # An address that the team's own sign-in has confirmed finds the account that has it here.
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
-# OpenID Connect: who signs people in besides the password, if anyone.
-OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+# Whether whoever signs in there gets an account.
 OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER:
@@ -270,7 +274,7 @@ if OIDC_ISSUER:
             {
                 "provider_id": "team",
                 "name": env.str("REJUDGE_OIDC_NAME", default="OpenID Connect"),
-                "client_id": env.str("REJUDGE_OIDC_CLIENT"),
+                "client_id": OIDC_CLIENT,
                 "secret": env.str("REJUDGE_OIDC_SECRET", default=""),
                 "settings": {"server_url": OIDC_ISSUER},
             }

@@ -66,6 +66,12 @@ def test_what_others_reach_does_not_start_half_set_up(left_out, begins):
             Told(bucket="files", beside_bucket=S3 | {"REJUDGE_S3_ACCESS_KEY": "a"}),
             "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither",
         ),
+        (Told(client="rejudge"), "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT"),
+        (
+            Told(issuer="https://login.example.org"),
+            "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT",
+        ),
+        (Told(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
     ],
 )
 def test_half_of_a_setting_is_refused_everywhere(told, begins):
