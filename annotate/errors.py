@@ -1,16 +1,13 @@
-"""The one exception by which an action says no."""
+"""The one exception by which an action says no, and its kinds."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
 from annotate.pure.typed import strange
+from jobs.errors import Refused
 
-
-class Refused(Exception):
-    """An action was refused and changed nothing; the message is a sentence for the person who
-    asked.
-    """
+__all__ = ["NotHere", "Refused", "Stale", "refuse_strange"]
 
 
 class Stale(Refused):

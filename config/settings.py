@@ -43,7 +43,13 @@ S3 = {
     "REJUDGE_S3_SECRET_KEY": env.str("REJUDGE_S3_SECRET_KEY", default=""),
     "REJUDGE_S3_PREFIX": env.str("REJUDGE_S3_PREFIX", default=""),
 }
+# OpenID Connect: who signs people in besides the password, if anyone.
+OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 LOG: Style = env.str("REJUDGE_LOG", default="text")
+# Where mail is handed over, and who it comes from.
+MAIL = env.str("REJUDGE_MAIL", default="")
+MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
 _told = Told(
     # For others to reach: nothing that matters may be left to a default.
@@ -57,6 +63,10 @@ _told = Told(
     log=LOG,
     bucket=S3_BUCKET,
     beside_bucket=S3,
+    mail=MAIL,
+    mail_from=MAIL_FROM,
+    issuer=OIDC_ISSUER,
+    client=OIDC_CLIENT,
 )
 if _wrong := missing(_told):
     raise ImproperlyConfigured("\n".join(_wrong))
@@ -66,6 +76,8 @@ ALLOWED_HOSTS = _told.hosts or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+# A browser takes this name from this very host alone, and only over HTTPS.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Who asks whether all is well stands inside, and speaks plain HTTP.
@@ -108,7 +120,13 @@ MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
     "config.measured.requests",
     "config.inside.any_name",
+    # First what every answer says to a browser, so that no error and no file goes out without it.
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "config.guard.guard",
+    # Around all that writes.
+    "config.durable.kept_on_disk",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -118,8 +136,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "annotate.personal.reader",
 ]
@@ -251,21 +267,20 @@ MFA_TOTP_TOLERANCE = 1
 SOCIALACCOUNT_ADAPTER = "config.accounts.SocialAccountAdapter"
 SOCIALACCOUNT_FORMS = {"signup": "config.accounts.OtherSignupForm"}
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
-# OpenID Connect: who signs people in besides the password, if anyone.
-OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+# An address that the team's own sign-in has confirmed finds the account that has it here.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# Whether whoever signs in there gets an account.
 OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER:
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
         "OAUTH_PKCE_ENABLED": True,
-        # What the provider has confirmed finds the account with that address.
-        "EMAIL_AUTHENTICATION": True,
-        "EMAIL_AUTHENTICATION_AUTO_CONNECT": True,
         "APPS": [
             {
                 "provider_id": "team",
                 "name": env.str("REJUDGE_OIDC_NAME", default="OpenID Connect"),
-                "client_id": env.str("REJUDGE_OIDC_CLIENT"),
+                "client_id": OIDC_CLIENT,
                 "secret": env.str("REJUDGE_OIDC_SECRET", default=""),
                 "settings": {"server_url": OIDC_ISSUER},
             }
@@ -277,9 +292,9 @@ if OIDC_ISSUER:
     )
 
 # Mail: printed by the web process until a server is named.
-vars().update(env.email_url_config(env.str("REJUDGE_MAIL", default="") or "consolemail://"))
+vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
@@ -319,6 +334,13 @@ STORAGES: dict[str, dict[str, Any]] = {
 }
 # Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+FILE_UPLOAD_HANDLERS = [
+    "config.guard.OnlyOfPeople",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+# The most that is taken at once, in bytes; larger collections are loaded from the command line.
+MAX_UPLOAD = env.int("REJUDGE_MAX_UPLOAD", default=4 * 1024**3)
 # What is on its way in or out: beside the data, for /tmp may be memory, and too small.
 SCRATCH = DATA / "scratch"
 SCRATCH.mkdir(exist_ok=True, mode=0o700)
@@ -347,13 +369,19 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
+    # Choices stand where they are used: named, they would need a name each in every room.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
 REDIS_URL = _told.redis_url
 # What several processes count together, such as failed attempts to sign in; and what each may
 # count for itself where that is cheaper: how much a program asks.
-_redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+_redis = {
+    "BACKEND": "django.core.cache.backends.redis.RedisCache",
+    # Celery and Redis's own client have different names for a socket.
+    "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
+}
 _shared = {
     "BACKEND": "django.core.cache.backends.db.DatabaseCache",
     "LOCATION": "shared_cache",

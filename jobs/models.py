@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -107,3 +108,12 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.worker
+
+
+def job_models() -> list[type[Job]]:
+    """Return every kind of job that any room has, in the order of the rooms."""
+    return [
+        model
+        for model in apps.get_models()
+        if issubclass(model, Job) and not model._meta.abstract and not model._meta.proxy
+    ]

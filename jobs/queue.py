@@ -14,7 +14,11 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
-from jobs.models import Job
+from jobs.errors import Refused
+from jobs.models import Job, job_models
+
+# Of one person, over all projects: uploads, exports, releases, reports.
+MOST_OPEN = 30
 
 logger = logging.getLogger(__name__)
 
@@ -28,14 +32,41 @@ class NotAgain(Exception):
 def enqueue(job: Job) -> None:
     """Hand a saved, queued `job` to the workers as soon as the transaction around it is committed.
 
-    A broker that does not answer is logged and changes nothing for the caller: the row is what
-    counts, and `jobs.reconcile` publishes it later.
+    Refused, so that the transaction is rolled back: who has too much waiting already. A broker that
+    does not answer is logged and changes nothing for the caller: the row is what counts, and
+    `jobs.reconcile` publishes it later.
     """
+    _refuse_flood(job)
+    _hand_over(job)
 
+
+def _hand_over(job: Job) -> None:
     def publish_it() -> None:
         publish(type(job), job.pk)
 
     transaction.on_commit(publish_it, robust=True)
+
+
+def _refuse_flood(job: Job) -> None:
+    """Refuse a job of who has MOST_OPEN others, of whatever kind, that wait or run.
+
+    Two requests of one moment may both pass: the limit keeps a queue from being anybody's to fill,
+    and a few more do not.
+    """
+    if job.requested_by_id is None:
+        return
+    others = sum(
+        _rows(model)
+        .filter(requested_by=job.requested_by_id, state__in=[Job.State.QUEUED, Job.State.RUNNING])
+        .count()
+        for model in job_models()
+    )
+    # `job` is saved, and so among them.
+    if others > MOST_OPEN:
+        raise Refused(
+            _("%(most)d jobs of yours are waiting already. Let some end, or call them off.")
+            % {"most": MOST_OPEN}
+        )
 
 
 def publish(model: type[Job], pk: int, *, now: datetime | None = None) -> None:
@@ -93,7 +124,7 @@ def retry(job: SomeJob, *, by: str) -> SomeJob:
                 done=0,
                 total=None,
             )
-            enqueue(locked)
+            _hand_over(locked)
     except IntegrityError as error:
         raise NotAgain(
             _("Another of its kind is under way, or has its name now. Ask for a new one.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.apps import apps
 from django.db.models import Max
 from django.utils import timezone
 
 from jobs.models import Heartbeat, Job
+from jobs.models import job_models as job_models
 from jobs.runner import left_behind
 
 # The beat comes every ten seconds; three may be late.
@@ -82,13 +82,4 @@ def workers(*, now: datetime | None = None) -> list[WorkerSeen]:
     return [
         WorkerSeen(row.worker, abs(now - row.seen_at) <= SILENT_AFTER, row.seen_at, row.at)
         for row in rows
-    ]
-
-
-def job_models() -> list[type[Job]]:
-    """Return every kind of job that any room has, in the order of the rooms."""
-    return [
-        model
-        for model in apps.get_models()
-        if issubclass(model, Job) and not model._meta.abstract and not model._meta.proxy
     ]

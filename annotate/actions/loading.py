@@ -27,6 +27,8 @@ from jobs.runner import Cancelled, JobError, LeaseLost, Progress
 MAX_FILE_NAME = 255
 # A preview that nobody has confirmed by then has lost its file.
 KEPT = timedelta(days=7)
+# Of one project: files that were looked through and that nobody has loaded or put away.
+MOST_KEPT = 100
 
 
 def load_file(
@@ -110,7 +112,7 @@ def request_load(
     """Keep an uploaded file and ask for it to be looked through; return the preview's row.
 
     Nothing is written to the project. Refused: who does not lead, an archived project, an unknown
-    format, an empty file.
+    format, an empty file, one more where many wait to be loaded.
     """
     _check_lead(by, by.project)
     kind = known_format(format_name)
@@ -127,6 +129,12 @@ def request_load(
         no_grade=no_grade,
     )
     _tidy(by.project, load.requested_at - KEPT)
+    kept = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
+    if kept.exclude(file="").count() >= MOST_KEPT:
+        raise Refused(
+            _("%(most)d files wait here to be loaded. Load some of them, or put them away, first.")
+            % {"most": MOST_KEPT}
+        )
     # Before the transaction: a large file takes its time, and nobody else should wait for it.
     load.file.save(f"{by.project_id}/{name}", file, save=False)
     try:

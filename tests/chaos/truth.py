@@ -84,7 +84,7 @@ def check(told: dict[str, Any]) -> dict[str, Any]:
     """Compare what people were told with what is there."""
     complaints: list[str] = []
     counts: dict[str, Any] = {}
-    for part in (_statements, _seats, _loads, _exports, _jobs, _database):
+    for part in (_statements, _seats, _chains, _loads, _exports, _jobs, _database):
         complaints += part(told, counts)
     return {"counts": counts, "complaints": complaints}
 
@@ -169,6 +169,19 @@ def _seats(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     touched = Assignment.objects.filter(task="judge", touched_at=None).values_list("pair", "member")
     if idle := judged & set(touched):
         yield f"{len(idle)} judged in a seat that is said to be untouched"
+
+
+def _chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """No link of a chain of sums was lost or put in twice."""
+    from annotate.models import Project
+    from annotate.verifying import verify
+
+    counts["links"] = 0
+    for project in (Project.objects.get(slug="storm"), None):
+        found = verify(project)
+        counts["links"] += found.links
+        for fault in found.faults[:5]:
+            yield f"chains: {fault.sentence}"
 
 
 def _loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
