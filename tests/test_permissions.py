@@ -106,6 +106,8 @@ RIGHTS = {
     "metrics": Right.HIDDEN,
     "status": Right.STAFF,
     "status_retry": Right.STAFF,
+    "installation_trail": Right.STAFF,
+    "installation_trail_table": Right.STAFF,
     "annotate:home": Right.PERSON,
     "annotate:preferences": Right.PERSON,
     "annotate:new_project": Right.PERSON,
