@@ -23,6 +23,8 @@ class Told:
     bucket: str = ""
     # What only means something beside a bucket, by the variable's name.
     beside_bucket: dict[str, str] = field(default_factory=dict)
+    mail: str = ""
+    mail_from: str = "rejudge@localhost"
     # Who signs people in by OpenID Connect, and as which client.
     issuer: str = ""
     client: str = ""
@@ -93,5 +95,16 @@ def _for_others(told: Told) -> list[str]:
         found.append(
             "Set REDIS_URL to a Redis, as in redis://host:6379/0: the embedded broker is for one "
             "machine."
+        )
+    if not told.mail:
+        found.append(
+            "Set REJUDGE_MAIL to the server that takes mail, as in smtp+tls://user:password@"
+            "mail.example.org:587, or to consolemail:// where the log is to show it: links to new "
+            "passwords are sent that way."
+        )
+    elif told.mail.startswith("smtp") and told.mail_from.endswith("@localhost"):
+        found.append(
+            "Set REJUDGE_MAIL_FROM to who mail comes from, as in rejudge@example.org: no server "
+            "takes any from localhost."
         )
     return found

@@ -47,6 +47,9 @@ S3 = {
 OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
 OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 LOG: Style = env.str("REJUDGE_LOG", default="text")
+# Where mail is handed over, and who it comes from.
+MAIL = env.str("REJUDGE_MAIL", default="")
+MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
 _told = Told(
     # For others to reach: nothing that matters may be left to a default.
@@ -60,6 +63,8 @@ _told = Told(
     log=LOG,
     bucket=S3_BUCKET,
     beside_bucket=S3,
+    mail=MAIL,
+    mail_from=MAIL_FROM,
     issuer=OIDC_ISSUER,
     client=OIDC_CLIENT,
 )
@@ -286,9 +291,9 @@ if OIDC_ISSUER:
     )
 
 # Mail: printed by the web process until a server is named.
-vars().update(env.email_url_config(env.str("REJUDGE_MAIL", default="") or "consolemail://"))
+vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
@@ -371,7 +376,11 @@ SPECTACULAR_SETTINGS = {
 REDIS_URL = _told.redis_url
 # What several processes count together, such as failed attempts to sign in; and what each may
 # count for itself where that is cheaper: how much a program asks.
-_redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+_redis = {
+    "BACKEND": "django.core.cache.backends.redis.RedisCache",
+    # Celery and Redis's own client have different names for a socket.
+    "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
+}
 _shared = {
     "BACKEND": "django.core.cache.backends.db.DatabaseCache",
     "LOCATION": "shared_cache",
