@@ -10,6 +10,7 @@ from typing import Any
 
 from allauth.account import forms as account_forms
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.fields import SetPasswordField
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -33,6 +34,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.actions import invitations
 from annotate.errors import Refused
+from annotate.forms.people import GOOD_PASSWORD
 from annotate.views.people import SESSION_KEY
 
 
@@ -119,6 +121,8 @@ class Plain:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
+            if isinstance(field, SetPasswordField):
+                field.help_text = GOOD_PASSWORD
 
 
 class LoginForm(Plain, account_forms.LoginForm):

@@ -54,6 +54,10 @@ VISIBILITY_TIMEOUT = 6 * 60 * 60
 # nothing for as long as it pleases; workers ask again after ten seconds at the latest.
 PATIENCE_WITH_REDIS = {"socket_connect_timeout": 5, "socket_timeout": 20}
 
+# Who presses a key goes first: beside the pages, work in the background gets a third of the time
+# that it would get where both want all of it, and all that the pages leave.
+NICENESS = 5
+
 QUEUE = "rejudge"
 # How often a worker's process says that it is there, in seconds.
 SHOWS_UP_EVERY = 10.0
@@ -172,6 +176,9 @@ def _share_memory(**_: Any) -> None:
     # it looks at, and so make it a process's own.
     gc.collect()
     gc.freeze()
+    if "REJUDGE_SUPERVISED" in os.environ:
+        # On the machine that answers the pages. What it starts from here on is as nice.
+        os.nice(NICENESS)
 
 
 @task_prerun.connect

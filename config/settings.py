@@ -43,7 +43,13 @@ S3 = {
     "REJUDGE_S3_SECRET_KEY": env.str("REJUDGE_S3_SECRET_KEY", default=""),
     "REJUDGE_S3_PREFIX": env.str("REJUDGE_S3_PREFIX", default=""),
 }
+# OpenID Connect: who signs people in besides the password, if anyone.
+OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 LOG: Style = env.str("REJUDGE_LOG", default="text")
+# Where mail is handed over, and who it comes from.
+MAIL = env.str("REJUDGE_MAIL", default="")
+MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
 _told = Told(
     # For others to reach: nothing that matters may be left to a default.
@@ -57,6 +63,10 @@ _told = Told(
     log=LOG,
     bucket=S3_BUCKET,
     beside_bucket=S3,
+    mail=MAIL,
+    mail_from=MAIL_FROM,
+    issuer=OIDC_ISSUER,
+    client=OIDC_CLIENT,
 )
 if _wrong := missing(_told):
     raise ImproperlyConfigured("\n".join(_wrong))
@@ -114,6 +124,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.guard.guard",
+    # Around all that writes.
+    "config.durable.kept_on_disk",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -257,8 +269,7 @@ SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 # An address that the team's own sign-in has confirmed finds the account that has it here.
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
-# OpenID Connect: who signs people in besides the password, if anyone.
-OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+# Whether whoever signs in there gets an account.
 OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER:
@@ -268,7 +279,7 @@ if OIDC_ISSUER:
             {
                 "provider_id": "team",
                 "name": env.str("REJUDGE_OIDC_NAME", default="OpenID Connect"),
-                "client_id": env.str("REJUDGE_OIDC_CLIENT"),
+                "client_id": OIDC_CLIENT,
                 "secret": env.str("REJUDGE_OIDC_SECRET", default=""),
                 "settings": {"server_url": OIDC_ISSUER},
             }
@@ -280,9 +291,9 @@ if OIDC_ISSUER:
     )
 
 # Mail: printed by the web process until a server is named.
-vars().update(env.email_url_config(env.str("REJUDGE_MAIL", default="") or "consolemail://"))
+vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
@@ -365,7 +376,11 @@ SPECTACULAR_SETTINGS = {
 REDIS_URL = _told.redis_url
 # What several processes count together, such as failed attempts to sign in; and what each may
 # count for itself where that is cheaper: how much a program asks.
-_redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+_redis = {
+    "BACKEND": "django.core.cache.backends.redis.RedisCache",
+    # Celery and Redis's own client have different names for a socket.
+    "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
+}
 _shared = {
     "BACKEND": "django.core.cache.backends.db.DatabaseCache",
     "LOCATION": "shared_cache",

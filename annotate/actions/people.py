@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.db.models import Q
@@ -61,6 +64,30 @@ def sign_out(*, user: User, by: User) -> int:
         ended = end_sessions(user=user)
         record(project=None, what="account.sessions", about=user, words=str(ended), by=by)
     return ended
+
+
+def password_key(*, user: User, by: User) -> str:
+    """Return the secret of a link by which somebody sets a new password, for who has no mail
+    address: as the mail would have it. It holds for three days, and once.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        if not user.is_active:
+            raise Refused(_("This account is closed. Open it first."))
+        record(project=None, what="account.password", about=user, by=by)
+    return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
+
+
+def drop_second_factor(*, user: User, by: User) -> int:
+    """Let the password alone sign somebody in again, who has lost their app and their codes;
+    return how many factors there were.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        dropped, _each = Authenticator.objects.filter(user=user).delete()
+        if dropped:
+            record(project=None, what="account.changed", about=user, words="second factor", by=by)
+    return dropped
 
 
 def end_sessions(*, user: User) -> int:
