@@ -204,6 +204,14 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
+    # Where several things have a kind or a state.
+    "ENUM_NAME_OVERRIDES": {
+        "DisagreementKindEnum": "audit.api.disagreements.KINDS",
+        "DisagreementStateEnum": "audit.api.disagreements.STATES",
+        "FlagKindEnum": "annotate.models.Flag.Kind",
+        "JobStateEnum": "jobs.models.Job.State",
+        "SampleKindEnum": "audit.models.Sample.Kind",
+    },
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
