@@ -10,9 +10,14 @@ import sys
 def main() -> None:
     """Run one management command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        # What is said here is for whoever sets Rejudge up, who reads no Python.
+        sys.exit(f"Rejudge does not start.\n{error}")
 
 
 if __name__ == "__main__":

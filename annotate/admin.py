@@ -7,4 +7,9 @@ from django.contrib.auth.admin import UserAdmin
 
 from annotate.models import User
 
-admin.site.register(User, UserAdmin)
+
+@admin.register(User)
+class AccountAdmin(UserAdmin[User]):
+    """Accounts; closing one has its own page, which also signs it out and frees its seats."""
+
+    readonly_fields = ("is_active",)

@@ -14,6 +14,6 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Let what people say be looked after."""
-        from annotate import chain, judgment_sums
+        from annotate import chain, deed_sums, judgment_sums
 
-        chain.register(judgment=judgment_sums.JUDGMENTS)
+        chain.register(judgment=judgment_sums.JUDGMENTS, deed=deed_sums.DEEDS)

@@ -144,7 +144,7 @@ def append(
     """
     events = iter(events)
     if after is None:
-        _keep_others_away(chain)
+        _keep_others_away(project, chain)
         after = end_of(project, chain)
     number, before, count = after.number, after.sum, 0
     key = chain if bulk.on_postgresql() else chain.hex
@@ -189,10 +189,10 @@ def _insert(rows: Sequence[tuple[Any, ...]]) -> None:
             cursor.executemany(f"INSERT INTO annotate_link ({names}) VALUES {marks}", rows)  # noqa: S608
 
 
-def _keep_others_away(chain: uuids.UUID) -> None:
+def _keep_others_away(project: int | None, chain: uuids.UUID) -> None:
     """Let nobody else write to this chain until the transaction ends. SQLite has one writer."""
     if bulk.on_postgresql():
-        key = int.from_bytes(chain.bytes[:8], signed=True)
+        key = int.from_bytes(named(project, chain).bytes[:8], signed=True)
         bulk.run("SELECT pg_advisory_xact_lock(%(key)s)", {"key": key})
 
 

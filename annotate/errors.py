@@ -1,16 +1,13 @@
-"""The one exception by which an action says no."""
+"""The one exception by which an action says no, and its kinds."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
 from annotate.pure.typed import strange
+from jobs.errors import Refused
 
-
-class Refused(Exception):
-    """An action was refused and changed nothing; the message is a sentence for the person who
-    asked.
-    """
+__all__ = ["NotHere", "Refused", "Stale", "refuse_strange"]
 
 
 class Stale(Refused):
@@ -19,6 +16,14 @@ class Stale(Refused):
 
 class NotHere(Refused):
     """What the person named is not there, or not for them: the two are never told apart."""
+
+
+class Unfit(Refused):
+    """One thing that the person typed will not do: `field` names which."""
+
+    def __init__(self, sentence: str, field: str) -> None:
+        super().__init__(sentence)
+        self.field = field
 
 
 def refuse_strange(text: str, before: str = "") -> None:

@@ -49,7 +49,17 @@ def zone_of_reader() -> datetime.tzinfo | None:
 
     None as well outside a request, and where this machine no longer knows the zone.
     """
-    chosen = preferences_of_reader(_request.get())
+    return _zone(preferences_of_reader(_request.get()))
+
+
+def zone_of(user: User) -> datetime.tzinfo | None:
+    """The time zone that a person chose, as `zone_of_reader`: for who comes with a token, and is
+    known later than the request.
+    """
+    return _zone(preferences(user))
+
+
+def _zone(chosen: Preferences | None) -> datetime.tzinfo | None:
     if chosen is None or not chosen.time_zone:
         return None
     try:

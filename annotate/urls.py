@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from annotate.views import (
+    account,
     categories,
     dashboard,
     documents,
@@ -13,16 +14,28 @@ from annotate.views import (
     judging,
     listing,
     loads,
+    people,
     preferences,
     projects,
     rewriting,
     tokens,
+    trail,
 )
 
 app_name = "annotate"
 urlpatterns = [
     path("", home.home, name="home"),
     path("settings/", preferences.preferences, name="preferences"),
+    path("accounts/", account.account, name="account"),
+    path("accounts/sessions/", account.sessions, name="sessions"),
+    path("invitations/<str:token>/", people.invitation, name="invitation"),
+    path("people/", people.accounts, name="people"),
+    path("people/<int:pk>/", people.account, name="account_change"),
+    path(
+        "people/invitations/<int:pk>/withdrawal/",
+        people.account_withdrawal,
+        name="account_invitation_withdrawal",
+    ),
     path("settings/tokens/", tokens.tokens, name="tokens"),
     path("settings/tokens/<int:pk>/ending/", tokens.token_end, name="token_end"),
     path("projects/", home.new_project, name="new_project"),
@@ -50,9 +63,16 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/members/", projects.members, name="members"),
     path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
+    path(
+        "projects/<slug:slug>/invitations/<int:pk>/withdrawal/",
+        people.withdrawal,
+        name="invitation_withdrawal",
+    ),
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
     path("projects/<slug:slug>/categories/", categories.categories, name="categories"),
     path("projects/<slug:slug>/categories/taking/", categories.taxonomy, name="taxonomy"),
+    path("projects/<slug:slug>/trail/", trail.trail, name="trail"),
+    path("projects/<slug:slug>/trail/table/", trail.table, name="trail_table"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),

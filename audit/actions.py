@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.actions import rewriting, seats
+from annotate.actions.trail import record
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from audit import rubrics
@@ -203,6 +204,15 @@ def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
     if in_force is None or in_force.pk != kept.pk:
         kept.chosen_at, kept.chosen_by = now, by
         kept.save()
+        before = in_force.name if in_force is not None else None
+        record(
+            project=kept.project,
+            what="rubric.chosen",
+            about=kept,
+            changes={"rubric": (before, kept.name)},
+            by=by,
+            now=now,
+        )
     return kept
 
 
@@ -253,6 +263,7 @@ def decide(
             rewriting.send_back(pair=narrative.pair, by=by, now=now)
         elif outcome == Decision.Outcome.REMOVED:
             rewriting.remove(pair=narrative.pair, by=by, now=now)
+        _record_decision("instruction.decided", decision, by, now)
     return decision
 
 
@@ -276,7 +287,14 @@ def withdraw_decision(
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         if standing.outcome != Decision.Outcome.ACCEPTED:
             rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+        _record_decision("instruction.undecided", standing, by, now)
     return standing
+
+
+def _record_decision(what: str, decision: Decision, by: Membership, now: datetime) -> None:
+    narrative = decision.narrative
+    named = f"{narrative.pair} · {narrative}"
+    record(project=by.project, what=what, about=decision, named=named, by=by, now=now)
 
 
 def request_agreement(
@@ -343,6 +361,8 @@ def _request(
             requested_at=now,
         )
         enqueue(report)
+        named = " ~ ".join([scope or "*", *([against or "*"] if compares else [])])
+        record(project=project, what="agreement.asked", about=report, named=named, by=by, now=now)
     return report
 
 

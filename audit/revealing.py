@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import seats
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Candidate, Membership, Narrative
 from audit.models import Reveal, SampleItem
@@ -33,11 +34,21 @@ def reveal_names(
     with transaction.atomic():
         # Pressed twice: the second waits here and then finds the first.
         Membership.objects.select_for_update().get(pk=by.pk)
-        revealed, _made = Reveal.objects.get_or_create(
+        revealed, made = Reveal.objects.get_or_create(
             narrative=narrative,
             candidate=candidate,
             item=item,
             by=by,
             defaults={"at": now or timezone.now()},
         )
+        if made:
+            whose = candidate.document if candidate is not None else _("who reviewed it")
+            record(
+                project=by.project,
+                what="names.revealed",
+                about=revealed,
+                named=f"{narrative.pair} · {narrative} · {whose}",
+                by=by,
+                now=now,
+            )
     return revealed

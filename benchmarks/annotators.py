@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import random
 import socket
 import threading
 import time
@@ -22,6 +23,10 @@ from uuid import uuid4
 DOCUMENTS = 20
 ENTRIES = 50
 TOKEN = "benchmarkbenchmarkbenchmarkbench"  # noqa: S105 (any will do: cookie and header must agree)
+
+
+class Busy(Exception):
+    """The server says that it cannot take it now, and that it is to be sent again."""
 
 
 class Wire:
@@ -40,13 +45,17 @@ class Wire:
         return made
 
     def ask(self, path: str, body: bytes | None = None) -> bytes:
-        """GET a path, or POST a body of JSON there, and return what is answered with 200."""
+        """GET a path, or POST a body of JSON there, and return what is answered with 200; Busy
+        where the server says so.
+        """
         if body is None:
             self._socket.sendall(f"GET {path} HTTP/1.1\r\n{self._head}\r\n".encode())
         else:
             kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
             self._socket.sendall(f"POST {path} HTTP/1.1\r\n{self._head}{kind}\r\n".encode() + body)
         status, found = self._answer()
+        if status in {429, 503}:
+            raise Busy(f"{status}: {found[:200]!r}")
         if status != 200:
             raise RuntimeError(f"{path} was answered with {status}: {found[:500]!r}")
         return found
@@ -87,6 +96,10 @@ class Seen:
     saving: list[float] = field(default_factory=list)
     fetching: list[float] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
+    # When each of `saving` was over, by the clock of this machine that only goes on.
+    at: list[float] = field(default_factory=list)
+    # How often the server was busy, and was asked again.
+    busy: int = 0
     begun: float = 0.0
     ended: float = 0.0
     # Seconds that the annotators' own processes worked.
@@ -147,6 +160,40 @@ def judge_as_it_piles_up(
     return seen
 
 
+def judge_at_leisure(wire: Wire, annotator: dict[str, Any], seconds: float, rate: float) -> Seen:
+    """Press about `rate` keys a second (0: as fast as they are saved), each judgment in a request
+    of its own, for exactly as long as asked; what the server is too busy for is sent again.
+
+    A judgment's time is that from its key to the answer that it is saved.
+    """
+    seen = Seen(begun=time.monotonic())
+    chance = random.Random(annotator["user"])
+    until = seen.begun + seconds
+    pressed = seen.begun + (chance.random() / rate if rate else 0.0)
+    for place, (work, candidate) in enumerate(_documents(annotator)):
+        if pressed > until:
+            break
+        time.sleep(max(pressed - time.monotonic(), 0.0))
+        if place % DOCUMENTS == 0:
+            _fetch(wire, work, candidate, seen)
+        # Whoever waits for an answer presses no key meanwhile; that wait is counted once.
+        pressed = time.monotonic()
+        body = _body([_entry(annotator, work, candidate)])
+        while True:
+            try:
+                _check(wire.ask("/api/v1/journal/", body))
+                break
+            except Busy:
+                seen.busy += 1
+                time.sleep(0.2)
+        now = time.monotonic()
+        seen.saving.append(now - pressed)
+        seen.at.append(now)
+        pressed = max(now, pressed + chance.uniform(0.5, 1.5) / rate) if rate else now
+    seen.ended = time.monotonic()
+    return seen
+
+
 def ask_only(path: str) -> Callable[[Wire, dict[str, Any], float, float], Seen]:
     """What asks for one page again and again: what the server itself costs."""
 
@@ -166,6 +213,7 @@ WAYS = {
     "one_by_one": judge_one_by_one,
     "as_it_piles_up": judge_as_it_piles_up,
     "two_a_second": judge_as_it_piles_up,
+    "at_leisure": judge_at_leisure,
     "sign_in_page": ask_only("/accounts/login/"),
 }
 
@@ -203,6 +251,8 @@ def measure(
         saving=[one for seen in found for one in seen.saving],
         fetching=[one for seen in found for one in seen.fetching],
         batches=[one for seen in found for one in seen.batches],
+        at=[one for seen in found for one in seen.at],
+        busy=sum(seen.busy for seen in found),
         begun=min(seen.begun for seen in found),
         ended=max(seen.ended for seen in found),
         worked=sum(seen.worked for seen in found),
@@ -226,7 +276,7 @@ def _sit(
             wire = Wire(port, annotator.get("session", ""))
             found.append(WAYS[way](wire, annotator, seconds, rate))
             wire.close()
-        except (OSError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, Busy) as error:
             found.append(Seen(failed=repr(error)))
 
     threads = [threading.Thread(target=work, args=(annotator,)) for annotator in annotators]

@@ -34,6 +34,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -171,7 +172,21 @@ def _django() -> None:
 
 
 def _fill(seconds: float) -> dict[str, Any]:
-    """Make the project, and return who judges what: crowd -> annotators with their work."""
+    """Make the project for every crowd of this run."""
+    # Enough for each to keep going, whatever the server is able to.
+    sizes = {"warm": (8, 2), "browser": (1, 4)}
+    for way in RATES:
+        for many in GOALS:
+            each = _rate(way, many) * seconds / many
+            sizes[f"{way} {many}"] = (many, int(each / POOL) + 2)
+    return fill(sizes)
+
+
+def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
+    """Make the project, and return who judges what: crowd -> annotators with their work.
+
+    `sizes`: how many annotators are in each crowd, and how many pools each of them judges.
+    """
     _django()
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -246,12 +261,6 @@ def _fill(seconds: float) -> dict[str, Any]:
         }
         for n, pair in enumerate(pairs)
     ]
-    # Enough for each to keep going, whatever the server is able to.
-    sizes = {"warm": (8, 2), "browser": (1, 4)}
-    for way in RATES:
-        for many in GOALS:
-            each = _rate(way, many) * seconds / many
-            sizes[f"{way} {many}"] = (many, int(each / POOL) + 2)
     plan: dict[str, list[dict[str, Any]]] = {}
     seat = 0
     for crowd, (many, pools) in sizes.items():
@@ -268,6 +277,8 @@ def _fill(seconds: float) -> dict[str, Any]:
                     pair=pairs[place], task="judge", seat=taken + 1, member=member
                 )
             seat += len(mine)
+            if crowd == "lead":
+                Membership.objects.filter(pk=member.pk).update(role=Membership.Role.LEAD)
             session = SessionStore()
             session[SESSION_KEY] = str(user.pk)
             session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
@@ -287,7 +298,7 @@ def _fill(seconds: float) -> dict[str, Any]:
     return plan
 
 
-def _bare(seconds: float) -> dict[str, Any]:
+def bare(seconds: float) -> dict[str, Any]:
     """Write the rows of judgments with the bare driver on one connection, a transaction each."""
     _django()
     from uuid import uuid4
@@ -298,7 +309,7 @@ def _bare(seconds: float) -> dict[str, Any]:
 
     plan = json.loads((Path(os.environ["REJUDGE_DATA"]) / "plan.json").read_text())
     member = Membership.objects.create(project_id=1, name="bare")
-    work = plan["browser"][0]["work"][0]
+    work = plan["warm"][0]["work"][0]
     columns = (
         *("uuid", "narrative_id", "candidate_id", "annotator_id", "relevance", "note"),
         *("evidence", "clauses", "pressed", "source", "at", "superseded_at"),
@@ -326,7 +337,7 @@ def _bare(seconds: float) -> dict[str, Any]:
     }
 
 
-def _count(_seconds: float) -> int:
+def count(_seconds: float) -> int:
     """How many judgments of the annotators without a browser are there."""
     _django()
     from annotate.models import Judgment
@@ -433,7 +444,7 @@ def _weighed(requests: list[dict[str, Any]], url: str) -> dict[str, Any]:
     }
 
 
-STEPS = {"fill": _fill, "bare": _bare, "count": _count, "browser": _browser}
+STEPS = {"fill": _fill, "bare": bare, "count": count, "browser": _browser}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import logging.config
 import os
 import signal
 import sys
@@ -14,7 +15,7 @@ import billiard.pool
 import celery.beat
 from celery import Celery
 from celery.signals import (
-    after_setup_logger,
+    setup_logging,
     task_postrun,
     task_prerun,
     worker_init,
@@ -22,10 +23,14 @@ from celery.signals import (
     worker_ready,
 )
 from django.conf import settings
+from django.db import DatabaseError, connection
+from kombu.exceptions import OperationalError
 from kombu.transport.sqlalchemy import Transport
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from config.lifeline import die_with
+from jobs.about import forget
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -45,13 +50,27 @@ billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 # lease is what finds a dead worker, and much sooner.
 VISIBILITY_TIMEOUT = 6 * 60 * 60
 
+# In seconds. Without these, a page that asks for work would wait for a Redis that is there and says
+# nothing for as long as it pleases; workers ask again after ten seconds at the latest.
+PATIENCE_WITH_REDIS = {"socket_connect_timeout": 5, "socket_timeout": 20}
+
+# Who presses a key goes first: beside the pages, work in the background gets a third of the time
+# that it would get where both want all of it, and all that the pages leave.
+NICENESS = 5
+
+QUEUE = "rejudge"
+# How often a worker's process says that it is there, in seconds.
+SHOWS_UP_EVERY = 10.0
+
+logger = logging.getLogger(__name__)
+
 
 def transport_options(broker_url: str) -> dict[str, Any]:
     """Return what the transport of `broker_url` needs to be told."""
     if broker_url.startswith("sqla+"):
         # No connection is kept: a forked worker must not use its parent's.
         return {"poolclass": NullPool, "connect_args": {"timeout": 20}}
-    return {"visibility_timeout": VISIBILITY_TIMEOUT}
+    return {"visibility_timeout": VISIBILITY_TIMEOUT, **PATIENCE_WITH_REDIS}
 
 
 app = Celery("rejudge")
@@ -59,7 +78,7 @@ app.conf.update(
     broker_url=settings.BROKER_URL,
     broker_transport_options=transport_options(settings.BROKER_URL),
     broker_connection_retry_on_startup=True,
-    task_default_queue="rejudge",
+    task_default_queue=QUEUE,
     # The job row says how it ended; nothing reads results.
     task_ignore_result=True,
     # A message is done with when the work is, and one at a time.
@@ -88,10 +107,34 @@ def deliver(task: str, pk: int) -> None:
     app.send_task(task, args=[pk])
 
 
-@after_setup_logger.connect
-def _keep_quiet_about_the_regular(**_: Any) -> None:
+class BrokerAway(Exception):
+    """The broker does not answer."""
+
+
+def waiting_messages() -> int:
+    """Count the messages that no worker has taken yet; raise `BrokerAway` where nobody answers.
+
+    Answers within seconds, whatever the broker does.
+    """
+    options = transport_options(settings.BROKER_URL)
+    if not settings.BROKER_URL.startswith("sqla+"):
+        options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
+    try:
+        with app.connection_for_read(transport_options=options) as broker:
+            broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
+            # Its type is that of the least channel there is.
+            channel: Any
+            with broker.channel() as channel:
+                return int(channel.queue_declare(QUEUE).message_count)
+    except (OperationalError, SQLAlchemyError, OSError) as error:
+        raise BrokerAway(str(error)) from error
+
+
+@setup_logging.connect
+def _log_as_the_pages_do(**_: Any) -> None:
+    # Whoever answers this signal keeps Celery from setting up a log of its own.
+    logging.config.dictConfig(settings.LOGGING)
     # What happens every few seconds would hide what people asked for.
-    logging.getLogger("celery.beat").setLevel(logging.WARNING)
     for name in ("celery.worker.strategy", "celery.app.trace"):
         logging.getLogger(name).addFilter(_is_about_work)
 
@@ -106,6 +149,20 @@ def _show_up(sender: Any, **_: Any) -> None:
     # At once, so that nobody waits for the first round of the schedule to see a worker.
     sender.app.send_task("jobs.heartbeat")
     sender.app.send_task("jobs.reconcile")
+    sender.timer.call_repeatedly(SHOWS_UP_EVERY, _say_that_it_is_there, args=[sender.hostname])
+
+
+def _say_that_it_is_there(worker: str) -> None:
+    # Its process, also when all its hands are at long jobs.
+    from jobs.status import show_up
+
+    try:
+        show_up(worker)
+    except DatabaseError:
+        logger.warning("%s cannot say that it is there", worker, exc_info=True)
+    finally:
+        # Processes of the pool are forked from this one; none of them shall meet it.
+        connection.close()
 
 
 @worker_process_init.connect
@@ -119,6 +176,9 @@ def _share_memory(**_: Any) -> None:
     # it looks at, and so make it a process's own.
     gc.collect()
     gc.freeze()
+    if "REJUDGE_SUPERVISED" in os.environ:
+        # On the machine that answers the pages. What it starts from here on is as nice.
+        os.nice(NICENESS)
 
 
 @task_prerun.connect
@@ -131,6 +191,7 @@ def _leave_through_the_job(**_: Any) -> None:
 
 @task_postrun.connect
 def _leave_at_once(**_: Any) -> None:
+    forget()
     if _has_a_process_of_its_own():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

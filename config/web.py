@@ -11,6 +11,12 @@ import os
 import sys
 from pathlib import Path
 
+from config.counts import new_folder
+
+# What each web process counts lies in files, where any of them finds it for /metrics. Named before
+# anything is counted.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(new_folder())
+
 from django.conf import settings
 from django.template import engines
 from django.urls import get_resolver
@@ -45,6 +51,7 @@ def main(host: str, port: int, processes: int) -> None:
         workers_kill_timeout=PATIENCE,
         respawn_failed_workers=True,
         log_level=LogLevels.warning,
+        log_dictconfig=settings.LOGGING,
     ).serve()
 
 

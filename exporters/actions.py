@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -15,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import must_answer_first
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Membership, Project
 from exporters import jsonl, manifest, trec
@@ -75,6 +77,7 @@ def request_export(
             project=project, format=format_name, by=by, requested_by=by.user, requested_at=now
         )
         queue.enqueue(export)
+        record(project=project, what="export.asked", about=export, by=by, now=now)
     return export
 
 
@@ -82,7 +85,11 @@ def cancel_export(*, export: Export, by: Membership, now: datetime | None = None
     """Call an export off and return it anew; one that is over stays. Refused: who does not lead."""
     if not by.leads or by.project_id != export.project_id:
         raise Refused(_("Only leads of this project can call its exports off."))
-    queue.cancel(export, now=now)
+    with transaction.atomic():
+        over = export.is_over or export.cancel_requested_at is not None
+        queue.cancel(export, now=now)
+        if not over:
+            record(project=export.project, what="export.cancelled", about=export, by=by, now=now)
     return export
 
 
@@ -119,7 +126,7 @@ def build(job: Export, progress: Progress) -> None:
     Nothing is offered before everything is there; what does not get that far leaves no file.
     """
     _tidy(job)
-    with TemporaryDirectory(prefix="rejudge-export-") as scratch:
+    with TemporaryDirectory(prefix="export-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         format_name = Export.Format(job.format)
         progress.start(FORMATS[format_name].size(job.project), "Writing the files")

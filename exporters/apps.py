@@ -14,7 +14,10 @@ class ExportersConfig(AppConfig):
 
     def ready(self) -> None:
         """Add to the home and project pages."""
+        from annotate import deeds
         from annotate.screens import overview as pages
         from exporters import overview
+        from exporters.deeds import DEEDS
 
+        deeds.register(DEEDS)
         pages.register(overview.contribution)

@@ -13,11 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, cast
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import must_answer_first, refuse_if_archived
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Guideline, Membership, Project, Query
 from exporters import contents, kept, manifest, selection
@@ -106,6 +108,7 @@ def request_release(
         )
         if by is not None:
             queue.enqueue(release)
+        record(project=locked, what="release.asked", about=release, words=note, by=by, now=now)
     return release
 
 
@@ -113,7 +116,11 @@ def cancel_release(*, release: Release, by: Membership, now: datetime | None = N
     """Call off a release that is being made and return it anew; one that is made stays."""
     if not by.leads or by.project_id != release.project_id:
         raise Refused(_("Only leads of this project can call its releases off."))
-    queue.cancel(release, now=now)
+    with transaction.atomic():
+        over = release.is_over or release.cancel_requested_at is not None
+        queue.cancel(release, now=now)
+        if not over:
+            record(project=release.project, what="release.cancelled", about=release, by=by, now=now)
     return release
 
 
@@ -125,7 +132,7 @@ def build(job: Release, progress: Progress) -> None:
     """
     if job.manifest is not None:
         return
-    with TemporaryDirectory(prefix="rejudge-release-") as scratch:
+    with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         progress.start(sum(f.size(job.project) for f in FORMATS.values()), "Writing the files")
         try:

@@ -23,6 +23,9 @@ MAX_WHOLE = 256 * 1024 * 1024
 MAX_PROBLEMS = 1_000
 MAX_ID = 255
 CHUNK = 256 * 1024
+# What is packed tighter than this is a bomb, once it is no small file of one repeated letter.
+MAX_RATIO = 200
+RATIO_FROM = 64 * 1024 * 1024
 HEAD = 4_096
 # Folders that belong inside a format's folder, so that none of them is the folder itself.
 PARTS = ("qrels", "tables")
@@ -272,11 +275,16 @@ class Source(Input):
 
     def _inflated(self, data: bytes) -> Iterator[bytes]:
         inflate = zlib.decompressobj(wbits=31)
+        unpacked = 0
         while data:
             try:
                 out = inflate.decompress(data, CHUNK)
             except zlib.error:
                 self.refuse_all("the gzip data is damaged")
+                return
+            unpacked += len(out)
+            if unpacked > RATIO_FROM and unpacked > MAX_RATIO * self.bytes_read:
+                self.refuse_all(f"the gzip data is packed more than {MAX_RATIO} to 1")
                 return
             if out:
                 yield out
@@ -555,7 +563,7 @@ class ZipFolder(Folder):
         max_line: int = MAX_LINE,
         max_entries: int = 200_000,
         max_total: int = 4 * 1024 * 1024 * 1024,
-        max_ratio: int = 200,
+        max_ratio: int = MAX_RATIO,
     ) -> None:
         super().__init__(name, collect=collect, max_line=max_line)
         self._bytes = stream

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from jobs.about import current_request
 
 
 class Job(models.Model):
@@ -44,6 +47,8 @@ class Job(models.Model):
     total = models.PositiveBigIntegerField(null=True, blank=True)
     # What went wrong, in a sentence for the person who asked for the work.
     error = models.TextField(blank=True)
+    # The request that asked for it, by the id on the log's lines; the work's own lines carry it on.
+    request = models.UUIDField(null=True, blank=True, editable=False, default=current_request)
 
     class Meta:
         abstract = True
@@ -82,12 +87,33 @@ class Job(models.Model):
         """Whether nothing more will happen to it."""
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
 
+    @classmethod
+    def label(cls) -> str:
+        """What log, commands and addresses call jobs of this kind, as in exporters.export."""
+        return cls._meta.label_lower
+
+    def why_not_again(self) -> str:
+        """Say in a sentence why it cannot be done again once it failed; "" where it can."""
+        return ""
+
 
 class Heartbeat(models.Model):
-    """The last sign of life of a worker."""
+    """The last signs of life of a worker."""
 
     worker = models.CharField(max_length=200, unique=True)
+    # When it last took something from the broker: what is asked for gets done.
     at = models.DateTimeField(default=timezone.now)
+    # When its process last said that it is there, also while all its hands are at work.
+    seen_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
         return self.worker
+
+
+def job_models() -> list[type[Job]]:
+    """Return every kind of job that any room has, in the order of the rooms."""
+    return [
+        model
+        for model in apps.get_models()
+        if issubclass(model, Job) and not model._meta.abstract and not model._meta.proxy
+    ]

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from jobs.models import Job
 from jobs.queue import publish
-from jobs.runner import GIVEN_UP, MAX_ATTEMPTS
+from jobs.runner import GIVEN_UP, MAX_ATTEMPTS, left_behind
 from jobs.status import job_models
 
 logger = logging.getLogger(__name__)
@@ -36,20 +36,21 @@ def reconcile(*, now: datetime | None = None) -> int:
     published = 0
     for model in job_models():
         rows = model._default_manager.all()
-        left_behind = rows.filter(state=Job.State.RUNNING, lease_until__lt=now)
-        left_behind.filter(cancel_requested_at__isnull=False).update(
+        forsaken = rows.filter(left_behind(now))
+        forsaken.filter(cancel_requested_at__isnull=False).update(
             state=Job.State.CANCELLED, claim=None, lease_until=None, finished_at=now
         )
-        given_up = left_behind.filter(attempts__gte=MAX_ATTEMPTS).update(
+        given_up = forsaken.filter(attempts__gte=MAX_ATTEMPTS).update(
             state=Job.State.FAILED, claim=None, lease_until=None, finished_at=now, error=GIVEN_UP
         )
         if given_up:
             logger.error("%s: %d given up", model._meta.label, given_up)
-        waiting = rows.filter(
-            Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, lease_until__lt=now)
-        ).filter(
+        waiting = rows.filter(Q(state=Job.State.QUEUED) | left_behind(now)).filter(
             Q(published_at__lt=now - OVERDUE)
             | Q(published_at__isnull=True, requested_at__lt=now - SOON)
+            # By a clock that has been set back since: nobody knows how long ago that is.
+            | Q(published_at__gt=now + OVERDUE)
+            | Q(published_at__isnull=True, requested_at__gt=now + OVERDUE)
         )
         for pk in waiting.order_by("requested_at", "pk").values_list("pk", flat=True):
             publish(model, pk, now=now)

@@ -12,6 +12,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -20,6 +21,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from jobs.about import at_work
+from jobs.disk import is_full
 from jobs.models import Job
 
 logger = logging.getLogger(__name__)
@@ -34,7 +37,20 @@ MAX_ATTEMPTS = 3
 GIVEN_UP = f"The worker stopped in the middle of this {MAX_ATTEMPTS} times, so it was given up."
 UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's log says more."
 
+DISK_FULL = "There was no room left on the disk. Nothing is kept of this; ask for it again later."
+
 SomeJob = TypeVar("SomeJob", bound=Job)
+
+
+def left_behind(now: datetime) -> Q:
+    """Running jobs that nobody keeps alive any longer.
+
+    A lease that lasts much longer than any is given was given by a clock that has been set back
+    since: to wait for it might take hours. Clocks of several machines may differ by one `LEASE`.
+    """
+    return Q(state=Job.State.RUNNING) & (
+        Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)
+    )
 
 
 class Cancelled(Exception):
@@ -94,6 +110,12 @@ def run(model: type[SomeJob], pk: int, work: Callable[[SomeJob, Progress], objec
     if claim is None:
         return False
     job = model._default_manager.get(pk=pk)
+    with at_work(f"{job.label()} {pk}", job.request):
+        return _do(job, claim, work)
+
+
+def _do(job: SomeJob, claim: uuid.UUID, work: Callable[[SomeJob, Progress], object]) -> bool:
+    """Do claimed work, and write down how it ended."""
     progress = Progress()
     if job.cancel_requested_at is not None:
         return _end(job, claim, progress, Job.State.CANCELLED)
@@ -120,10 +142,7 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
     claim = uuid.uuid4()
     claimed = (
         model._default_manager.filter(pk=pk)
-        .filter(
-            Q(state=Job.State.QUEUED)
-            | Q(state=Job.State.RUNNING, lease_until__lt=now, attempts__lt=MAX_ATTEMPTS)
-        )
+        .filter(Q(state=Job.State.QUEUED) | left_behind(now) & Q(attempts__lt=MAX_ATTEMPTS))
         .update(
             state=Job.State.RUNNING,
             claim=claim,
@@ -141,6 +160,8 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
 def _sentence(error: Exception) -> str:
     if isinstance(error, JobError):
         return str(error)
+    if is_full(error):
+        return DISK_FULL
     return UNEXPECTED.format(kind=type(error).__name__)
 
 
@@ -193,7 +214,11 @@ class _Pulse:
         self._progress = progress
         self._over = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, name=f"pulse of {job._meta.label} {job.pk}", daemon=True
+            # What it logs is about the same job.
+            target=copy_context().run,
+            args=[self._run],
+            name=f"pulse of {job._meta.label} {job.pk}",
+            daemon=True,
         )
 
     def __enter__(self) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.apps import apps
 from django.db.models import Max
 from django.utils import timezone
 
 from jobs.models import Heartbeat, Job
+from jobs.models import job_models as job_models
+from jobs.runner import left_behind
 
 # The beat comes every ten seconds; three may be late.
 SILENT_AFTER = timedelta(seconds=40)
@@ -17,7 +18,9 @@ FORGOTTEN_AFTER = timedelta(days=1)
 
 
 class WorkerStatus(NamedTuple):
-    """Whether a worker is alive, when one last gave a sign of life, and whether one is at a job."""
+    """Whether what is asked for gets done, when a worker last took something from the broker, and,
+    where that was too long ago, whether one is at a job.
+    """
 
     alive: bool
     last_seen: datetime | None
@@ -27,27 +30,56 @@ class WorkerStatus(NamedTuple):
 def beat(worker: str, *, now: datetime | None = None) -> None:
     """Write down that `worker` is alive; forget the ones that have been silent for a day."""
     now = now or timezone.now()
-    Heartbeat.objects.update_or_create(worker=worker, defaults={"at": now})
-    Heartbeat.objects.filter(at__lt=now - FORGOTTEN_AFTER).delete()
+    Heartbeat.objects.update_or_create(worker=worker, defaults={"at": now, "seen_at": now})
+    Heartbeat.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
+
+
+def show_up(worker: str, *, now: datetime | None = None) -> None:
+    """Write down that the process of `worker` is there, whether or not it takes work.
+
+    One that has not taken any yet is left alone: its first message makes its row.
+    """
+    Heartbeat.objects.filter(worker=worker).update(seen_at=now or timezone.now())
 
 
 def worker_status(*, now: datetime | None = None) -> WorkerStatus:
     """Say whether work that is asked for now would be done."""
     now = now or timezone.now()
-    last_seen = Heartbeat.objects.aggregate(last=Max("at"))["last"]
-    # Workers that are all at long jobs leave the heartbeat waiting in the queue behind them.
-    busy = any(
-        model._default_manager.filter(state=Job.State.RUNNING, lease_until__gte=now).exists()
-        for model in job_models()
-    )
+    # Signs from the future are of a clock that has been set back since: they say nothing.
+    signs = Heartbeat.objects.filter(at__lte=now + SILENT_AFTER)
+    last_seen = signs.aggregate(last=Max("at"))["last"]
     heard = last_seen is not None and last_seen >= now - SILENT_AFTER
+    # Workers that are all at long jobs leave the heartbeat waiting in the queue behind them.
+    busy = not heard and _somebody_works(now)
     return WorkerStatus(alive=heard or busy, last_seen=last_seen, busy=busy)
 
 
-def job_models() -> list[type[Job]]:
-    """Return every kind of job that any room has, in the order of the rooms."""
+def _somebody_works(now: datetime) -> bool:
+    """Whether a job of any kind is under way: one query for all of them."""
+    first, *others = (
+        model._default_manager.filter(state=Job.State.RUNNING)
+        .exclude(left_behind(now))
+        .values("pk")
+        for model in job_models()
+    )
+    return first.union(*others, all=True).exists()
+
+
+class WorkerSeen(NamedTuple):
+    """A worker that gave a sign of life within a day."""
+
+    name: str
+    # Whether its process was there within the time that counts as silence.
+    alive: bool
+    seen_at: datetime
+    took_at: datetime
+
+
+def workers(*, now: datetime | None = None) -> list[WorkerSeen]:
+    """Return the workers of the last day, by name."""
+    now = now or timezone.now()
+    rows = Heartbeat.objects.filter(seen_at__gte=now - FORGOTTEN_AFTER).order_by("worker")
     return [
-        model
-        for model in apps.get_models()
-        if issubclass(model, Job) and not model._meta.abstract and not model._meta.proxy
+        WorkerSeen(row.worker, abs(now - row.seen_at) <= SILENT_AFTER, row.seen_at, row.at)
+        for row in rows
     ]

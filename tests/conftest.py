@@ -49,6 +49,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print what tests counted: `record_property("tried", "105 routes x 8 verbs: ...")`.
+
+    Properties come back from other processes with the reports; what is printed there does not.
+    """
+    told = [
+        str(words)
+        for report in terminalreporter.getreports("passed")
+        if report.when == "call"
+        for name, words in report.user_properties
+        if name == "tried"
+    ]
+    if told:
+        terminalreporter.section("what was tried")
+        for words in sorted(told):
+            terminalreporter.line(words)
+
+
 def uses_database(item: pytest.Item) -> bool:
     """Say whether this test reads or writes rows."""
     return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.actions.guidelines import write_guideline
+from annotate.actions.invitations import invite, invite_to_installation
 from annotate.actions.tokens import make_token
 from annotate.models import (
     Adjudication,
@@ -26,6 +27,7 @@ from annotate.models import (
     InstructionPair,
     Load,
     Project,
+    User,
 )
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Export, Release
@@ -41,6 +43,10 @@ class Right(Enum):
     READ = "members of the project; leads may also write"
     LEAD = "leads of the project"
     API = "programs of members: told no, never sent to a page"
+    ADMIN = "who runs the installation"
+    DOOR = "steps of signing in and of one's own account: nothing there without what they are for"
+    HIDDEN = "who brings a token; nobody else finds it"
+    STAFF = "who looks after the installation"
     API_PERSON = "programs of whoever is signed in"
     API_READ = "programs of members; those of leads may also write"
     API_LEAD = "programs of leads"
@@ -56,6 +62,46 @@ RIGHTS = {
     "logout": Right.PERSON,
     "password_change": Right.PERSON,
     "password_change_done": Right.PERSON,
+    "account_login": Right.OPEN,
+    "account_signup": Right.OPEN,
+    "account_inactive": Right.OPEN,
+    "account_reauthenticate": Right.PERSON,
+    "account_change_password": Right.PERSON,
+    "account_set_password": Right.PERSON,
+    "account_reset_password": Right.OPEN,
+    "account_reset_password_done": Right.OPEN,
+    "account_reset_password_from_key": Right.OPEN,
+    "account_reset_password_from_key_done": Right.OPEN,
+    "account_email": Right.PERSON,
+    "account_email_verification_sent": Right.OPEN,
+    "account_confirm_email": Right.DOOR,
+    "mfa_index": Right.PERSON,
+    "mfa_authenticate": Right.DOOR,
+    "mfa_reauthenticate": Right.DOOR,
+    "mfa_activate_totp": Right.PERSON,
+    "mfa_totp_picture": Right.DOOR,
+    "mfa_deactivate_totp": Right.DOOR,
+    "mfa_view_recovery_codes": Right.DOOR,
+    "mfa_generate_recovery_codes": Right.PERSON,
+    "mfa_download_recovery_codes": Right.DOOR,
+    "socialaccount_connections": Right.PERSON,
+    "socialaccount_signup": Right.DOOR,
+    "socialaccount_login_cancelled": Right.OPEN,
+    "socialaccount_login_error": Right.DOOR,
+    "openid_connect_login": Right.DOOR,
+    "openid_connect_callback": Right.DOOR,
+    "annotate:account": Right.PERSON,
+    "annotate:sessions": Right.DOOR,
+    "annotate:invitation": Right.OPEN,
+    "annotate:people": Right.ADMIN,
+    "annotate:account_change": Right.ADMIN,
+    "annotate:account_invitation_withdrawal": Right.ADMIN,
+    "healthz": Right.OPEN,
+    "readyz": Right.OPEN,
+    # A program without the token finds nothing, signed in or not.
+    "metrics": Right.HIDDEN,
+    "status": Right.STAFF,
+    "status_retry": Right.STAFF,
     "annotate:home": Right.PERSON,
     "annotate:preferences": Right.PERSON,
     "annotate:new_project": Right.PERSON,
@@ -73,10 +119,13 @@ RIGHTS = {
     "annotate:guideline_looks_withdrawal": Right.LEAD,
     "annotate:members": Right.READ,
     "annotate:member": Right.LEAD,
+    "annotate:invitation_withdrawal": Right.LEAD,
     "annotate:settings": Right.LEAD,
     "annotate:categories": Right.LEAD,
     "annotate:taxonomy": Right.LEAD,
     "annotate:archiving": Right.LEAD,
+    "annotate:trail": Right.LEAD,
+    "annotate:trail_table": Right.LEAD,
     "annotate:loads": Right.LEAD,
     "annotate:load": Right.LEAD,
     "annotate:load_confirmation": Right.LEAD,
@@ -106,7 +155,41 @@ RIGHTS = {
     "annotate:api_projects": Right.API_PERSON,
     "annotate:api_project": Right.API_READ,
     "annotate:api_archiving": Right.API_LEAD,
+    "annotate:api_formats": Right.API_PERSON,
+    "annotate:api_categories": Right.API_LEAD,
+    "annotate:api_taxonomy": Right.API_LEAD,
     "annotate:api_members": Right.API,
+    "annotate:api_member_pace": Right.API,
+    "annotate:api_progress": Right.API,
+    "annotate:api_pace": Right.API_LEAD,
+    "annotate:api_matrix": Right.API_LEAD,
+    "annotate:api_project_flags": Right.API_LEAD,
+    "annotate:api_guidelines": Right.API_READ,
+    "annotate:api_guideline": Right.API,
+    "annotate:api_looks": Right.API_LEAD,
+    "annotate:api_loads": Right.API_LEAD,
+    "annotate:api_load": Right.API_LEAD,
+    "annotate:api_confirmation": Right.API_LEAD,
+    "annotate:api_cancellation": Right.API_LEAD,
+    "annotate:api_leaving": Right.API_LEAD,
+    "annotate:api_queries": Right.API,
+    "annotate:api_query": Right.API,
+    "annotate:api_candidates": Right.API,
+    "annotate:api_pairs": Right.API,
+    "annotate:api_seats": Right.API,
+    "annotate:api_seat": Right.API,
+    "annotate:api_pair": Right.API,
+    "annotate:api_pair_seats": Right.API,
+    "annotate:api_narratives": Right.API,
+    "annotate:api_narrative": Right.API,
+    "annotate:api_document": Right.API,
+    "annotate:api_draft": Right.API,
+    "annotate:api_overtaken": Right.API,
+    "annotate:api_advice": Right.API,
+    "annotate:api_stake": Right.API,
+    "annotate:api_sitting": Right.API,
+    "annotate:api_sheets": Right.API,
+    "annotate:api_undo": Right.API,
     "annotate:api_member": Right.API_READ,
     "annotate:api_judgments": Right.API,
     "annotate:api_judgment": Right.API,
@@ -229,6 +312,8 @@ RIGHTS = {
     "exporters:api_release_changes_table": Right.API_LEAD,
 }
 
+# What tells somebody that they may: of a page, and of what programs ask with nothing in it.
+LET_IN = {False: {200, 302, 422}, True: {200, 201, 204, 400, 422}}
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
@@ -301,9 +386,19 @@ def world(slug: str, annotator: str, lead: str) -> World:
     condition = Condition.objects.create(
         narrative=factories.altered(pair), number=1, text="At sea."
     )
+    link = invite(role="annotator", by=carla)
+    root = User.objects.filter(is_superuser=True).first() or User.objects.create_superuser("root")
+    to_all = invite_to_installation(by=root)
     token = make_token(name="Notebook", scopes=[], days=1, by=ada.user).token
     keys = {
         "slug": slug,
+        "uidb36": "1",
+        "key": "abc-123",
+        "provider_id": "team",
+        "token": link.token,
+        "annotate:invitation_withdrawal.pk": link.invitation.pk,
+        "annotate:account_invitation_withdrawal.pk": to_all.invitation.pk,
+        "annotate:account_change.pk": ada.user_id,
         "pair": pair.pk,
         "narrative": factories.altered(pair).pk,
         "candidate": candidate.pk,
@@ -316,13 +411,19 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "release": release.name,
         "before": release.name,
         "after": release.name,
+        "query": query.pk,
+        "label": "exporters.export",
+        "status_retry.pk": export.pk,
         "member": ada.pk,
         "sample": sample.pk,
-        "label": label.pk,
+        "item": label.pk,
         "report": report.pk,
         "export": export.pk,
         # Nothing was asked again here.
         "wish": 1,
+        "seat": seat.pk,
+        "load": load.pk,
+        "which": "none",
         "uuid": uuid4(),
         "annotate:query.pk": query.pk,
         "annotate:token_end.pk": token.pk,
@@ -358,13 +459,25 @@ def tides(db) -> World:
     return world("tides", "ada", "carla")
 
 
+ROOMS = ("annotate", "audit", "exporters")
+# Of people all but when they were here last, which signing in alone changes.
+UNSEEN = {"annotate.User": {"last_login"}}
+
+
 def rows() -> dict[str, list[Any]]:
     """Everything there is, to see that nothing changed."""
     return {
-        model._meta.label: list(model._default_manager.order_by("pk").values_list())
-        for room in ("annotate", "audit", "exporters")
+        model._meta.label: list(
+            model._default_manager.order_by("pk").values_list(
+                *(
+                    field.attname
+                    for field in model._meta.concrete_fields
+                    if field.name not in UNSEEN.get(model._meta.label, ())
+                )
+            )
+        )
+        for room in ROOMS
         for model in apps.get_app_config(room).get_models()
-        if model._meta.label != "annotate.User"
     }
 
 
@@ -374,7 +487,11 @@ def test_every_route_says_who_may_use_it():
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in RIGHTS if RIGHTS[name] not in {Right.OPEN, *PROGRAMS}],
+    [
+        name
+        for name in RIGHTS
+        if RIGHTS[name] not in {Right.OPEN, Right.DOOR, Right.HIDDEN, *PROGRAMS}
+    ],
 )
 def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(tides, client, name):
     before = rows()
@@ -397,12 +514,42 @@ def test_a_program_that_is_not_signed_in_is_told_so(tides, client, name):
     assert rows() == before
 
 
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.HIDDEN])
+@pytest.mark.parametrize("person", [None, "ada", "carla"])
+def test_what_is_hidden_is_not_found_by_anybody(tides, client, name, person):
+    if person is not None:
+        client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {404, 405}
+    assert rows() == before
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.STAFF])
+@pytest.mark.parametrize("person", ["ada", "carla"])
+def test_who_does_not_look_after_the_installation_is_refused(tides, client, name, person):
+    client.force_login(factories.user(person))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {403, 405}
+    assert 403 in statuses.values()
+    assert rows() == before
+
+
 @pytest.mark.parametrize(
     "name",
     [
         name
         for name in RIGHTS
-        if RIGHTS[name] not in {Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
+        if RIGHTS[name]
+        not in {
+            *(Right.OPEN, Right.PERSON, Right.API_PERSON, Right.JOURNAL),
+            *(Right.STAFF, Right.HIDDEN, Right.ADMIN, Right.DOOR),
+        }
     ],
 )
 def test_a_stranger_finds_nothing_and_changes_nothing(tides, client, name):
@@ -457,7 +604,12 @@ def test_a_program_of_an_annotator_reads_what_those_of_leads_write(tides, client
     [
         name
         for name in RIGHTS
-        if RIGHTS[name] not in {*LEADS, Right.READ, Right.API_READ, Right.JOURNAL}
+        if RIGHTS[name]
+        not in {
+            *LEADS,
+            *(Right.READ, Right.API_READ, Right.JOURNAL, Right.STAFF, Right.HIDDEN),
+            *(Right.ADMIN, Right.DOOR),
+        }
     ],
 )
 def test_an_annotator_is_let_in_where_members_work(tides, client, name):
@@ -466,7 +618,7 @@ def test_an_annotator_is_let_in_where_members_work(tides, client, name):
     statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
 
     assert not {403, 404, 500} & set(statuses.values())
-    assert {200, 302, 400, 422} & set(statuses.values())
+    assert LET_IN[RIGHTS[name] in PROGRAMS] & set(statuses.values())
 
 
 @pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] in LEADS])
@@ -478,7 +630,35 @@ def test_a_lead_is_let_in_everywhere(tides, client, name):
     # What has not been made yet is not found, also by its lead, and where nothing is sent something
     # is missing; nothing is forbidden.
     assert not {403, 500} & set(statuses.values())
-    assert {200, 201, 302, 400, 404, 409, 422} & set(statuses.values())
+    assert {404, 409, *LET_IN[RIGHTS[name] in PROGRAMS]} & set(statuses.values())
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.ADMIN])
+@pytest.mark.parametrize("who", ["ada", "carla"])
+def test_only_who_runs_the_installation_sees_and_changes_accounts(tides, client, name, who):
+    client.force_login(factories.user(who))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {403, 405}
+    assert 403 in statuses.values()
+    assert rows() == before
+    client.force_login(factories.user("root"))
+    assert client.post(tides.url(name)).status_code in {302, 422}
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHTS if RIGHTS[name] is Right.DOOR])
+@pytest.mark.parametrize("who", ["", "ada"])
+def test_a_step_without_what_it_is_for_leads_nowhere(tides, client, name, who):
+    if who:
+        client.force_login(factories.user(who))
+    before = rows()
+
+    statuses = {verb: client.generic(verb, tides.url(name)).status_code for verb in VERBS}
+
+    assert set(statuses.values()) <= {200, 302, 401, 403, 404, 405}
+    assert rows() == before
 
 
 @pytest.mark.parametrize(

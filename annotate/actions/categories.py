@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Category, Membership, Project
 from annotate.pure.taxonomies import TAXONOMIES, Kind
@@ -33,8 +34,9 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
         refuse_if_archived(project)
+        before = _listed(project)
         project.categories.exclude(key__in=keys).delete()
-        return [
+        made = [
             Category.objects.update_or_create(
                 project=project,
                 key=kind.key,
@@ -42,6 +44,22 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
             )[0]
             for place, kind in enumerate(kinds)
         ]
+        after = _listed(project)
+        if before != after:
+            record(
+                project=project,
+                what="categories.changed",
+                about=project,
+                changes={"types": (before, after)},
+                by=by,
+            )
+    return made
+
+
+def _listed(project: Project) -> list[list[str]]:
+    """The taxonomy as the trail keeps it."""
+    rows = project.categories.order_by("place", "key").values_list("key", "name", "sentence")
+    return [list(row) for row in rows]
 
 
 def take_taxonomy(*, name: str, by: Membership) -> list[Category]:

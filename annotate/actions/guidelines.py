@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record
 from annotate.errors import Refused, Stale
 from annotate.models import (
     Adjudication,
@@ -70,6 +71,13 @@ def write_guideline(
         GuidelineCase.objects.bulk_create(
             GuidelineCase(guideline=made, narrative_id=narrative, candidate_id=candidate)
             for narrative, candidate in wanted
+        )
+        record(
+            project=project,
+            what="guidelines.written",
+            about=made,
+            changes={"version": (version, made.version)},
+            by=by,
         )
     return made
 

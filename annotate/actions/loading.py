@@ -8,11 +8,13 @@ from pathlib import PurePath
 
 from django.core.files.base import File
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate import intake
 from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record as record_deed
 from annotate.errors import Refused
 from annotate.intake import Arrived, FileReport, Options
 from annotate.models import Load, Membership, Project
@@ -20,11 +22,13 @@ from formats.records import RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from jobs import queue
 from jobs.models import Job
-from jobs.runner import JobError, LeaseLost, Progress
+from jobs.runner import Cancelled, JobError, LeaseLost, Progress
 
 MAX_FILE_NAME = 255
 # A preview that nobody has confirmed by then has lost its file.
 KEPT = timedelta(days=7)
+# Of one project: files that were looked through and that nobody has loaded or put away.
+MOST_KEPT = 100
 
 
 def load_file(
@@ -37,18 +41,29 @@ def load_file(
     dry_run: bool = False,
     progress: intake.Progress | None = None,
     record: Callable[[FileReport], None] | None = None,
+    by: Membership | None = None,
     now: datetime | None = None,
 ) -> FileReport:
     """Load one file into a project, all of it or nothing; what is wrong with it is in the report.
 
     `no_grade` is the value in the file that means no grade; `pool` lets the first documents of each
-    query of a run join the pool; `record` writes the report down in the same transaction. Refused:
-    an unknown format, a project that is archived.
+    query of a run join the pool; `record` writes the report down in the same transaction; `by` is
+    nobody for a command. Refused: an unknown format, a project that is archived.
     """
     kind = known_format(format_name)
     refuse_if_archived(project)
     if pool < 0 or (pool and RunLine not in kind.reads):
         raise Refused(_("Only of a run the first documents, one or more, can join the pool."))
+
+    def written(report: FileReport) -> None:
+        if record is not None:
+            record(report)
+        if not (report.new or report.changed):
+            return
+        counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
+        named = f"{arrived.name} · {kind.name}"
+        record_deed(project=project, what="load.done", about=named, words=counts, by=by, now=now)
+
     return intake.load(
         project=project,
         kind=kind,
@@ -56,7 +71,7 @@ def load_file(
         options=Options(no_grade=no_grade, pool=pool),
         dry_run=dry_run,
         progress=progress,
-        record=record,
+        record=written,
         now=now,
     )
 
@@ -97,7 +112,7 @@ def request_load(
     """Keep an uploaded file and ask for it to be looked through; return the preview's row.
 
     Nothing is written to the project. Refused: who does not lead, an archived project, an unknown
-    format, an empty file.
+    format, an empty file, one more where many wait to be loaded.
     """
     _check_lead(by, by.project)
     kind = known_format(format_name)
@@ -114,12 +129,19 @@ def request_load(
         no_grade=no_grade,
     )
     _tidy(by.project, load.requested_at - KEPT)
+    kept = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
+    if kept.exclude(file="").count() >= MOST_KEPT:
+        raise Refused(
+            _("%(most)d files wait here to be loaded. Load some of them, or put them away, first.")
+            % {"most": MOST_KEPT}
+        )
     # Before the transaction: a large file takes its time, and nobody else should wait for it.
     load.file.save(f"{by.project_id}/{name}", file, save=False)
     try:
         with transaction.atomic():
             load.save()
             queue.enqueue(load)
+            _record("load.asked", load, by)
     except BaseException:
         load.file.delete(save=False)
         raise
@@ -159,13 +181,18 @@ def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) 
             preview=locked,
         )
         queue.enqueue(load)
+        _record("load.confirmed", load, by)
     return load
 
 
 def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> Load:
     """Call a preview or a load off: nothing of it is kept. One that is over stays as it is."""
     _check_lead(by, load.project)
-    queue.cancel(load, now=now)
+    with transaction.atomic():
+        over = load.is_over or load.cancel_requested_at is not None
+        queue.cancel(load, now=now)
+        if not over:
+            _record("load.cancelled", load, by)
     if load.state == Job.State.CANCELLED:
         discard_file(load)
     return load
@@ -180,6 +207,8 @@ def leave_load(*, preview: Load, by: Membership) -> None:
             raise Refused(_("This preview was confirmed, so its file is needed."))
         if not locked.is_over:
             raise Refused(_("The file is still being looked through. Cancel that first."))
+        if locked.file:
+            _record("load.left", locked, by)
     discard_file(locked)
 
 
@@ -187,15 +216,13 @@ def perform_load(load: Load, progress: Progress) -> None:
     """Do the work of a preview or a load: read the file and keep the report with the row.
 
     The report of a load is written with the rows, so that one whose worker was killed afterwards is
-    not done again, and never by two.
+    not done again, and never by two. What failed of something else than the file, as of a full
+    disk, keeps it: it may be done again.
     """
     if load.report is None:
         try:
             _perform(load, progress)
-        except LeaseLost:
-            # Another worker reads the file now.
-            raise
-        except Exception:
+        except (Cancelled, JobError):
             discard_file(load)
             raise
     if not load.dry_run or (load.report or {})["refused"]:
@@ -217,6 +244,7 @@ def _perform(load: Load, progress: Progress) -> None:
             dry_run=load.dry_run,
             progress=progress,
             record=record,
+            by=load.by,
         )
     except Refused as refused:
         raise JobError(str(refused)) from refused
@@ -226,11 +254,17 @@ def _perform(load: Load, progress: Progress) -> None:
         record(report)
 
 
+def _record(what: str, load: Load, by: Membership) -> None:
+    named = f"{load.file_name} · {load.format}"
+    record_deed(project=load.project, what=what, about=load, named=named, by=by)
+
+
 def _tidy(project: Project, before: datetime) -> None:
-    """Put the files of old previews away."""
-    for forgotten in Load.objects.filter(
-        project=project, dry_run=True, finished_at__lt=before, confirmed_as=None
-    ).exclude(file=""):
+    """Put the files of old previews away, and of what failed and was not done again."""
+    unused = Q(dry_run=True, confirmed_as=None) | Q(state=Job.State.FAILED)
+    for forgotten in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
+        file=""
+    ):
         discard_file(forgotten)
 
 

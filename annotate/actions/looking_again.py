@@ -26,6 +26,7 @@ from annotate.actions.pool import (
     pool,
     sitting,
 )
+from annotate.actions.trail import record
 from annotate.bulk import moment, run
 from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models import (
@@ -117,6 +118,7 @@ def ask(
         made = LookAgain.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged here, so it does not come back by itself.
         seats.touch(seat, done=False, now=now)
+        _record("look.asked", made, by, now)
     return made
 
 
@@ -136,6 +138,7 @@ def withdraw(*, wish: LookAgain, by: Membership, now: datetime | None = None) ->
         standing.withdrawn_at, standing.withdrawn_by = now, by
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         _end_finished(pair.project, [(standing.judgment.narrative_id, author.pk)], now)
+        _record("look.withdrawn", standing, by, now)
     return standing
 
 
@@ -208,6 +211,7 @@ def ask_older(
             Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
                 done_at=None, touched_at=begun
             )
+        _record_many("look.asked", guideline, found.judgments, by, now)
     return found.judgments
 
 
@@ -233,7 +237,24 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
         )
         taken_back = wishes.update(withdrawn_at=now, withdrawn_by=by)
         _end_finished(project, concerned, now)
+        if taken_back:
+            _record_many("look.withdrawn", guideline, taken_back, by, now)
     return taken_back
+
+
+def _record(what: str, wish: LookAgain, by: Membership, now: datetime) -> None:
+    """Keep in the trail at which document somebody is to look again; whose it is stays unsaid."""
+    judgment = wish.judgment
+    narrative = judgment.narrative
+    named = f"{narrative.pair} · {narrative} · {judgment.candidate.document}"
+    record(project=by.project, what=what, about=wish, named=named, by=by, now=now)
+
+
+def _record_many(
+    what: str, guideline: Guideline, count: int, by: Membership, now: datetime
+) -> None:
+    named = f"{count} documents · {guideline}"
+    record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 
 def _waiting(guideline: Guideline) -> QuerySet[LookAgain]:

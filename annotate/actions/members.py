@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Membership, Project, User
 
@@ -31,15 +32,9 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
     Someone who had left comes back as who they were. A rater known only by this name from a file
     becomes this person: what the file said of them is theirs.
     """
-    _check_lead(by)
-    username = username.strip()
-    try:
-        MaxLengthValidator(150)(username)
-        UnicodeUsernameValidator()(username)
-    except ValidationError as error:
-        raise Refused(" ".join(error.messages)) from error
-    if role not in Membership.Role.values:
-        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+    check_lead(by)
+    username = checked_name(username)
+    check_role(role)
     password = None
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
@@ -49,7 +44,11 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
             user = User.objects.create_user(username, password=password)
         elif project.memberships.active().filter(user=user).exists():
             raise Refused(_("%(username)s is already in this project.") % {"username": username})
-        return Invited(_join(project, user, role), password)
+        member = join(project, user, role)
+        if password is not None:
+            record(project=project, what="account.made", about=user, by=by)
+        record(project=project, what="member.added", about=member, words=role, by=by)
+        return Invited(member, password)
 
 
 def appoint_lead(*, project: Project, user: User) -> Membership:
@@ -57,10 +56,29 @@ def appoint_lead(*, project: Project, user: User) -> Membership:
     refuse_if_archived(project)
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=project.pk)
-        return _join(project, user, Membership.Role.LEAD)
+        member = join(project, user, Membership.Role.LEAD)
+        record(project=project, what="member.added", about=member, words=member.role, by=None)
+        return member
 
 
-def _join(project: Project, user: User, role: str) -> Membership:
+def checked_name(username: str) -> str:
+    """Return the user name without blanks around it, or refuse what cannot be one."""
+    username = username.strip()
+    try:
+        MaxLengthValidator(150)(username)
+        UnicodeUsernameValidator()(username)
+    except ValidationError as error:
+        raise Refused(" ".join(error.messages)) from error
+    return username
+
+
+def check_role(role: str) -> None:
+    """Refuse what is no role of a project."""
+    if role not in Membership.Role.values:
+        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+
+
+def join(project: Project, user: User, role: str) -> Membership:
     """Make `user` a member of the locked project, as who they were here before, if they were."""
     known = (
         project.memberships.filter(user=user).first()
@@ -79,9 +97,8 @@ def _join(project: Project, user: User, role: str) -> Membership:
 
 def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
     """Make a member annotator or lead. A project always keeps a lead."""
-    _check_lead(by)
-    if role not in Membership.Role.values:
-        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+    check_lead(by)
+    check_role(role)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=by.project_id)
         member = _member_of(by, member)
@@ -91,8 +108,11 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
             )
         if role != Membership.Role.LEAD:
             _keep_a_lead(member)
-        member.role = role
+        before, member.role = member.role, role
         member.save(update_fields=["role"])
+        if before != role:
+            changes = {"role": (before, role)}
+            record(project=by.project, what="member.role", about=member, changes=changes, by=by)
     return member
 
 
@@ -100,19 +120,22 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
     """Close the project to a member. What they said stays; seats they never began are free
     again.
     """
-    _check_lead(by)
+    check_lead(by)
     now = now or timezone.now()
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=by.project_id)
         member = _member_of(by, member)
         _keep_a_lead(member)
         member.assignments.filter(touched_at__isnull=True).delete()
-        member.left_at = member.left_at or max(now, member.joined_at)
-        member.save(update_fields=["left_at"])
+        if member.left_at is None:
+            member.left_at = max(now, member.joined_at)
+            member.save(update_fields=["left_at"])
+            record(project=by.project, what="member.removed", about=member, by=by, now=now)
     return member
 
 
-def _check_lead(by: Membership) -> None:
+def check_lead(by: Membership) -> None:
+    """Refuse who does not lead, and everybody where the project is put away."""
     refuse_if_archived(by.project)
     if not by.leads:
         raise Refused(_("Only leads of this project can do that."))
@@ -125,11 +148,16 @@ def _member_of(by: Membership, member: Membership) -> Membership:
     return found
 
 
-def _keep_a_lead(member: Membership) -> None:
-    others = Membership.objects.active().filter(
-        project=member.project_id, role=Membership.Role.LEAD
+def has_other_lead(member: Membership) -> bool:
+    """Whether someone else who can sign in leads the member's project."""
+    leads = Membership.objects.active().filter(
+        project=member.project_id, role=Membership.Role.LEAD, user__is_active=True
     )
-    if member.leads and not others.exclude(pk=member.pk).exists():
+    return leads.exclude(pk=member.pk).exists()
+
+
+def _keep_a_lead(member: Membership) -> None:
+    if member.leads and not has_other_lead(member):
         raise Refused(
             _("%(name)s is the only lead. Make someone else lead first.") % {"name": member.name}
         )

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Grade, Membership, Project, User
+from annotate.frozen import thawed
+from annotate.models import Grade, Link, Membership, Project, User
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 
@@ -56,8 +58,19 @@ def create_project(
                 Membership.objects.create(
                     project=project, user=by, name=by.get_username(), role=Membership.Role.LEAD
                 )
+            record(project=project, what="project.made", about=project, by=by)
     except IntegrityError as error:
         raise Refused(
             _("There is a project “%(slug)s” already. Choose another short name.") % {"slug": slug}
         ) from error
     return project
+
+
+def unmake_project(*, project: Project) -> None:
+    """Take a project back that was made a moment ago and holds nothing: as if it had never been,
+    in the trail as well. What holds anything is a ProtectedError, and stays.
+    """
+    with thawed():
+        project.deeds.all().delete()
+        Link.objects.filter(project=project, kind="deed").delete()
+        project.delete()

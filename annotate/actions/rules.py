@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Adjudication, Grade, Judgment, Membership, Narrative, Project
 
@@ -86,6 +87,7 @@ def change_rules(
                 _("Judges have given the grade %(given_away)s, so it cannot be taken away.")
                 % {"given_away": given_away}
             )
+        before = {field: getattr(project, field) for field in changes} | _grades(project)
         for field, value in changes.items():
             setattr(project, field, value)
         project.full_clean()
@@ -97,7 +99,17 @@ def change_rules(
                 value=grade.value,
                 defaults={"name": grade.name, "sentence": grade.sentence},
             )
+        after = {field: getattr(project, field) for field in changes} | _grades(project)
+        changed = {field: (before[field], after[field]) for field in before}
+        if before != after:
+            record(project=project, what="project.rules", about=project, changes=changed, by=by)
     return project
+
+
+def _grades(project: Project) -> dict[str, object]:
+    """The grades as the trail keeps them."""
+    rows = project.grades.order_by("value").values_list("value", "name", "sentence")
+    return {"grades": [[value, name, sentence] for value, name, sentence in rows]}
 
 
 def _check_counted(project: Project, values: Sequence[int]) -> None:
@@ -138,6 +150,10 @@ def _archived(by: Membership, at: datetime | None) -> Project:
         raise Refused(_("Only leads of this project can do that."))
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
+        was = project.archived_at
         project.archived_at, project.archived_by = at, (by.user if at else None)
         project.save(update_fields=["archived_at", "archived_by"])
+        if (was is None) != (at is None):
+            what = "project.archived" if at else "project.unarchived"
+            record(project=project, what=what, about=project, by=by, now=at)
     return project

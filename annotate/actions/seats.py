@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.actions.pool import pairs_with_pool
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 
@@ -152,6 +153,14 @@ def give_back(*, seat: Assignment, by: Membership) -> None:
             raise Refused(_("Only its holder or a lead can give a seat back."))
         if locked.touched_at is not None:
             raise Refused(_("Work was done in this seat, so it stays taken."))
+        if locked.member_id != by.pk:
+            record(
+                project=by.project,
+                what="seat.freed",
+                about=locked,
+                named=f"{locked.pair} · {locked} · {locked.member}",
+                by=by,
+            )
         locked.delete()
 
 

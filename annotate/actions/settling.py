@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
+from annotate.actions.trail import record
 from annotate.errors import Refused, Stale
 from annotate.models import (
     Adjudication,
@@ -61,7 +62,7 @@ def adjudicate(
         if standing is not None:
             return _same(standing, relevance, reason, cause, by)
         _check_differing(narrative, candidate)
-        return Adjudication.objects.create(
+        made = Adjudication.objects.create(
             narrative=narrative,
             candidate=candidate,
             relevance=relevance,
@@ -70,6 +71,8 @@ def adjudicate(
             by=by,
             at=now,
         )
+        _record("judgment.settled", made, narrative, candidate, by, now)
+    return made
 
 
 def adopt(
@@ -149,7 +152,7 @@ def settle_condition(
         )
         if len(set(given.values_list("answer", flat=True))) < 2:
             raise Refused(_("Nobody disagrees about this condition, so nothing is to be settled."))
-        return ConditionAdjudication.objects.create(
+        made = ConditionAdjudication.objects.create(
             condition=condition,
             candidate=candidate,
             answer=answer,
@@ -158,6 +161,8 @@ def settle_condition(
             by=by,
             at=now,
         )
+        _record("condition.settled", made, condition.narrative, candidate, by, now)
+    return made
 
 
 def adopt_verdict(
@@ -205,6 +210,8 @@ def withdraw_condition_adjudication(
         if standing.withdrawn_at is None:
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
+            narrative = adjudication.condition.narrative
+            _record("condition.unsettled", standing, narrative, standing.candidate, by, now)
     return standing
 
 
@@ -219,6 +226,8 @@ def withdraw_adjudication(
         if standing.withdrawn_at is None:
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
+            narrative = adjudication.narrative
+            _record("judgment.unsettled", standing, narrative, standing.candidate, by, now)
     return standing
 
 
@@ -270,6 +279,8 @@ def settle_together(
             ),
             batch_size=1_000,
         )
+        about = _batched(batch, len(decisions))
+        record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
 
 
@@ -277,13 +288,32 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
     """Take back what was settled together and still stands, and return how much that was. Twice
     changes nothing. Refused: who does not lead.
     """
+    now = now or timezone.now()
     with transaction.atomic():
         hold_pairs(by)
-        return (
-            Adjudication.objects.current()
-            .filter(batch=batch, by__project=by.project_id)
-            .update(withdrawn_at=now or timezone.now(), withdrawn_by=by)
-        )
+        standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
+        count = standing.update(withdrawn_at=now, withdrawn_by=by)
+        if count:
+            about = _batched(batch, count)
+            record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
+    return count
+
+
+def _record(
+    what: str,
+    about: Adjudication | ConditionAdjudication,
+    narrative: Narrative,
+    candidate: Candidate,
+    by: Membership,
+    now: datetime,
+) -> None:
+    """Keep in the trail of what a decision was, and not how it was decided."""
+    named = f"{narrative.pair} · {narrative} · {candidate.document}"
+    record(project=by.project, what=what, about=about, named=named, by=by, now=now)
+
+
+def _batched(batch: UUID, count: int) -> str:
+    return f"{count} documents · {batch}"
 
 
 def checked_reason(reason: str, cause: str) -> str:

@@ -8,13 +8,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
+from annotate import chain
+from annotate.deed_sums import KIND, content
 from annotate.deeds import DEEDS
 from annotate.models import Deed, Membership, Project, User
 
+# Of the name of what something was done to.
 MOST = 500
+# The chain of what is done in a project.
+TRAIL = chain.named("trail")
 
 
 def record(
@@ -22,6 +27,7 @@ def record(
     project: Project | None,
     what: str,
     about: models.Model | str,
+    named: str = "",
     by: Membership | User | None,
     words: str = "",
     changes: Mapping[str, tuple[Any, Any]] | None = None,
@@ -31,20 +37,21 @@ def record(
     what was done, once it is done.
 
     `project`: None for what is of the installation. `what`: a key of `annotate.deeds.DEEDS`, else a
-    KeyError. `about`: the row it was done to, or its name. `by`: None for a command. `words`: in
-    the words of who did it. `changes`: before and after, by the name of a field; those that are the
-    same are left out. Never put in what someone said of a document.
+    KeyError. `about`: the row it was done to, or its name; `named`: its name, where the row's own
+    says too little. `by`: None for a command. `words`: in the words of who did it. `changes`:
+    before and after, by the name of a field; those that are the same are left out. Never put in
+    what someone said of a document.
     """
     if what not in DEEDS:
         raise KeyError(f"“{what}” is no kind of deed: annotate.deeds has all of them")
     user = by.user if isinstance(by, Membership) else by
     row = about if isinstance(about, models.Model) else None
-    return Deed.objects.create(
+    deed = Deed(
         project=project,
         user=user,
         name=by.name if isinstance(by, Membership) else user.get_username() if user else "",
         what=what,
-        about=str(about)[:MOST],
+        about=(named or str(about))[:MOST],
         kind=row._meta.label_lower if row is not None else "",
         key=row.pk if row is not None else None,
         words=words,
@@ -55,3 +62,8 @@ def record(
         },
         at=now or timezone.now(),
     )
+    with transaction.atomic(savepoint=False):
+        deed.save(force_insert=True)
+        event = chain.said(KIND, deed.uuid, content(deed))
+        chain.append(deed.project_id, TRAIL, [event])
+    return deed

@@ -14,7 +14,9 @@ from functools import wraps
 from http import HTTPStatus
 from typing import IO, Any, ClassVar, TypeVar
 
+from django.core.cache import caches
 from django.db.models import Model, QuerySet
+from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -22,7 +24,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import Cursor, CursorPagination
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -126,6 +128,7 @@ def writes(
     *,
     scope: str,
     sent: type[serializers.BaseSerializer[Any]] | None = None,
+    asked: type[Asked] | None = None,
     status: int = 200,
     many: bool = False,
     secret: Iterable[str] = (),
@@ -165,7 +168,7 @@ def writes(
             return again
 
         answered.operation = Operation(  # type: ignore[attr-defined]
-            scope, answer, status, sent, many=many, writes=True
+            scope, answer, status, sent, asked, many=many, writes=True
         )
         return answered
 
@@ -233,6 +236,8 @@ class Json(JSONParser):
 class Throttle(UserRateThrottle):
     """How much one person's programs may ask, by the rate of the settings for `scope`."""
 
+    cache = caches["rates"]
+
     def get_rate(self) -> str | None:
         """The rate as it is set now."""
         rates: dict[str, Any] = api_settings.DEFAULT_THROTTLE_RATES
@@ -276,7 +281,7 @@ class Resource(APIView):
 
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
-    parser_classes = (Json,)
+    parser_classes: tuple[type[BaseParser], ...] = (Json,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJson
     pagination_class = Page
@@ -330,6 +335,13 @@ class Resource(APIView):
         operation = getattr(self, verb if verb != "head" else "get").operation
         assert isinstance(operation, Operation)
         return operation
+
+
+def wrong(form: BaseForm, before: str = "") -> ValidationError:
+    """What a page's form found wrong; `before` each field's name (`?` for parameters)."""
+    return ValidationError(
+        {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
+    )
 
 
 def done() -> Response:

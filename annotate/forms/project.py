@@ -1,4 +1,4 @@
-"""Forms of leads: a project, its rules, its guidelines, its members."""
+"""Forms of leads: a project, its rules, its guidelines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.guidelines import MAX_LENGTH
 from annotate.actions.rules import FIELDS, GradeRule
-from annotate.models import Membership, Project
+from annotate.models import Project
 
 
 class NewProjectForm(forms.Form):
@@ -146,17 +146,3 @@ class GuidelineForm(forms.Form):
         },
     )
     based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
-
-
-class NewMemberForm(forms.Form):
-    """Someone who shall join."""
-
-    username = forms.CharField(
-        max_length=150,
-        label=_lazy("User name"),
-        help_text=_lazy(
-            "Whoever has no account yet gets one, with a password that you see once. Where it is "
-            "lost, whoever runs this installation sets another: manage.py changepassword NAME."
-        ),
-    )
-    role = forms.ChoiceField(choices=Membership.Role.choices, initial=Membership.Role.ANNOTATOR)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotate.models.collection import Candidate, Document, DocumentText, Query, Run, RunLine
 from annotate.models.instruction import Condition, Draft, InstructionPair, Narrative
+from annotate.models.invitation import Invitation
 from annotate.models.judgment import (
     Adjudication,
     Assignment,
@@ -43,6 +44,7 @@ __all__ = [
     "Guideline",
     "GuidelineCase",
     "InstructionPair",
+    "Invitation",
     "Judgment",
     "KeptAnswer",
     "Link",

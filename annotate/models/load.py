@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from annotate.models.project import Membership, Project
 from jobs.models import Job
@@ -54,3 +55,6 @@ class Load(Job):
     def get_absolute_url(self) -> str:
         """Where its preview and its result are shown."""
         return reverse("annotate:load", args=[self.project.slug, self.pk])
+
+    def why_not_again(self) -> str:
+        return "" if self.file else _("Its file was put away. Hand it in again.")

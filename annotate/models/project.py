@@ -16,7 +16,27 @@ from annotate.pure.repeats import MOST_PERCENT
 
 
 class User(AbstractUser):
-    """A person who can sign in."""
+    """A person who can sign in; one whose account is closed cannot, and what they said stays."""
+
+    deactivated_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deactivated_by = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+
+    class Meta(AbstractUser.Meta):
+        constraints: ClassVar = [
+            # Closed is a fact with who and when: both, or neither where nobody kept them.
+            models.CheckConstraint(
+                name="user_deactivated_by_and_at",
+                condition=Q(deactivated_at__isnull=True, deactivated_by__isnull=True)
+                | Q(is_active=False, deactivated_at__isnull=False, deactivated_by__isnull=False),
+            ),
+        ]
 
 
 class Preferences(models.Model):

@@ -21,6 +21,7 @@ from django.utils.translation import gettext, ngettext
 from annotate import keymap, personal
 from annotate.models import Preferences
 from annotate.pure.narrative_diff import Op, is_anew
+from jobs.status import worker_status
 
 register = template.Library()
 
@@ -381,6 +382,13 @@ def badge(state: str, words: str) -> SafeString:
     return format_html(
         '<span class="badge{}">{}{}</span>', f" badge--{kind}" if kind else "", icon(shape), words
     )
+
+
+@register.inclusion_tag("components/_no_worker.html", takes_context=True)
+def no_worker(context: RequestContext) -> dict[str, bool]:
+    """Say that no worker is there, on a page where one is needed; nothing where one is."""
+    user = getattr(context.get("request"), "user", None)
+    return {"alive": worker_status().alive, "staff": bool(user and user.is_staff)}
 
 
 @register.simple_tag(takes_context=True)

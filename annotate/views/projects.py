@@ -14,13 +14,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
+from annotate.actions import invitations, rules
 from annotate.actions import members as member_actions
-from annotate.actions import rules
+from annotate.actions.invitations import Link
 from annotate.actions.seats import free_seats
-from annotate.errors import Refused
+from annotate.errors import Refused, Unfit
+from annotate.forms.people import MemberForm
 from annotate.forms.project import (
     GradeFormSet,
-    NewMemberForm,
     RulesForm,
     grade_rules,
 )
@@ -31,6 +32,7 @@ from annotate.models import (
     Membership,
     Narrative,
     Query,
+    User,
 )
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
@@ -46,6 +48,7 @@ from annotate.screens.progress import (
     task_progress,
 )
 from annotate.views.home import seat_rows, work_url, worker
+from annotate.views.people import invited
 
 
 @require_GET
@@ -208,26 +211,26 @@ def _my_todo(member: Membership) -> list[Todo]:
 def members(request: PageRequest, slug: str) -> HttpResponse:
     """Who is in the project; leads let people in."""
     member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
-    form = NewMemberForm(request.POST or None)
-    invited = None
+    form = MemberForm(request.POST if request.method == "POST" else None)
+    shown = None
     if request.method == "POST" and form.is_valid():
         try:
-            invited = member_actions.add_member(
-                username=form.cleaned_data["username"], role=form.cleaned_data["role"], by=member
-            )
+            link = _let_in(member, form.cleaned_data)
+        except Unfit as refused:
+            form.add_error(refused.field, str(refused))
         except Refused as refused:
             form.add_error("username", str(refused))
         else:
-            if invited.password is None:
-                name = invited.member.name
+            if link is None:
                 messages.success(
                     request,
-                    _("%(name)s is in the project, and signs in as before.") % {"name": name},
+                    _("%(name)s is in the project, and signs in as before.")
+                    % {"name": form.cleaned_data["username"]},
                 )
                 return redirect("annotate:members", slug)
             # Shown in the answer itself, so that it is kept nowhere.
-            form = NewMemberForm()
-    people = member.project.memberships.order_by(
+            shown, form = invited(request, link), MemberForm()
+    people = member.project.memberships.select_related("user").order_by(
         F("left_at").asc(nulls_first=True), "is_machine", "name"
     )
     response = render(
@@ -238,14 +241,28 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "members",
             "members": people,
-            "invited": invited,
+            "invited": shown,
+            "open": member.project.invitations.open().select_related("created_by").order_by("pk")
+            if member.leads
+            else None,
             "form": form if member.leads else None,
         },
         status=422 if form.errors else 200,
     )
-    if invited:
+    if shown:
         response["Cache-Control"] = "no-store"
     return response
+
+
+def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
+    """Let someone in at once if they have an account (None), else make the link that lets them."""
+    name, role = asked["username"].strip(), asked["role"]
+    if name and User.objects.filter(username=name).exists():
+        member_actions.add_member(username=name, role=role, by=member)
+        return None
+    return invitations.invite(
+        role=role, name=name, email=asked["email"], days=asked["days"], by=member
+    )
 
 
 @require_POST

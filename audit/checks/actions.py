@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
+from annotate.actions.trail import record
 from annotate.errors import Refused, refuse_strange
 from annotate.models import Membership, Project, Run, Verdict
 from annotate.pure.conditions import COUNT_MET, derived
@@ -400,6 +401,7 @@ def _make(
         ),
         batch_size=_AT_ONCE,
     )
+    record(project=by.project, what="sample.made", about=sample, by=by, now=now)
     return sample
 
 

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
 from annotate.actions import seats
-from annotate.actions.tokens import make_token
 from annotate.models import Assignment, Judgment, KeptAnswer, Project, Token
 from tests import factories
+from tests.programs import Program
 
 ONE = "00000000-0000-4000-8000-000000000001"
 KEY = "a-key-of-one-request"
-
-
-class Program:
-    """A program of somebody: no session, no cookie, a token."""
-
-    def __init__(self, name: str, *scopes: str) -> None:
-        self.made = make_token(name="Notebook", scopes=scopes, days=1, by=factories.user(name))
-        self.client = Client(headers={"Authorization": f"Bearer {self.made.secret}"})
-
-    def get(self, path: str, **headers: str) -> Any:
-        return self.client.get(f"/api/v1/{path}", headers=headers)
-
-    def send(self, verb: str, path: str, content: Any = None, **headers: str) -> Any:
-        body = "" if content is None else json.dumps(content)
-        return self.client.generic(
-            verb, f"/api/v1/{path}", body, content_type="application/json", headers=headers
-        )
 
 
 @pytest.fixture
@@ -301,12 +283,12 @@ def test_who_asks_too_often_is_told_when_to_ask_again(tides, settings):
         **settings.REST_FRAMEWORK,
         "DEFAULT_THROTTLE_RATES": {"reads": "2/min", "writes": "1/min"},
     }
-    cache.clear()
+    caches["rates"].clear()
     program = Program("carla", "lead")
 
     reads = [program.get("me/") for _ in range(3)]
     writes = [program.send("PATCH", "projects/tides/", {"name": "Tides"}) for _ in range(2)]
-    cache.clear()
+    caches["rates"].clear()
 
     assert [response.status_code for response in reads] == [200, 200, 429]
     assert 1 <= int(reads[2]["Retry-After"]) <= 60

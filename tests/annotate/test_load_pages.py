@@ -289,7 +289,7 @@ def test_the_list_costs_the_same_whatever_its_length(pages, carla, django_assert
         for n in range(40)
     )
 
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         pages.get(url("loads"))
 
 

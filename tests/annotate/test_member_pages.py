@@ -1,4 +1,4 @@
-"""Leads let people in on the members page; a first password is shown once, and kept nowhere."""
+"""Leads let people in on the members page; a link is shown once, and kept nowhere."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.core import mail
 from django.urls import reverse
 
-from annotate.models import Membership, User
+from annotate.models import Invitation, Membership, User
 from tests import factories
+
+LINK = re.compile(r"http://testserver(/invitations/[\w-]+/)")
 
 
 @pytest.fixture
@@ -19,41 +22,116 @@ def members(db, client):
     return reverse("annotate:members", args=["tides"])
 
 
-def test_a_first_password_is_shown_in_the_answer_and_never_again(members, client):
-    response = client.post(members, {"username": "ada", "role": "annotator"})
+def asked(**fields):
+    return {"username": "", "role": "annotator", "email": "", "days": "7", **fields}
+
+
+def test_a_link_is_shown_in_the_answer_and_never_again(members, client):
+    response = client.post(members, asked(username="ada"))
 
     shown = response.content.decode()
-    [password] = re.findall(r"<code>([^<]+)</code>", shown)
-    assert User.objects.get(username="ada").check_password(password)
-    assert f'data-copy="{password}"' in shown
+    address = LINK.search(shown)[1]
+    token = address.split("/")[2]
+    assert f'data-copy="http://testserver{address}"' in shown
     assert response.status_code == 200
     assert response["Cache-Control"] == "no-store"
-    assert password not in client.get(members).content.decode()
-    assert password not in str(client.cookies)
-    assert all(password not in str(session.get_decoded()) for session in Session.objects.all())
+    assert token not in client.get(members).content.decode()
+    assert token not in str(client.cookies)
+    assert all(token not in str(session.get_decoded()) for session in Session.objects.all())
+    assert token not in str(Invitation.objects.values())
+    assert not User.objects.filter(username="ada").exists()
 
 
-def test_the_page_says_what_to_do_where_a_password_is_lost(members, client):
-    assert "manage.py changepassword NAME" in client.get(members).content.decode()
+def test_a_link_is_sent_where_it_is_asked_to_go(members, client):
+    shown = client.post(members, asked(email="ada@example.org")).content.decode()
+
+    [sent] = mail.outbox
+    assert sent.to == ["ada@example.org"]
+    assert sent.subject == "[Rejudge] You are invited to Tides"
+    assert LINK.search(sent.body)[0] == LINK.search(shown)[0]
+    assert "This link was sent to ada@example.org." in shown
 
 
-def test_who_has_an_account_comes_in_without_a_new_password(members, client):
+def test_a_mail_that_cannot_be_sent_leaves_the_link_to_hand_over(members, client, monkeypatch):
+    def fail(*args, **kwargs):
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr("allauth.account.adapter.EmailMultiAlternatives.send", fail)
+
+    shown = client.post(members, asked(email="ada@example.org")).content.decode()
+
+    assert "The mail could not be sent. Hand the link over yourself." in shown
+    assert "This link lets one person in." in shown
+    assert LINK.search(shown)
+
+
+def test_who_has_an_account_comes_in_at_once(members, client):
     factories.user("ada")
 
-    response = client.post(members, {"username": "ada", "role": "annotator"}, follow=True)
+    response = client.post(members, asked(username="ada"), follow=True)
 
     assert "ada is in the project, and signs in as before." in response.content.decode()
-    assert "first password" not in response.content.decode()
+    assert not Invitation.objects.exists()
 
 
 def test_the_same_form_sent_again_makes_nobody_twice(members, client):
-    client.post(members, {"username": "ada", "role": "annotator"})
+    factories.user("ada")
+    client.post(members, asked(username="ada"))
 
-    response = client.post(members, {"username": "ada", "role": "annotator"})
+    response = client.post(members, asked(username="ada"))
 
     assert response.status_code == 422
     assert "ada is already in this project." in response.content.decode()
     assert Membership.objects.filter(name="ada").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"username": "a b"}, "Enter a valid username"),
+        ({"role": "king"}, "king is not one of the available choices"),
+        ({"days": "31"}, "31 is not one of the available choices"),
+        ({"email": "nowhere"}, "Enter a valid email address"),
+    ],
+)
+def test_what_cannot_be_is_said_at_its_field(members, client, wrong, said):
+    response = client.post(members, asked(**wrong))
+
+    assert response.status_code == 422
+    assert said in response.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_links_that_hold_are_listed_for_leads_and_taken_back(members, client):
+    client.post(members, asked(username="ada"))
+    invitation = Invitation.objects.get()
+    away = reverse("annotate:invitation_withdrawal", args=["tides", invitation.pk])
+    assert away in client.get(members).content.decode()
+
+    client.post(away)
+
+    invitation.refresh_from_db()
+    assert invitation.withdrawn_by.username == "carla"
+    assert away not in client.get(members).content.decode()
+
+
+def test_annotators_see_no_links(members, client):
+    client.post(members, asked(username="zoe"))
+    client.force_login(factories.member(Membership.objects.get().project, "ada").user)
+
+    assert "zoe" not in client.get(members).content.decode()
+
+
+def test_the_page_costs_the_same_however_many_there_are(
+    members, client, django_assert_max_num_queries
+):
+    project = Membership.objects.get().project
+    for number in range(30):
+        factories.member(project, f"judge{number}")
+        client.post(members, asked(username=f"new{number}"))
+
+    with django_assert_max_num_queries(7):
+        client.get(members)
 
 
 def test_a_new_row_of_grades_has_nothing_to_take_away(members, client):

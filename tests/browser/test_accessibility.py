@@ -22,6 +22,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.actions import loading, looking_again
 from annotate.actions.guidelines import cases_waiting, write_guideline
+from annotate.actions.invitations import invite
 from annotate.models import (
     Assignment,
     Candidate,
@@ -50,10 +51,12 @@ from tests.test_permissions import PROGRAMS, RIGHTS, ROUTES, world
 
 # What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
 NO_PAGE = {
+    *("healthz", "readyz", "metrics", "status_retry"),
     *("logout", "annotate:seat", "annotate:give_back_seat", "annotate:pair_seat"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
+    "annotate:trail_table",
     *("annotate:documents", "annotate:table", "annotate:token_end", "api_schema"),
     *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
     "audit:batch_withdrawal",
@@ -65,6 +68,9 @@ NO_PAGE = {
     *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
     *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
     "audit:disagreement_count",
+    *("mfa_totp_picture", "mfa_download_recovery_codes", "openid_connect_callback"),
+    *("annotate:invitation_withdrawal", "annotate:account_change"),
+    "annotate:account_invitation_withdrawal",
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
     # Drawn by the packaged Swagger UI, whose page is its own.
@@ -163,8 +169,25 @@ def plain(name: str) -> Callable[[Scene], list[str]]:
 
 
 PAGES: dict[str, Callable[[Scene], list[str]]] = {
+    "account_change_password": plain("account_change_password"),
+    "account_email": plain("account_email"),
+    "account_reauthenticate": plain("account_reauthenticate"),
+    "account_reset_password": plain("account_reset_password"),
+    "account_reset_password_done": plain("account_reset_password_done"),
+    "account_reset_password_from_key": lambda scene: ["/accounts/password/reset/1-abc/"],
+    "account_reset_password_from_key_done": plain("account_reset_password_from_key_done"),
+    "account_confirm_email": lambda scene: ["/accounts/email/confirmation/abc/"],
+    "account_email_verification_sent": plain("account_email_verification_sent"),
+    "account_inactive": plain("account_inactive"),
+    "mfa_index": plain("mfa_index"),
+    "socialaccount_connections": plain("socialaccount_connections"),
+    "socialaccount_login_cancelled": plain("socialaccount_login_cancelled"),
+    "annotate:account": plain("annotate:account"),
+    "annotate:sessions": plain("annotate:sessions"),
+    "annotate:invitation": lambda scene: scene.extra["annotate:invitation"],
     "password_change": plain("password_change"),
     "password_change_done": plain("password_change_done"),
+    "status": plain("status"),
     "annotate:home": plain("annotate:home"),
     "annotate:preferences": plain("annotate:preferences"),
     "annotate:tokens": plain("annotate:tokens"),
@@ -184,6 +207,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:matrix": lambda scene: [
         *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
         reverse("annotate:matrix", args=["empty"]),
+    ],
+    "annotate:trail": lambda scene: [
+        *every("annotate:trail", "?what=project.rules", "?since=yesterday")(scene),
+        reverse("annotate:trail", args=["empty"]),
     ],
     "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
     "annotate:person": lambda scene: [
@@ -282,12 +309,21 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         for show in ("grades", "queries", "narratives", "listed")
     ],
 }
-# The page before one has signed in.
-OUTSIDE = {"login"}
+# Pages before one has signed in, or between the steps of it: tests/browser/test_accounts.py.
+OUTSIDE = {
+    *("login", "account_login", "account_signup", "socialaccount_login_error"),
+    *("socialaccount_signup", "mfa_authenticate"),
+}
+# Pages that ask for something first, or are for who runs it all: likewise.
+ASKED_FIRST = {
+    *("account_set_password", "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp"),
+    *("mfa_view_recovery_codes", "mfa_generate_recovery_codes", "openid_connect_login"),
+    "annotate:people",
+}
 
 
 def test_every_route_is_walked_or_is_no_page():
-    assert set(ROUTES) == set(PAGES) | NO_PAGE | OUTSIDE
+    assert set(ROUTES) == set(PAGES) | NO_PAGE | OUTSIDE | ASKED_FIRST
     assert not set(PAGES) & NO_PAGE
 
 
@@ -310,12 +346,24 @@ def scene(
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
+    # Carla looks after the installation, too, and something has failed in it.
+    User.objects.filter(username="carla").update(is_staff=True)
+    Export.objects.create(
+        project=project,
+        by=lead,
+        format="trec",
+        state="failed",
+        error="No.",
+        finished_at=timezone.now(),
+    )
     asked = _guidelines(project, lead)
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
     checks = _checks(project)
     _differing_verdicts(project)
     found = _disagreements(project) | checks | _batch(project, lead)
+    link = invite(role="annotator", by=lead)
+    asked["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
     return Scene(project, found | asked)
 
 

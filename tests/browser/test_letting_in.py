@@ -1,4 +1,4 @@
-"""A lead who lets somebody in copies their first password with one click."""
+"""A lead who lets somebody in copies the link with one click, and hands it over."""
 
 from __future__ import annotations
 
@@ -24,16 +24,22 @@ def test_a_name_without_a_blank_does_not_push_the_buttons_off_the_screen(live_se
     assert leave.bounding_box()["y"] == other.bounding_box()["y"]
 
 
-def test_the_first_password_is_copied(live_server, new_person):
+def test_the_link_is_copied_and_lets_in_who_has_it(live_server, new_person):
     factories.lead(factories.project(), "carla")
     page = new_person("carla", permissions=["clipboard-read", "clipboard-write"])
     page.goto("/projects/tides/members/")
     page.get_by_label("User name").fill("ada")
     page.get_by_role("button", name="Add").click()
 
-    page.get_by_role("button", name="Copy the password").click()
+    page.get_by_role("button", name="Copy the link").click()
 
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert User.objects.get(username="ada").check_password(copied)
-    expect(page.get_by_role("button", name="Copy the password")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy the link")).to_be_visible()
+    stranger = new_person(None)
+    stranger.goto(copied)
+    stranger.get_by_label("Password", exact=True).fill(factories.PASSWORD)
+    stranger.get_by_label("Password again").fill(factories.PASSWORD)
+    stranger.get_by_role("button", name="Come in").click()
+    expect(stranger).to_have_url(f"{live_server.url}/projects/tides/")
+    assert User.objects.get(username="ada").memberships.get().role == "annotator"

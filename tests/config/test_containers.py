@@ -1,17 +1,20 @@
-"""docker-compose.yml and the Dockerfile: what they promise, and their commands on real servers.
+"""docker-compose.yml and the Dockerfiles: what they promise, and their commands on real servers.
 
-No container is started here; the commands run as the containers would run them, on a PostgreSQL and
-a Redis of the test's own.
+No container is started here; the commands run as the containers would run them, with the variables
+that docker compose would give them, on a PostgreSQL and a Redis of the test's own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import socket
 import subprocess
 import sys
+from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,14 @@ ROOT = Path(settings.BASE_DIR)
 COMPOSE = YAML(typ="safe", pure=True).load((ROOT / "docker-compose.yml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
 OURS = ["prepare", "web", "worker", "beat"]
+DOCKERFILES = [ROOT / "Dockerfile", ROOT / "proxy" / "Dockerfile"]
+# What README asks whoever starts it to set in .env.
+SET = {
+    "REJUDGE_SITE": "rejudge.example.org",
+    "REJUDGE_SECRET_KEY": "0123456789abcdef" * 4,
+    "POSTGRES_PASSWORD": "secret",
+    "REJUDGE_METRICS_TOKEN": "watching",
+}
 
 
 def test_the_compose_file_follows_the_specification():
@@ -40,9 +51,9 @@ def test_the_compose_file_follows_the_specification():
     assert checked.returncode == 0, checked.stdout
 
 
-def test_the_dockerfile_follows_good_habits():
+def test_the_dockerfiles_follow_good_habits():
     linted = subprocess.run(
-        [Path(sys.executable).parent / "hadolint", ROOT / "Dockerfile"],
+        [Path(sys.executable).parent / "hadolint", *DOCKERFILES],
         capture_output=True,
         text=True,
     )
@@ -55,29 +66,98 @@ def test_images_from_elsewhere_are_pinned(name):
     assert re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?-[a-z]+", SERVICES[name]["image"])
 
 
-def test_the_base_image_is_pinned():
-    bases = re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=["rejudge", "proxy"])
+def test_base_images_are_pinned(dockerfile):
+    bases = re.findall(r"^FROM (\S+)", dockerfile.read_text("utf-8"), re.MULTILINE)
 
     assert len(set(bases)) == 1
-    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-[a-z]+", bases[0])
+    assert re.fullmatch(r"[a-z]+:\d+\.\d+\.\d+-[a-z-]+", bases[0])
+
+
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=["rejudge", "proxy"])
+def test_images_of_ours_are_nobody_in_particular(dockerfile):
+    assert re.findall(r"^USER (\S+)", dockerfile.read_text("utf-8"), re.MULTILINE) == ["10001"]
 
 
 def test_nothing_runs_as_root():
-    users = re.findall(r"^USER (\S+)", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    built = {name for name in SERVICES if "build" in SERVICES[name]}
 
-    assert users == ["10001"]
+    assert built == {"proxy", *OURS}
     assert {name: SERVICES[name].get("user") for name in SERVICES} == {
         "postgres": "postgres",
         "redis": "redis",
-        **dict.fromkeys(OURS),
+        **dict.fromkeys(built),
     }
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_container_may_do_as_little_as_it_needs(name):
+    service = SERVICES[name]
+
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service.get("cap_add", []) == (["NET_BIND_SERVICE"] if name == "proxy" else [])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in service
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_container_cannot_take_the_machine_for_itself(name):
+    service = SERVICES[name]
+
+    assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
+    # Nor fill its disk with a log.
+    assert set(service["logging"]["options"]) == {"max-size", "max-file"}
+
+
+def test_only_the_proxy_is_reached_from_outside():
+    networks = {name: set(service["networks"]) for name, service in SERVICES.items()}
+
+    assert [name for name in SERVICES if "ports" in SERVICES[name]] == ["proxy"]
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+    assert networks["postgres"] == networks["redis"] == {"inside"}
+    assert networks["proxy"] == {"outside"}
+
+
+def test_pages_and_long_work_can_be_done_by_several():
+    replicas = {
+        name: service["deploy"]["replicas"]
+        for name, service in SERVICES.items()
+        if "replicas" in service["deploy"]
+    }
+
+    assert replicas == {
+        "web": "${REJUDGE_WEB_REPLICAS:-2}",
+        "worker": "${REJUDGE_WORKER_REPLICAS:-2}",
+        "beat": 1,
+    }
+    assert not any("container_name" in service for service in SERVICES.values())
+
+
+def test_what_is_kept_is_kept_in_volumes():
+    kept = {
+        mount.partition(":")[0] for service in SERVICES.values() for mount in service["volumes"]
+    }
+
+    assert kept == set(COMPOSE["volumes"]) == {"certificates", "database", "broker", "data"}
 
 
 def test_whatever_stays_is_asked_about_its_health():
     staying = {name for name, service in SERVICES.items() if service["restart"] != "no"}
 
-    assert staying == {"postgres", "redis", "web", "worker", "beat"}
+    assert staying == {"proxy", "postgres", "redis", "web", "worker", "beat"}
     assert {name for name in SERVICES if "healthcheck" in SERVICES[name]} == staying
+
+
+def test_the_proxy_asks_the_containers_of_the_pages_at_the_port_they_listen_at():
+    told = (ROOT / "proxy" / "Caddyfile").read_text("utf-8")
+    exposed = re.findall(r"^EXPOSE (\d+)$", DOCKERFILES[0].read_text("utf-8"), re.MULTILINE)
+
+    assert "web" in SERVICES
+    assert re.findall(r"dynamic a (\S+) (\d+)", told) == [("web", *exposed)]
+    ports = dict(re.findall(r"^\t(http_port|https_port) (\d+)$", told, re.MULTILINE))
+    inside = [mapping.rpartition(":")[2] for mapping in SERVICES["proxy"]["ports"]]
+    assert inside == [ports["http_port"], ports["https_port"]]
 
 
 def test_everything_that_the_image_needs_is_in_it():
@@ -90,17 +170,47 @@ def test_everything_that_the_image_needs_is_in_it():
     assert all((ROOT / name).exists() for name in taken)
 
 
+def from_env_file():
+    """The variables of .env as README has it made, from .env.example."""
+    lines = (ROOT / ".env.example").read_text("utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if re.match(r"[A-Z_]+=", line)) | SET
+
+
+def resolved(value, variables):
+    """A value of docker-compose.yml with its variables filled in."""
+
+    def fill(match):
+        name, default = match[1], match[2]
+        return variables.get(name) or (default or "").removeprefix(":-")
+
+    return re.sub(r"\$\{([A-Z_]+)(:-[^}]*)?(?::\?[^}]*)?\}", fill, value)
+
+
 @pytest.fixture
 def installation(tmp_path, redis_url):
-    """The environment that the containers share, with a real PostgreSQL and a real Redis in it."""
+    """The environment that docker compose gives a container, but for where things lie."""
+    variables = from_env_file()
+    told = {
+        name: resolved(value, variables) for name, value in SERVICES["web"]["environment"].items()
+    }
+    here = {
+        name: value
+        for name, value in os.environ.items()
+        if "REJUDGE_" not in name and name not in {"DATABASE_URL", "REDIS_URL"}
+    }
+    assert told["DATABASE_URL"] == "postgres://rejudge:secret@postgres:5432/rejudge"
     with postgres() as url:
-        given = {name: value for name, value in os.environ.items() if "REJUDGE_" not in name}
-        yield given | {
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            "REJUDGE_DATA": str(tmp_path / "data"),
-            "DATABASE_URL": url,
-            "REDIS_URL": redis_url,
-        }
+        yield (
+            here
+            | variables
+            | told
+            | {
+                "DJANGO_SETTINGS_MODULE": "config.settings",
+                "REJUDGE_DATA": str(tmp_path / "data"),
+                "DATABASE_URL": url,
+                "REDIS_URL": redis_url,
+            }
+        )
 
 
 def command(name, *more):
@@ -121,33 +231,100 @@ def health(name, installation, *more):
     )
 
 
-def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_path):
+def is_healthy(name, installation, *more):
+    return health(name, installation, *more).returncode == 0
+
+
+def free_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = str(server.getsockname()[1])
+        return str(server.getsockname()[1])
+
+
+def ask(port, address, **headers):
+    with contextlib.closing(HTTPConnection("127.0.0.1", int(port), timeout=20)) as connection:
+        connection.request("GET", address, headers=headers)
+        response = connection.getresponse()
+        return response, response.read().decode(errors="replace")
+
+
+def lines_of(log):
+    """The lines of a log, each of which must be a JSON object.
+
+    But for the last words of Celery, which go past the log.
+    """
+    lines = log.read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines if line and not line.startswith("worker: ")]
+
+
+def test_the_containers_commands_make_a_whole_that_is_well(installation, tmp_path):
+    ports = [free_port(), free_port()]
     prepared = subprocess.run(
         command("prepare"), cwd=ROOT, env=installation, capture_output=True, text=True
     )
     assert prepared.returncode == 0, prepared.stderr
-    before = health("web", installation, "--port", port), health("worker", installation)
+    before = [
+        health("web", installation, "--port", ports[0]),
+        health("worker", installation),
+        health("beat", installation),
+    ]
 
     with contextlib.ExitStack() as stack:
-        for name, more in {"web": ["--port", port], "worker": [], "beat": []}.items():
-            argv = command(name, *more)
+        parts = {
+            "web-1": command("web", "--port", ports[0]),
+            "web-2": command("web", "--port", ports[1]),
+            "worker": command("worker"),
+            "beat": command("beat"),
+        }
+        for name, argv in parts.items():
             log = tmp_path / name
             stack.enter_context(running(argv, log=log, env=installation, cwd=ROOT))
-        wait_until(
-            lambda: health("web", installation, "--port", port).returncode == 0,
-            "a healthy web server",
-            seconds=60,
-            log=tmp_path / "web",
-        )
-        wait_until(
-            lambda: health("worker", installation).returncode == 0,
-            "a healthy worker",
-            seconds=60,
-            log=tmp_path / "worker",
-        )
+        for number, port in enumerate(ports, 1):
+            wait_until(
+                partial(is_healthy, "web", installation, "--port", port),
+                "a healthy web server",
+                seconds=90,
+                log=tmp_path / f"web-{number}",
+            )
+        for name in ("worker", "beat"):
+            wait_until(
+                partial(is_healthy, name, installation),
+                f"a healthy {name}",
+                seconds=90,
+                log=tmp_path / name,
+            )
+        ready = [ask(port, "/readyz") for port in ports]
+        as_proxy = {"Host": SET["REJUDGE_SITE"], "X-Forwarded-Proto": "https"}
+        sign_in = ask(ports[1], "/accounts/login/", **as_proxy)
+        plain = ask(ports[1], "/accounts/login/", Host=SET["REJUDGE_SITE"])
+        stranger = ask(ports[0], "/accounts/login/", Host="elsewhere.example.org")
+        hidden = ask(ports[0], "/metrics")
+        figures = ask(ports[0], "/metrics", Authorization="Bearer watching")
+        style = re.search(r"/static/css/tokens\.[0-9a-f]{12}\.css", sign_in[1])
+        assert style is not None
+        styles = ask(ports[0], style[0], **as_proxy, **{"Accept-Encoding": "gzip"})[0]
 
-    assert [check.returncode for check in before] == [1, 1]
+    assert [check.returncode for check in before] == [1, 1, 1]
     assert before[0].stderr.startswith("CommandError: The web server does not answer at port")
-    assert before[1].stderr == "CommandError: No worker takes work.\n"
+    assert before[1].stderr.startswith("CommandError: No worker gives a sign of life on ")
+    assert before[2].stderr == "CommandError: No worker takes work.\n"
+    everything = {"database": True, "broker": True, "migrations": True}
+    assert [(answer.status, json.loads(body)) for answer, body in ready] == [(200, everything)] * 2
+    assert sign_in[0].status == 200
+    assert sign_in[0].getheader("Strict-Transport-Security", "").startswith("max-age=")
+    assert (plain[0].status, plain[0].getheader("Location")) == (
+        301,
+        f"https://{SET['REJUDGE_SITE']}/accounts/login/",
+    )
+    assert stranger[0].status == 400
+    assert hidden[0].status == 404
+    assert figures[0].status == 200
+    assert 'rejudge_requests_total{route="readyz",status="200",verb="GET"} 1.0' in figures[1]
+    assert "rejudge_database_up 1.0" in figures[1]
+    assert "rejudge_broker_up 1.0" in figures[1]
+    # Compressed, and kept for ever: another content has another name.
+    assert styles.getheader("Content-Encoding") == "gzip"
+    assert "immutable" in styles.getheader("Cache-Control")
+    asked = [line for line in lines_of(tmp_path / "web-2") if line.get("route") == "login"]
+    assert [line["status"] for line in asked] == [200]
+    assert asked[0]["request"] == sign_in[0].getheader("X-Request-ID").replace("-", "")
+    assert lines_of(tmp_path / "worker")

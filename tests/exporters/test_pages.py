@@ -254,7 +254,7 @@ def test_the_list_costs_the_same_however_long_it_is(tides, client, django_assert
         Export(project=tides.project, by=tides.carla, format="trec") for _ in range(60)
     )
 
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         page = client.get(pages_of(tides)).content.decode()
 
     newest, oldest_shown, older = (

@@ -55,6 +55,8 @@ def test_a_message_about_a_row_that_is_gone_does_nothing():
         pytest.param(61, 1, True, id="its lease has run out"),
         pytest.param(61, 2, True, id="for the third time"),
         pytest.param(61, 3, False, id="three workers have died of it"),
+        pytest.param(-60, 1, False, id="its worker's clock is a minute ahead"),
+        pytest.param(-7_200, 1, True, id="its clock was set back by hours"),
     ],
 )
 def test_a_running_job_is_taken_over_when(later, attempts_before, is_taken):

@@ -33,6 +33,16 @@ def running(**fields):
         pytest.param(
             running(lease_until=ago(1), published_at=ago(5)), False, id="just published again"
         ),
+        pytest.param(
+            running(lease_until=NOW + timedelta(hours=2)), True, id="left behind by a fast clock"
+        ),
+        pytest.param(
+            {"published_at": NOW + timedelta(hours=2)}, True, id="published by a fast clock"
+        ),
+        pytest.param(
+            {"requested_at": NOW + timedelta(hours=2)}, True, id="asked for by a fast clock"
+        ),
+        pytest.param({"published_at": NOW + timedelta(seconds=59)}, False, id="clocks that differ"),
         pytest.param({"state": "done", "finished_at": ago(300)}, False, id="done"),
         pytest.param(
             {"state": "failed", "error": "No.", "finished_at": ago(300)}, False, id="failed"

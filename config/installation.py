@@ -1,0 +1,161 @@
+"""How the installation is: what it stands on, who works in it, what waits, what failed."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from functools import cache
+from typing import NamedTuple
+
+from django.db import DatabaseError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Count, Min, Q, QuerySet
+from django.utils.text import capfirst
+
+from jobs.models import Job
+from jobs.status import job_models
+
+logger = logging.getLogger(__name__)
+
+
+class Ready(NamedTuple):
+    """Whether each thing that Rejudge stands on is there; `migrations`: the database is as new as
+    the code.
+    """
+
+    database: bool
+    broker: bool
+    migrations: bool
+
+
+def ready() -> Ready:
+    """Look at what Rejudge stands on; what does not answer is logged."""
+    database = _database_answers()
+    return Ready(database, messages() is not None, database and not unapplied())
+
+
+def messages() -> int | None:
+    """Count the messages that wait in the broker; None, and a line of the log, where it is away."""
+    # Read when it is first asked: Celery takes its time and its memory.
+    from config.celery import BrokerAway, waiting_messages
+
+    try:
+        return waiting_messages()
+    except BrokerAway as away:
+        logger.error("The broker does not answer: %s", away)
+        return None
+
+
+def unapplied() -> list[str]:
+    """Return the migrations that the code has and the database lacks, as in jobs.0001_initial."""
+    applied = MigrationRecorder(connection).applied_migrations()
+    return sorted(f"{app}.{name}" for app, name in _known() - applied.keys())
+
+
+@cache
+def _known() -> frozenset[tuple[str, str]]:
+    """The migrations in the code; they do not change while it runs."""
+    return frozenset(MigrationLoader(None).disk_migrations or {})
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        logger.exception("The database does not answer")
+        connection.close()
+        return False
+    return True
+
+
+class Queue(NamedTuple):
+    """The jobs of one kind: how many wait, since when the first does, how many run, and failed."""
+
+    label: str
+    name: str
+    waiting: int
+    oldest: datetime | None
+    running: int
+    failed: int
+
+
+def queues() -> list[Queue]:
+    """Count the jobs of every kind: one query each."""
+    return [_queue(model) for model in job_models()]
+
+
+def _queue(model: type[Job]) -> Queue:
+    waits = Q(state=Job.State.QUEUED)
+    counts = model._default_manager.aggregate(
+        waiting=Count("pk", filter=waits),
+        oldest=Min("requested_at", filter=waits),
+        running=Count("pk", filter=Q(state=Job.State.RUNNING)),
+        failed=Count("pk", filter=Q(state=Job.State.FAILED)),
+    )
+    return Queue(label=model.label(), name=name_of(model), **counts)
+
+
+def name_of(model: type[Job]) -> str:
+    """What a person calls jobs of this kind."""
+    return str(capfirst(model._meta.verbose_name))
+
+
+class Place(NamedTuple):
+    """Where a job stands among those that failed: the newest comes first."""
+
+    finished_at: datetime
+    label: str
+    pk: int
+
+
+def failed(*, before: Place | None = None, size: int = 25) -> tuple[list[Job], Place | None]:
+    """Return failed jobs of all kinds, the newest first, and where the next ones begin.
+
+    `before`: only those that come after this place in the list. One query a kind.
+    """
+    found: list[Job] = []
+    for model in job_models():
+        rows = model._default_manager.filter(state=Job.State.FAILED)
+        if before is not None:
+            rows = rows.filter(_after(before, model.label()))
+        found += _with_project(rows.order_by("-finished_at", "-pk"), model)[: size + 1]
+    found.sort(key=_place, reverse=True)
+    shown = found[:size]
+    return shown, _place(shown[-1]) if len(found) > size else None
+
+
+def running() -> list[Job]:
+    """Return the jobs under way, of all kinds, the oldest first: never more than there are workers
+    to do them.
+    """
+    found: list[Job] = []
+    for model in job_models():
+        found += _with_project(model._default_manager.filter(state=Job.State.RUNNING), model)
+    return sorted(found, key=lambda job: job.started_at or job.requested_at)
+
+
+def find(label: str, pk: int) -> Job | None:
+    """Return the job of this kind and key; None where there is none."""
+    model = next((model for model in job_models() if model.label() == label), None)
+    return model._default_manager.filter(pk=pk).first() if model else None
+
+
+def _with_project(rows: QuerySet[Job], model: type[Job]) -> QuerySet[Job]:
+    about = {field.name for field in model._meta.get_fields()} & {"project"}
+    return rows.select_related("requested_by", *about)
+
+
+def _place(job: Job) -> Place:
+    assert job.finished_at is not None
+    return Place(job.finished_at, job.label(), job.pk)
+
+
+def _after(place: Place, label: str) -> Q:
+    """What comes after a place in the list, of one kind."""
+    older = Q(finished_at__lt=place.finished_at)
+    if label > place.label:
+        return older
+    rest = Q(finished_at=place.finished_at)
+    return older | (rest & Q(pk__lt=place.pk) if label == place.label else rest)

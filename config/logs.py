@@ -1,0 +1,71 @@
+"""The log: lines for people, or a JSON object a line, each with the request or job it is about."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Literal
+
+from jobs.about import current_job
+
+Style = Literal["text", "json"]
+
+# What a line of JSON calls the attributes of a record; the rest go in under their own names.
+NAMES = {"levelname": "level", "name": "logger", "exc_info": "traceback"}
+# What happens at every request, or every few seconds, would hide what people look for.
+REGULAR = {"django_guid": "WARNING", "celery.beat": "WARNING", "celery.redirected": "WARNING"}
+
+
+def logging_config(style: Style) -> dict[str, Any]:
+    """Return the configuration of logging, as `logging.config.dictConfig` wants it.
+
+    `text` is for a terminal: what goes wrong, and what the worker does. `json` also has a line for
+    each request.
+    """
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {
+            "request": {
+                "()": "django_guid.log_filters.CorrelationId",
+                "correlation_id_field": "request",
+            },
+            "job": {"()": "config.logs.AboutJob"},
+        },
+        "formatters": {
+            "text": {
+                "format": "{asctime} {levelname:7} {name}: {message}",
+                "datefmt": "%H:%M:%S",
+                "style": "{",
+            },
+            "json": {
+                "()": "pythonjsonlogger.json.JsonFormatter",
+                "fmt": "%(levelname)s %(name)s %(message)s %(request)s %(job)s",
+                "rename_fields": NAMES,
+                "timestamp": "time",
+            },
+        },
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": style,
+                "filters": ["request", "job"],
+            },
+        },
+        "root": {"handlers": ["console"], "level": "INFO" if style == "json" else "WARNING"},
+        "loggers": {
+            # Django's own handlers would write to a developer's terminal, or mail, or nowhere.
+            "django": {"handlers": [], "level": "INFO" if style == "json" else "WARNING"},
+            "celery": {"level": "INFO"},
+            # The web server's; it looks for a handler of its own.
+            "_granian": {"handlers": ["console"], "propagate": False},
+            **{name: {"level": level} for name, level in REGULAR.items()},
+        },
+    }
+
+
+class AboutJob(logging.Filter):
+    """Lets every record through, with the job it is about on it, as in exporters.export 7."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.job = current_job()
+        return True

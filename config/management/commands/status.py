@@ -1,0 +1,158 @@
+"""`manage.py status`: workers, what waits, what runs and what failed, as the page has it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from config import installation
+from jobs import queue
+from jobs.models import Job
+from jobs.status import worker_status, workers
+
+
+class Command(BaseCommand):
+    """Ends with 0 when work gets done, else with 1."""
+
+    help = (
+        "Show workers, what waits, what runs and what failed. Ends with 1 where no worker takes "
+        "work, the broker is away, or the database is older than the code."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say in which form, or which job is to be done again."""
+        parser.add_argument("--json", action="store_true", help="as JSON, for programs")
+        parser.add_argument(
+            "--failed", type=int, default=10, metavar="N", help="failed jobs shown (%(default)s)"
+        )
+        parser.add_argument(
+            "--retry",
+            nargs=2,
+            metavar=("KIND", "NUMBER"),
+            help="let a job that failed be done again, as in --retry exporters.export 7",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Show, or let a job be done again."""
+        if options["retry"]:
+            self._retry(*options["retry"])
+            return
+        found = _found(options["failed"])
+        self.stdout.write(json.dumps(found, indent=2) if options["json"] else _told(found))
+        if not (found["workers"]["take_work"] and found["broker"]["up"]) or found["unapplied"]:
+            raise SystemExit(1)
+
+    def _retry(self, label: str, number: str) -> None:
+        job = installation.find(label, int(number)) if number.isdecimal() else None
+        if job is None:
+            raise CommandError(f"There is no job {label} {number}.")
+        try:
+            queue.retry(job, by="the command line")
+        except queue.NotAgain as no:
+            raise CommandError(str(no)) from no
+        self.stdout.write(f"{label} {number} waits for a worker.")
+
+
+def _found(failed: int) -> dict[str, Any]:
+    now = timezone.now()
+    messages = installation.messages()
+    unapplied = installation.unapplied()
+    if unapplied:
+        # What the code would read is not there yet.
+        return {
+            "unapplied": unapplied,
+            "broker": {"up": messages is not None, "messages": messages},
+            "workers": {"take_work": False, "seen": []},
+            "queues": [],
+            "running": [],
+            "failed": [],
+        }
+    return {
+        "unapplied": [],
+        "broker": {"up": messages is not None, "messages": messages},
+        "workers": {
+            "take_work": worker_status(now=now).alive,
+            "seen": [
+                {
+                    "name": worker.name,
+                    "alive": worker.alive,
+                    "seen_at": _iso(worker.seen_at),
+                    "took_at": _iso(worker.took_at),
+                }
+                for worker in workers(now=now)
+            ],
+        },
+        "queues": [{**row._asdict(), "oldest": _iso(row.oldest)} for row in installation.queues()],
+        "running": [_job(job) for job in installation.running()],
+        "failed": [_job(job) for job in installation.failed(size=failed)[0]],
+    }
+
+
+def _job(job: Job) -> dict[str, Any]:
+    project = getattr(job, "project", None)
+    return {
+        "kind": job.label(),
+        "number": job.pk,
+        "about": str(job),
+        "project": project and project.slug,
+        "asked_by": job.requested_by and job.requested_by.get_username(),
+        "started_at": _iso(job.started_at),
+        "finished_at": _iso(job.finished_at),
+        "step": job.step,
+        "done": job.done,
+        "total": job.total,
+        "attempts": job.attempts,
+        "error": job.error,
+        "request": job.request and job.request.hex,
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat(timespec="seconds") if moment else None
+
+
+def _told(found: dict[str, Any]) -> str:
+    lines = []
+    if found["unapplied"]:
+        lines.append("The database is older than the code. Run: manage.py prepare")
+    broker = found["broker"]
+    if broker["up"]:
+        lines.append(f"Broker   answers; {broker['messages']:,} messages wait")
+    else:
+        lines.append("Broker   does not answer")
+    lines.append(
+        "Workers  take work" if found["workers"]["take_work"] else "Workers  none takes work"
+    )
+    lines += [
+        f"  {worker['name']}: {'there' if worker['alive'] else 'silent'}, last sign of life "
+        f"{worker['seen_at']}, took work {worker['took_at']}"
+        for worker in found["workers"]["seen"]
+    ]
+    for row in found["queues"]:
+        since = f" since {row['oldest']}" if row["oldest"] else ""
+        lines.append(
+            f"{row['name']}: {row['waiting']:,} waiting{since}, {row['running']:,} running, "
+            f"{row['failed']:,} failed"
+        )
+    for job in found["running"]:
+        of = f" of {job['total']:,}" if job["total"] else ""
+        lines.append(f"Running  {_named(job)}: {job['step']}, {job['done']:,}{of}")
+    for job in found["failed"]:
+        lines += [
+            f"Failed   {_named(job)}, {job['finished_at']}",
+            f"         {job['error']}",
+            f"         again: manage.py status --retry {job['kind']} {job['number']}",
+        ]
+    return "\n".join(lines)
+
+
+def _named(job: dict[str, Any]) -> str:
+    where = f" in {job['project']}" if job["project"] else ""
+    by = f", asked for by {job['asked_by']}" if job["asked_by"] else ""
+    return f"{job['kind']} {job['number']} ({job['about']}){where}{by}"

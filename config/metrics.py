@@ -1,0 +1,87 @@
+"""The figures of /metrics that nobody counts as they happen: they are looked up when asked for.
+
+They are of the whole installation: never of a project, and never of a person.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from config import installation
+from jobs.status import workers
+
+logger = logging.getLogger(__name__)
+
+# Where web processes keep what they count, so that any of them can give it out for all.
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def exposition() -> bytes:
+    """Return all figures, in the format that Prometheus reads."""
+    counted = REGISTRY
+    if FOLDER in os.environ:
+        counted = CollectorRegistry()
+        MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+    looked_up = CollectorRegistry()
+    looked_up.register(_Installation())
+    return generate_latest(counted) + generate_latest(looked_up)
+
+
+class _Installation(Collector):
+    """Jobs, workers, the broker and the database, as they are at this moment."""
+
+    def describe(self) -> Iterator[Metric]:
+        # Nothing is looked up to learn the names.
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            figures = list(_from_rows())
+        except DatabaseError:
+            logger.exception("The database does not answer")
+            connection.close()
+            figures = []
+        yield GaugeMetricFamily(
+            "rejudge_database_up", "Whether the database answers.", value=bool(figures)
+        )
+        yield from figures
+        waiting = installation.messages()
+        yield GaugeMetricFamily(
+            "rejudge_broker_up", "Whether the broker answers.", value=waiting is not None
+        )
+        if waiting is not None:
+            yield GaugeMetricFamily(
+                "rejudge_broker_messages", "Messages that no worker has taken yet.", value=waiting
+            )
+
+
+def _from_rows() -> Iterator[Metric]:
+    now = timezone.now()
+    jobs = GaugeMetricFamily(
+        "rejudge_jobs", "Jobs that wait, run, or failed, by kind.", labels=["kind", "state"]
+    )
+    oldest = GaugeMetricFamily(
+        "rejudge_jobs_oldest_seconds", "How long the first job has waited.", labels=["kind"]
+    )
+    for queue in installation.queues():
+        for state in ("waiting", "running", "failed"):
+            jobs.add_metric([queue.label, state], getattr(queue, state))
+        waited = (now - queue.oldest).total_seconds() if queue.oldest else 0
+        oldest.add_metric([queue.label], waited)
+    yield jobs
+    yield oldest
+    seen = GaugeMetricFamily(
+        "rejudge_worker_silent_seconds", "Since a worker's last sign of life.", labels=["worker"]
+    )
+    for worker in workers(now=now):
+        seen.add_metric([worker.name], (now - worker.seen_at).total_seconds())
+    yield seen

@@ -1,0 +1,16 @@
+"""What leads do with what goes out, for the trail."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from annotate.deeds import Kind
+
+DEEDS = {
+    "export.asked": Kind(_("Asked for an export")),
+    "export.cancelled": Kind(_("Called an export off")),
+    "export.taken": Kind(_("Took the files of an export")),
+    "release.asked": Kind(_("Released the project")),
+    "release.cancelled": Kind(_("Called a release off")),
+    "release.taken": Kind(_("Took the files of a release")),
+}

@@ -1,0 +1,196 @@
+"""Accounts are closed and opened by who runs the installation; what people said stays."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.actions import members, people, seats
+from annotate.errors import Refused
+from annotate.models import Assignment, Membership, User
+from tests import factories
+
+
+@pytest.fixture
+def root(db):
+    return User.objects.create_superuser("root", password=factories.PASSWORD)
+
+
+@pytest.fixture
+def ada(root):
+    return factories.member(factories.project(), "ada")
+
+
+def test_a_closed_account_is_out_at_once_and_its_work_stays(root, ada, client):
+    query = factories.query(ada.project)
+    judgment = factories.judgment(
+        factories.altered(factories.pair(query)), factories.candidate(query), ada
+    )
+    client.post("/accounts/login/", {"username": "ada", "password": factories.PASSWORD})
+    assert client.get("/").status_code == 200
+
+    closed = people.deactivate(user=ada.user, by=root)
+
+    assert (closed.is_active, closed.deactivated_by) == (False, root)
+    assert client.get("/").status_code == 302
+    judgment.refresh_from_db()
+    assert judgment.annotator == ada
+    assert Membership.objects.active().get(name="ada") == ada
+
+
+def test_seats_that_were_never_begun_are_free_again(root, ada):
+    for query_id in ("301", "302"):
+        query = factories.query(ada.project, query_id)
+        factories.candidate(query)
+        factories.pair(query)
+    begun = seats.take_next(task=Assignment.Task.JUDGE, by=ada)
+    seats.touch(begun, done=False, now=timezone.now())
+    seats.take_next(task=Assignment.Task.JUDGE, by=ada)
+
+    people.deactivate(user=ada.user, by=root)
+
+    assert list(ada.assignments.all()) == [begun]
+
+
+def test_an_account_that_is_opened_again_signs_in_as_before_and_not_by_old_sessions(root, ada):
+    old, new = Client(), Client()
+    typed = {"username": "ada", "password": factories.PASSWORD}
+    old.post("/accounts/login/", typed)
+    people.deactivate(user=ada.user, by=root)
+
+    people.reactivate(user=ada.user, by=root)
+    new.post("/accounts/login/", typed)
+
+    assert old.get("/").status_code == 302
+    assert new.get("/").status_code == 200
+    again = User.objects.get(username="ada")
+    assert (again.deactivated_at, again.deactivated_by) == (None, None)
+
+
+def test_closing_twice_keeps_the_first_fact(root, ada):
+    first = people.deactivate(user=ada.user, by=root)
+    other = User.objects.create_superuser("other", password=factories.PASSWORD)
+
+    second = people.deactivate(user=ada.user, by=other)
+
+    assert second.deactivated_by == root
+    assert second.deactivated_at == first.deactivated_at
+
+
+def test_nobody_closes_their_own_account(root):
+    with pytest.raises(Refused, match="your own account"):
+        people.deactivate(user=root, by=root)
+
+
+def test_the_only_lead_of_a_project_stays(root, ada):
+    carla = factories.lead(ada.project)
+
+    with pytest.raises(Refused, match="only lead of Tides"):
+        people.deactivate(user=carla.user, by=root)
+
+    members.change_role(member=ada, role="lead", by=carla)
+    assert not people.deactivate(user=carla.user, by=root).is_active
+
+
+def test_a_lead_whose_account_is_closed_is_not_counted_as_one(root, ada):
+    carla, frank = factories.lead(ada.project), factories.lead(ada.project, "frank")
+    people.deactivate(user=frank.user, by=root)
+
+    with pytest.raises(Refused, match="only lead"):
+        members.remove_member(member=carla, by=carla)
+
+
+def test_the_lead_of_a_project_that_is_put_away_may_go(root, ada):
+    carla = factories.lead(ada.project)
+    ada.project.archived_at, ada.project.archived_by = timezone.now(), carla.user
+    ada.project.save()
+
+    assert not people.deactivate(user=carla.user, by=root).is_active
+
+
+@pytest.mark.parametrize("action", [people.deactivate, people.reactivate, people.sign_out])
+def test_who_does_not_run_the_installation_changes_no_account(ada, action):
+    carla = factories.lead(ada.project)
+
+    with pytest.raises(Refused, match="Only who runs this installation"):
+        action(user=ada.user, by=carla.user)
+
+
+def test_an_administrator_whose_account_is_closed_changes_none(root, ada):
+    other = User.objects.create_superuser("other", password=factories.PASSWORD)
+    people.deactivate(user=other, by=root)
+
+    # As the other's page still has them.
+    with pytest.raises(Refused, match="Only who runs this installation"):
+        people.deactivate(user=root, by=other)
+
+
+def test_the_database_itself_refuses_a_closed_account_that_signs_in(root):
+    with pytest.raises(IntegrityError):
+        User.objects.filter(pk=root.pk).update(
+            deactivated_at=timezone.now(), deactivated_by=root.pk
+        )
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "active"),
+    [
+        ("close", "The account of ada is closed. What they said stays.", False),
+        ("open", "ada can sign in again.", True),
+        ("sign-out", "ada is signed out everywhere.", True),
+        ("delete", "There is no such change.", True),
+    ],
+)
+def test_the_page_changes_an_account_and_says_so(root, ada, client, change, said, active):
+    client.force_login(root)
+
+    page = client.post(
+        reverse("annotate:account_change", args=[ada.user_id]), {"change": change}, follow=True
+    )
+
+    assert said in page.content.decode()
+    assert User.objects.get(username="ada").is_active is active
+
+
+def test_accounts_are_found_by_name_address_and_state(root, ada, client):
+    client.force_login(root)
+    User.objects.create_user("ben", "ben@example.org")
+    people.deactivate(user=ada.user, by=root)
+
+    def found(query):
+        return [one.username for one in client.get(f"/people/{query}").context["accounts"]]
+
+    assert found("") == ["root", "ada", "ben"]
+    assert found("?search=EXAMPLE") == ["ben"]
+    assert found("?state=closed") == ["ada"]
+    assert found("?search=nobody") == []
+    assert "Nobody found" in client.get("/people/?search=nobody").content.decode()
+
+
+def test_the_list_costs_the_same_however_many_there_are(
+    root, client, django_assert_max_num_queries
+):
+    User.objects.bulk_create(User(username=f"judge{number}") for number in range(60))
+    client.force_login(root)
+
+    with django_assert_max_num_queries(6):
+        page = client.get("/people/")
+
+    assert len(page.context["accounts"]) == 50
+    assert page.context["next_url"]
+
+
+def test_who_runs_the_installation_invites_to_it(root, client):
+    client.force_login(root)
+
+    page = client.post("/people/", {"username": "zoe", "email": "", "days": "1"})
+
+    assert "http://testserver/invitations/" in page.content.decode()
+    assert page["Cache-Control"] == "no-store"
+    assert "zoe" in client.get("/people/").content.decode()

@@ -1,0 +1,412 @@
+"""Signing in: by name or address, counted, with a second factor for who wants one."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from allauth.usersessions.models import UserSession
+from django.core import mail
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from annotate.models import User
+from tests import factories
+
+LOGIN = "/accounts/login/"
+
+
+@pytest.fixture
+def ada(db):
+    cache.clear()
+    return factories.user("ada")
+
+
+def sign_in(client, name="ada", password=factories.PASSWORD, **more):
+    return client.post(LOGIN, {"username": name, "password": password, **more})
+
+
+def is_in(client):
+    return client.get("/").status_code == 200
+
+
+def test_a_name_and_its_password_sign_in(ada, client):
+    response = sign_in(client)
+
+    assert response.url == "/"
+    assert is_in(client)
+
+
+def test_an_address_signs_in_as_well(ada, client):
+    EmailAddress.objects.create(user=ada, email="ada@example.org", primary=True)
+
+    sign_in(client, "Ada@Example.org")
+
+    assert is_in(client)
+
+
+def test_names_that_differ_by_capitals_only_are_two_people(ada, client):
+    User.objects.create_user("ADA", password="another long password")
+
+    sign_in(client, "ADA", "another long password")
+    assert client.get("/").wsgi_request.user.username == "ADA"
+    other = Client()
+    sign_in(other, "ada")
+    assert other.get("/").wsgi_request.user.username == "ada"
+
+
+@pytest.mark.parametrize("name", ["ada", "nobody", "nobody@example.org", ""])
+def test_what_is_wrong_signs_nobody_in_and_does_not_say_who_there_is(ada, client, name):
+    response = sign_in(client, name, "not hers")
+
+    assert response.status_code == 200
+    assert not is_in(client)
+    if name:
+        assert "Please enter a correct username and password." in response.content.decode()
+
+
+def test_one_is_led_on_within_the_site_and_never_out_of_it(ada, client):
+    assert sign_in(client, next="/settings/").url == "/settings/"
+    for elsewhere in ("https://evil.example/", "//evil.example", "/\\evil.example", "javascript:1"):
+        assert sign_in(Client(), next=elsewhere).url == "/"
+
+
+def test_who_is_signed_in_is_not_asked_again(ada, client):
+    sign_in(client)
+
+    assert client.get(LOGIN).url == "/"
+
+
+def test_a_closed_account_is_told_so_and_not_signed_in(ada, client):
+    User.objects.filter(pk=ada.pk).update(is_active=False)
+
+    response = sign_in(client)
+
+    assert response.url == reverse("account_inactive")
+    assert not is_in(client)
+    assert "This account is closed" in client.get(response.url).content.decode()
+
+
+def test_nobody_registers(ada, client):
+    page = client.get(reverse("account_signup"))
+    client.post(
+        reverse("account_signup"),
+        {"username": "eve", "password1": factories.PASSWORD, "password2": factories.PASSWORD},
+    )
+
+    assert "Nobody registers here" in page.content.decode()
+    assert User.objects.count() == 1
+
+
+def test_the_administration_has_no_sign_in_of_its_own(ada, client):
+    response = client.get("/admin/login/")
+
+    assert response.url == "/accounts/login/?next=%2Fadmin%2Flogin%2F"
+    sign_in(client)
+    assert client.get("/admin/login/").status_code == 403
+
+
+# --- counted --------------------------------------------------------------------------------------
+
+
+def test_after_five_wrong_attempts_the_right_password_waits_as_well(ada, client):
+    for _ in range(5):
+        sign_in(Client(), "ada", "not hers")
+
+    response = sign_in(client)
+
+    assert "Too many attempts." in response.content.decode()
+    assert not is_in(client)
+
+
+def test_attempts_on_one_account_hold_up_no_other(ada, client):
+    factories.user("ben")
+    for _ in range(5):
+        sign_in(Client(), "ada", "not hers")
+
+    sign_in(client, "ben")
+
+    assert is_in(client)
+
+
+def test_signing_in_well_is_no_attempt(ada):
+    for _ in range(8):
+        client = Client()
+        sign_in(client)
+        assert is_in(client)
+
+
+def test_what_is_counted_is_shared_by_every_process(ada, settings):
+    assert settings.CACHES["default"]["BACKEND"].endswith(("DatabaseCache", "RedisCache"))
+
+    cache.set("seen-by-all", 1)
+
+    assert cache.get("seen-by-all") == 1
+
+
+def test_who_stands_behind_a_proxy_is_counted_by_their_own_address(ada, settings):
+    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    client = Client(headers={"x-forwarded-for": "192.0.2.66, 198.51.100.7"})
+
+    sign_in(client)
+
+    # What the nearest proxy saw; what stands before it anybody can write.
+    assert UserSession.objects.get().ip == "198.51.100.7"
+
+
+# --- sessions -------------------------------------------------------------------------------------
+
+
+def test_one_sees_where_one_is_signed_in_and_ends_it(ada, client):
+    other = Client(headers={"user-agent": "An old phone"})
+    sign_in(other)
+    sign_in(client)
+    page = client.get("/accounts/sessions/")
+    assert "An old phone" in page.content.decode()
+    there = UserSession.objects.get(user_agent="An old phone")
+
+    client.post("/accounts/sessions/", {"session": there.pk})
+
+    assert not is_in(other)
+    assert is_in(client)
+
+
+def test_all_others_are_ended_at_once(ada, client):
+    others = [Client(), Client()]
+    for other in others:
+        sign_in(other)
+    sign_in(client)
+
+    client.post("/accounts/sessions/", {"others": "1"})
+
+    assert [is_in(other) for other in others] == [False, False]
+    assert is_in(client)
+
+
+def test_ending_this_one_signs_out(ada, client):
+    sign_in(client)
+
+    response = client.post("/accounts/sessions/", {"session": UserSession.objects.get().pk})
+
+    assert response.url == LOGIN
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize("session", ["", "x", "9" * 30, "-1"])
+def test_what_is_no_session_ends_none(ada, client, session):
+    sign_in(client)
+
+    assert client.post("/accounts/sessions/", {"session": session}).status_code == 404
+    assert is_in(client)
+
+
+def test_nobody_ends_a_session_of_somebody_else(ada, client):
+    eve = Client()
+    factories.user("eve")
+    sign_in(eve, "eve")
+    sign_in(client)
+
+    hers = UserSession.objects.get(user=ada)
+
+    assert eve.post("/accounts/sessions/", {"session": hers.pk}).status_code == 404
+    assert is_in(client)
+
+
+def test_a_session_that_was_not_listed_is_from_then_on(ada, client):
+    client.force_login(ada)
+
+    assert client.get("/accounts/sessions/").status_code == 200
+
+    assert UserSession.objects.get().user == ada
+
+
+def test_changing_the_password_keeps_one_here_and_ends_the_rest(ada, client):
+    other = Client()
+    sign_in(other)
+    sign_in(client)
+
+    response = client.post(
+        "/accounts/password/",
+        {
+            "oldpassword": factories.PASSWORD,
+            "password1": "eight tidal mills",
+            "password2": "eight tidal mills",
+        },
+    )
+
+    assert response.url == "/accounts/password/done/"
+    assert is_in(client)
+    assert not is_in(other)
+    assert User.objects.get().check_password("eight tidal mills")
+
+
+# --- mail -----------------------------------------------------------------------------------------
+
+LINK = re.compile(r"http://testserver(/accounts/\S+)")
+
+
+@pytest.fixture
+def mailed(ada):
+    EmailAddress.objects.create(user=ada, email="ada@example.org", primary=True, verified=True)
+    return ada
+
+
+def test_a_lost_password_is_set_anew_by_mail(mailed, client):
+    other = Client()
+    sign_in(other)
+    client.post("/accounts/password/reset/", {"email": "ada@example.org"})
+    [sent] = mail.outbox
+    assert sent.to == ["ada@example.org"]
+
+    link = LINK.search(sent.body)[1]
+    form = client.get(link)
+    assert "set-password" in form.url
+    client.post(form.url, {"password1": "eight tidal mills", "password2": "eight tidal mills"})
+
+    assert User.objects.get().check_password("eight tidal mills")
+    assert not is_in(other)
+    assert "This link does not hold" in Client().get(link).content.decode()
+
+
+def test_who_asks_is_not_told_whether_there_is_such_an_account(mailed, client):
+    known = client.post("/accounts/password/reset/", {"email": "ada@example.org"})
+    unknown = client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
+
+    assert known.url == unknown.url
+    assert len(mail.outbox) == 1
+
+
+def test_a_closed_account_gets_no_link(mailed, client):
+    User.objects.filter(pk=mailed.pk).update(is_active=False)
+
+    client.post("/accounts/password/reset/", {"email": "ada@example.org"})
+
+    assert mail.outbox == []
+
+
+def test_an_address_counts_once_its_link_was_opened(ada, client):
+    sign_in(client)
+    confirm_again(client, "/accounts/email/")
+    client.post("/accounts/email/", {"email": "new@example.org", "action_add": ""})
+    [sent] = mail.outbox
+    assert User.objects.get().email == ""
+
+    link = LINK.search(sent.body)[1]
+    assert "Is new@example.org the address of ada?" in client.get(link).content.decode()
+    client.post(link)
+
+    address = EmailAddress.objects.get()
+    assert (address.email, address.verified) == ("new@example.org", True)
+    assert User.objects.get().email == "new@example.org"
+
+
+def confirm_again(client, wanted):
+    """Enter the password again, as is asked for before what matters."""
+    client.post(reverse("account_reauthenticate"), {"password": factories.PASSWORD, "next": wanted})
+
+
+# --- the second factor ----------------------------------------------------------------------------
+
+
+def code(secret, later=0):
+    return format_hotp_value(hotp_value(secret, int(time.time()) // 30 + later))
+
+
+@pytest.fixture
+def secret(ada, client):
+    """The secret of the app that ada has just set up."""
+    sign_in(client)
+    confirm_again(client, "/accounts/second-factor/app/")
+    page = client.get("/accounts/second-factor/app/")
+    found = page.context["form"].secret
+    picture = client.get("/accounts/second-factor/app/picture/")
+    assert picture["Content-Type"] == "image/svg+xml"
+    assert "no-store" in picture["Cache-Control"]
+    client.post("/accounts/second-factor/app/", {"code": code(found)})
+    return found
+
+
+def test_with_an_app_the_password_alone_signs_nobody_in(secret, client):
+    client = Client()
+
+    response = sign_in(client, next="/settings/")
+
+    assert response.url == reverse("mfa_authenticate")
+    assert not is_in(client)
+    wrong = client.post(response.url, {"code": "000000"})
+    assert "This code does not hold." in wrong.content.decode()
+    # The code of this half minute was not used to sign in yet.
+    assert client.post(response.url, {"code": code(secret)}).url == "/settings/"
+    assert is_in(client)
+
+
+def test_a_code_holds_once(secret):
+    one, two = Client(), Client()
+    now = code(secret)
+    sign_in(one)
+    sign_in(two)
+
+    one.post(reverse("mfa_authenticate"), {"code": now})
+    two.post(reverse("mfa_authenticate"), {"code": now})
+
+    assert (is_in(one), is_in(two)) == (True, False)
+
+
+def test_codes_are_guessed_five_times_and_no_more(secret):
+    client = Client()
+    sign_in(client)
+    for _ in range(5):
+        client.post(reverse("mfa_authenticate"), {"code": "000000"})
+
+    response = client.post(reverse("mfa_authenticate"), {"code": code(secret)})
+
+    assert "Too many attempts." in response.content.decode()
+    assert not is_in(client)
+
+
+def test_a_recovery_code_signs_in_once(secret, client):
+    kept = client.get("/accounts/second-factor/codes/").context["unused_codes"]
+    assert len(kept) == 10
+    one, two = Client(), Client()
+    sign_in(one)
+    sign_in(two)
+
+    one.post(reverse("mfa_authenticate"), {"code": kept[0]})
+    two.post(reverse("mfa_authenticate"), {"code": kept[0]})
+
+    assert (is_in(one), is_in(two)) == (True, False)
+
+
+def test_the_app_is_given_up_by_who_can_say_so(secret, client):
+    client.post("/accounts/second-factor/app/leaving/")
+
+    assert not Authenticator.objects.exists()
+    other = Client()
+    sign_in(other)
+    assert is_in(other)
+
+
+def test_setting_up_asks_for_the_password_again(ada, client):
+    client.force_login(ada)
+
+    response = client.get("/accounts/second-factor/app/")
+
+    assert response.url.startswith("/accounts/again/?next=")
+
+
+def test_without_setting_up_there_is_no_picture(ada, client):
+    client.force_login(ada)
+
+    assert client.get("/accounts/second-factor/app/picture/").status_code == 404
+
+
+def test_the_account_page_says_what_signs_one_in(secret, client):
+    shown = client.get("/accounts/").content.decode()
+
+    assert "an app" in shown
+    assert "in 1 place" in shown

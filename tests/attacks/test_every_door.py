@@ -1,0 +1,261 @@
+"""Every route x every verb x every role x an object of one's own project, of another's, of none.
+
+The routes are read from the URL configuration, those of the administration too. What a role may
+do with a route says RIGHTS of `tests.test_permissions`; a route that is not there fails there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from http.cookies import SimpleCookie
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+from rest_framework.throttling import SimpleRateThrottle
+
+from annotate.actions import seats
+from annotate.models import Assignment, Project, User
+from tests import factories
+from tests.test_permissions import (
+    LEADS,
+    PROGRAMS,
+    RIGHTS,
+    ROUTES,
+    VERBS,
+    Right,
+    World,
+    rows,
+    world,
+)
+
+# What nobody has: no row, and no number that a database could keep.
+NOBODYS = 10**30
+UUID_LIKE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+NO_UUID = "00000000-0000-4000-8000-000000000000"
+
+ANYBODYS = {Right.OPEN, Right.DOOR, Right.PERSON, Right.API_PERSON, Right.JOURNAL}
+NOT_FOUND = {404, 405}
+REFUSED = {403, 405}
+TOLD_TO_SIGN_IN = {401, 403}
+
+
+WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|TRUNCATE|COPY)\b", re.IGNORECASE)
+
+
+@contextmanager
+def writes() -> Iterator[list[str]]:
+    """What is written meanwhile: the statements, but those of sessions, which signing in needs.
+
+    Many times quicker than looking at every row before and after each of so many requests.
+    """
+    found: list[str] = []
+
+    def watch(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
+        if WRITE.match(str(sql)) and "django_session" not in str(sql):
+            found.append(str(sql)[:200])
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(watch):
+        yield found
+
+
+@pytest.fixture
+def worlds(
+    db: None, settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> tuple[World, World]:
+    """The project that is tried, with the whole cast in it, and another that nobody of it knows."""
+    # Nobody else asks so much in a minute.
+    monkeypatch.setattr(SimpleRateThrottle, "allow_request", lambda *_: True)
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            **settings.STORAGES["default"],
+            "OPTIONS": {"location": str(tmp_path / "storage")},
+        },
+    }
+    ours = world("tides", "ada", "carla")
+    Project.objects.filter(pk=ours.project.pk).update(overlap_review=2)
+    ours.pair.project.refresh_from_db()
+    dan = factories.member(ours.project, "dan")
+    seats.take(pair=ours.pair, task=Assignment.Task.REVIEW, by=dan)
+    gone = factories.lead(ours.project, "gone")
+    gone.left_at = timezone.now()
+    gone.save()
+    User.objects.create_superuser("root", password=factories.PASSWORD)
+    User.objects.create_user("closed", password=factories.PASSWORD, is_active=False)
+    factories.lead(ours.project, "closed")
+    return ours, world("other", "eve", "frank")
+
+
+def nobodys(of: World, *kept: str) -> World:
+    """The addresses of things that are not there; what is `kept` is."""
+    keys = {name: nobodys_key(key) for name, key in of.keys.items()}
+    return replace(of, keys=keys | {name: of.keys[name] for name in kept})
+
+
+def nobodys_key(key: Any) -> Any:
+    """A key of the same kind that nothing has."""
+    if isinstance(key, int):
+        return NOBODYS
+    return NO_UUID if UUID_LIKE.fullmatch(str(key)) else "nothing-of-this-name"
+
+
+def expected(role: str, right: Right, whose: str) -> set[int] | None:
+    """The statuses that a role may be answered with; None: it is let in."""
+    if right is Right.HIDDEN:
+        return NOT_FOUND
+    if role in {"anonymous", "closed"}:
+        if right in {Right.OPEN, Right.DOOR}:
+            return None
+        return TOLD_TO_SIGN_IN if right in PROGRAMS else {302}
+    if right in ANYBODYS:
+        return None
+    if right in {Right.STAFF, Right.ADMIN}:
+        return None if role == "root" else NOT_FOUND | REFUSED
+    member = role in {"ada", "dan", "carla"} and whose in {"own", "missing"}
+    if not member:
+        return NOT_FOUND
+    if whose == "missing":
+        return NOT_FOUND if role == "carla" or right not in LEADS else NOT_FOUND | REFUSED
+    if role == "carla" or right not in LEADS:
+        return None
+    return REFUSED
+
+
+def signed_in(role: str) -> Client:
+    client = Client(raise_request_exception=False)
+    if role == "closed":
+        # A session from before the account was closed.
+        User.objects.filter(username="closed").update(is_active=True)
+        client.force_login(User.objects.get(username="closed"))
+        User.objects.filter(username="closed").update(is_active=False)
+    elif role != "anonymous":
+        client.force_login(User.objects.get(username=role))
+    return client
+
+
+def tries(worlds: tuple[World, World]) -> Iterator[tuple[str, str, str]]:
+    """Name of the route, whose thing it is, address."""
+    ours, others = worlds
+    nothing, missing = nobodys(ours), nobodys(ours, "slug")
+    for name in RIGHTS:
+        yield name, "own", ours.url(name)
+        if ROUTES[name].pattern.converters:
+            yield name, "foreign", others.url(name)
+            yield name, "nobody's", nothing.url(name)
+        if {"slug", "pk"} <= ROUTES[name].pattern.converters.keys():
+            yield name, "missing", missing.url(name)
+
+
+@pytest.mark.parametrize(
+    "role", ["anonymous", "closed", "eve's", "gone", "root", "ada", "dan", "carla"]
+)
+def test_each_role_is_let_in_at_its_own_doors_and_at_no_other(worlds, role, record_property):
+    if role == "eve's":
+        # A lead, of a project that is neither of the two.
+        role = factories.lead(factories.project("third"), "stranger").name
+    client = signed_in(role)
+    tried, wrong, changed = 0, {}, {}
+    before, session = rows(), client.cookies.output(header="")
+    for name, whose, url in tries(worlds):
+        allowed = expected(role, RIGHTS[name], whose)
+        for verb in VERBS:
+            tried += 1
+            # Also after it was signed out.
+            client.cookies = SimpleCookie(session)
+            with transaction.atomic():
+                with writes() as written:
+                    status = client.generic(verb, url).status_code
+                if allowed is not None and written:
+                    changed[verb, url] = written
+                transaction.set_rollback(True)
+            if status >= 500 or (allowed is not None and status not in allowed):
+                wrong[verb, whose, name] = status
+            if allowed is None and role == "carla" and whose == "own" and status == 403:
+                wrong[verb, whose, name] = status
+    record_property(
+        "tried",
+        f"permission matrix, {role}: {len(RIGHTS)} routes x {len(VERBS)} verbs x own, foreign, "
+        f"missing and nobody's = {tried:,} requests",
+    )
+
+    assert wrong == {}
+    assert changed == {}
+    assert rows() == before
+
+
+def test_what_is_not_there_is_told_like_what_is_not_ones_own(worlds):
+    ours, others = worlds
+    client = signed_in("carla")
+
+    for name in RIGHTS:
+        if {"slug", "pk", "narrative", "condition"}.isdisjoint(ROUTES[name].pattern.converters):
+            continue
+        foreign = client.get(others.url(name))
+        nothing = client.get(nobodys(ours).url(name))
+
+        assert foreign.status_code == nothing.status_code, name
+        if foreign.status_code == 404:
+            plain = [body.content.replace(b"other", b"") for body in (foreign, nothing)]
+            assert len(set(plain)) == 1, name
+
+
+def administration() -> dict[str, str]:
+    """Every address of the administration, by its name."""
+    found: dict[str, str] = {}
+
+    def walk(patterns: Any) -> None:
+        for entry in patterns:
+            if isinstance(entry, URLResolver):
+                walk(entry.url_patterns)
+            elif isinstance(entry, URLPattern) and entry.name:
+                values = dict.fromkeys(entry.pattern.converters, 1)
+                if entry.name == "view_on_site":
+                    values = {"content_type_id": 1, "object_id": 1}
+                if entry.name == "app_list":
+                    values = {"app_label": "annotate"}
+                if entry.name == "auth_user_password_change":
+                    values = {"id": 1}
+                found[entry.name] = reverse(f"admin:{entry.name}", kwargs=values)
+
+    for entry in get_resolver().url_patterns:
+        if isinstance(entry, URLResolver) and entry.app_name == "admin":
+            walk(entry.url_patterns)
+    return found
+
+
+OPEN_IN_ADMINISTRATION = {"login", "jsi18n", "logout"}
+
+
+@pytest.mark.parametrize("role", ["anonymous", "closed", "ada", "carla"])
+def test_the_administration_is_for_staff_alone(worlds, role, record_property):
+    client = signed_in(role)
+    doors = administration()
+    before = rows()
+    wrong = {}
+    for name, url in doors.items():
+        for verb in VERBS:
+            with transaction.atomic():
+                response = client.generic(verb, url)
+                transaction.set_rollback(True)
+            sent = response.status_code == 302 and "/login/" in response.url
+            if name in OPEN_IN_ADMINISTRATION:
+                assert response.status_code < 500, name
+            elif not sent and response.status_code not in NOT_FOUND | REFUSED:
+                wrong[verb, name] = response.status_code
+    record_property(
+        "tried",
+        f"permission matrix, {role}: administration, {len(doors)} routes x {len(VERBS)} verbs = "
+        f"{len(doors) * len(VERBS):,} requests",
+    )
+
+    assert rows() == before
+    assert wrong == {}
+    assert len(doors) > 20

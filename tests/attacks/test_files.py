@@ -1,0 +1,227 @@
+"""Files that somebody hands in: bombs, names that lead elsewhere, what would run if shown."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile
+from django.test import Client
+
+from annotate.actions import loading
+from annotate.models import Load
+from formats.source import FormatError, Source, ZipFolder
+from tests import factories
+from tests.formats.files import zipped
+from tests.test_permissions import ROUTES, world
+
+NAMES = [
+    "../../../../tmp/evil.txt",
+    "..\\..\\evil.txt",
+    "/etc/passwd",
+    "C:\\Windows\\evil.txt",
+    "....//....//evil.txt",
+    "a/../../evil.txt",
+    "evil.txt\0.html",
+    "evil\r\nSet-Cookie: a=b.txt",
+    "\u202etxt.exe",
+    ".htaccess",
+    "-rf",
+    "~root",
+    "%2e%2e%2fevil",
+    "x" * 400 + ".txt",
+    "<script>alert(1)</script>.html",
+]
+
+
+# What a browser shows as what it says it is: pages, what programs read, a figure in words.
+SHOWN = {"text/html", "application/json", "text/plain", ""}
+
+
+@pytest.fixture
+def storage(settings: Any, tmp_path: Path) -> Path:
+    folder = tmp_path / "inside"
+    default = settings.STORAGES["default"]
+    default = {**default, "OPTIONS": {**default["OPTIONS"], "location": str(folder)}}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+    return folder
+
+
+@pytest.fixture
+def carla(db, storage, published) -> Client:
+    factories.lead(factories.project("tides"), "carla")
+    client = Client()
+    client.force_login(factories.user("carla"))
+    return client
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_lies_where_uploads_lie_whatever_it_is_called(carla, storage, tmp_path, name):
+    file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")
+    # What a browser would never send.
+    file._name = name
+
+    answer = carla.post("/projects/tides/loads/", {"format": "trec-qrels", "file": file})
+
+    made = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert answer.status_code in {302, 422, 400}
+    assert all(path.is_relative_to(storage) for path in made)
+    assert len(made) == Load.objects.count()
+    for path in made:
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_was_handed_in_is_at_no_address(carla, storage):
+    page = b"<script>alert(1)</script>"
+    carla.post(
+        "/projects/tides/loads/",
+        {"format": "trec-qrels", "file": SimpleUploadedFile("q.html", page)},
+    )
+    (kept,) = [path for path in storage.rglob("*") if path.is_file()]
+    inside = kept.relative_to(storage).as_posix()
+
+    for url in (f"/{inside}", f"/media/{inside}", f"/files/{inside}", f"/static/{inside}"):
+        answer = carla.get(url)
+        assert answer.status_code == 404, url
+        assert page not in answer.content
+    assert settings.MEDIA_URL in {"", "/"}
+
+
+def test_what_is_handed_out_is_saved_and_never_shown(db, storage):
+    tides = world("tides", "ada", "carla")
+    client = Client()
+    client.force_login(factories.user("carla"))
+    downloads = {}
+    for name in ROUTES:
+        answer = client.get(tides.url(name))
+        kind = answer.get("Content-Type", "").partition(";")[0]
+        if answer.status_code == 200 and kind not in SHOWN:
+            downloads[name] = answer.get("Content-Disposition", "")
+
+    assert downloads
+    assert {n: said for n, said in downloads.items() if not said.startswith("attachment")} == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../manifest.json",
+        "..%2f..%2fsecret.key",
+        "%2e%2e/%2e%2e/secret.key",
+        "/etc/passwd",
+        "....//secret.key",
+        "manifest.json%00.txt",
+        "..\\secret.key",
+    ],
+)
+def test_no_name_leads_out_of_what_was_exported(db, storage, name):
+    tides = world("tides", "ada", "carla")
+    client = Client()
+    client.force_login(factories.user("carla"))
+    pk = tides.keys["exporters:export.pk"]
+
+    for url in (
+        f"/projects/tides/exports/{pk}/files/{name}",
+        f"/projects/tides/releases/tides-1/files/{name}",
+        f"/static/{name}",
+    ):
+        assert client.get(url).status_code in {302, 400, 404}, url
+
+
+def bomb(size: int) -> bytes:
+    """Lines that are packed a thousand to one."""
+    return gzip.compress(b"301 0 D1 1\n" * (size // 11))
+
+
+def test_a_gzip_bomb_is_refused_before_it_has_burst():
+    source = Source(bomb(200 * 1024 * 1024), "bomb.gz", collect=True)
+
+    read = sum(len(line) + 1 for line in source.lines())
+
+    assert [problem.message for problem in source.problems] == [
+        "the gzip data is packed more than 200 to 1"
+    ]
+    assert read < 80 * 1024 * 1024
+
+
+def test_a_gzip_bomb_within_an_archive_is_refused_as_well():
+    inner = bomb(100 * 1024 * 1024)
+    folder = ZipFolder(io.BytesIO(zipped({"queries.jsonl": inner})), "bomb.zip")
+
+    with pytest.raises(FormatError, match="packed more than 200 to 1"):
+        list(folder.source("queries.jsonl").lines())
+
+
+def test_a_bomb_of_bombs_is_refused():
+    data = bomb(100 * 1024 * 1024)
+
+    with pytest.raises(FormatError, match="packed more than 200 to 1"):
+        list(Source(data * 4, "bombs.gz").lines())
+
+
+def test_what_packs_well_and_is_small_is_read():
+    lines = list(Source(bomb(30 * 1024 * 1024), "small.gz").lines())
+
+    assert lines[0] == "301 0 D1 1"
+
+
+def test_an_archive_that_lies_about_a_size_gives_no_more_than_it_says():
+    data = bytearray(zipped({"a.txt": "x" * 10_000}))
+    size = (10_000).to_bytes(4, "little")
+    small = (10).to_bytes(4, "little")
+    data = data.replace(size, small)
+
+    folder = ZipFolder(io.BytesIO(bytes(data)), "lies.zip")
+    with pytest.raises(FormatError):
+        list(folder.source("a.txt").lines())
+
+
+def test_an_archive_with_more_entries_than_bytes_is_refused():
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for number in range(300):
+            archive.writestr(f"{number}", "")
+
+    with pytest.raises(FormatError, match="more than 200 files"):
+        ZipFolder(io.BytesIO(stream.getvalue()), "many.zip", max_entries=200)
+
+
+@pytest.mark.parametrize(
+    ("role", "kept"), [(None, []), ("an invented session", []), ("ada", ["big.txt"])]
+)
+def test_nobody_who_is_not_signed_in_has_a_file_kept(db, settings, monkeypatch, role, kept):
+    settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 0
+    on_disk = []
+
+    class Watched(TemporaryUploadedFile):
+        def __init__(self, name: str, *rest: Any) -> None:
+            on_disk.append(name)
+            super().__init__(name, *rest)
+
+    monkeypatch.setattr("django.core.files.uploadhandler.TemporaryUploadedFile", Watched)
+    client = Client()
+    if role == "ada":
+        client.force_login(factories.user("ada"))
+    elif role:
+        client.cookies[settings.SESSION_COOKIE_NAME] = "x" * 32
+
+    client.post("/accounts/login/", {"file": SimpleUploadedFile("big.txt", b"x" * 100_000)})
+
+    assert on_disk == kept
+
+
+def test_a_lead_may_hand_in_only_so_many_files_that_nobody_loads(carla, monkeypatch):
+    monkeypatch.setattr(loading, "MOST_KEPT", 2)
+
+    def hand_in() -> Any:
+        file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")
+        return carla.post("/projects/tides/loads/", {"format": "trec-qrels", "file": file})
+
+    assert [hand_in().status_code for _ in range(3)] == [302, 302, 422]
+    assert Load.objects.count() == 2
+    assert "2 files wait here to be loaded" in hand_in().content.decode()

@@ -1,0 +1,96 @@
+"""No other site can have a signed-in browser write anything here."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from tests import factories
+from tests.test_permissions import RIGHTS, Right, rows, world
+
+WRITING = ("POST", "PUT", "PATCH", "DELETE")
+BODIES = {
+    "a form": ("application/x-www-form-urlencoded", "role=lead&change=leave&archived=yes&sure=1"),
+    "a form with files": ("multipart/form-data; boundary=x", "--x--\r\n"),
+    "JSON in disguise": ("text/plain", '{"entries": []}'),
+    "JSON": ("application/json", "{}"),
+}
+
+
+@pytest.mark.parametrize("role", ["ada", "carla", "root"])
+def test_nothing_is_written_without_the_token_of_our_own_pages(db, role, record_property):
+    tides = world("tides", "ada", "carla")
+    root = factories.user("root")
+    root.is_staff = root.is_superuser = True
+    root.save()
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(factories.user(role))
+    before = rows()
+    let_in, tried = {}, 0
+    for name in RIGHTS:
+        url = tides.url(name)
+        for verb in WRITING:
+            for what, (kind, body) in BODIES.items():
+                tried += 1
+                status = client.generic(verb, url, body, content_type=kind).status_code
+                # Where a verb is not known nothing is done, whoever asks.
+                if status not in {403, 404, 405}:
+                    let_in[verb, name, what] = status
+    record_property("tried", f"forged writes, {role}: {tried:,} requests without a token")
+
+    assert let_in == {}
+    assert rows() == before
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "https://testserver.evil.example"]
+)
+def test_the_token_alone_does_not_help_another_site(db, origin):
+    factories.lead(factories.project("tides"), "carla")
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(factories.user("carla"))
+    client.get("/projects/tides/settings/")
+    token = client.cookies["csrftoken"].value
+
+    answer = client.post(
+        "/projects/tides/archiving/",
+        {"archived": "yes", "sure": "1", "csrfmiddlewaretoken": token},
+        headers={"origin": origin},
+    )
+
+    assert answer.status_code == 403
+
+
+def test_signing_in_and_out_are_writes_as_well(db):
+    factories.user("ada")
+    client = Client(enforce_csrf_checks=True)
+    forms = [name for name, right in RIGHTS.items() if right is Right.OPEN]
+
+    assert "login" in forms
+    answer = client.post(
+        "/accounts/login/", {"username": "ada", "login": "ada", "password": factories.PASSWORD}
+    )
+
+    assert answer.status_code == 403
+    assert settings.SESSION_COOKIE_NAME not in client.cookies
+    client.force_login(factories.user("ada"))
+    # A picture on another site's page would do it otherwise.
+    client.get("/accounts/logout/")
+    assert client.get("/settings/").status_code == 200
+
+
+def test_reading_changes_nothing(db):
+    tides = world("tides", "ada", "carla")
+    client = Client()
+    wrong = []
+    for role in ("ada", "carla"):
+        client.force_login(factories.user(role))
+        for name in RIGHTS:
+            before = rows()
+            for verb in ("GET", "HEAD", "OPTIONS"):
+                client.generic(verb, tides.url(name))
+            if rows() != before:
+                wrong.append((role, name))
+
+    assert wrong == []

@@ -1,0 +1,180 @@
+"""What every answer says to a browser, and what a browser is given to keep."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.test import Client, override_settings
+
+from tests import factories
+from tests.test_permissions import ROUTES, world
+
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+
+def policy(response) -> dict[str, str]:
+    parts = response["Content-Security-Policy"].split("; ")
+    return dict(part.split(" ", 1) for part in parts)
+
+
+def faults(response) -> list[str]:
+    """What a browser is not told, or told wrongly."""
+    found = [name for name, value in ALWAYS.items() if response.get(name) != value]
+    if policy(response) != POLICY:
+        found.append(response["Content-Security-Policy"])
+    if "camera=()" not in response.get("Permissions-Policy", ""):
+        found.append("Permissions-Policy")
+    if "private" not in response.get("Cache-Control", ""):
+        found.append(f"Cache-Control: {response.get('Cache-Control')}")
+    if "Access-Control-Allow-Origin" in response:
+        found.append("Access-Control-Allow-Origin")
+    return found
+
+
+@pytest.mark.parametrize("role", [None, "ada", "carla", "eve"])
+def test_every_route_tells_the_browser_what_it_may_do(db, role):
+    tides = world("tides", "ada", "carla")
+    client = Client(raise_request_exception=False)
+    if role:
+        client.force_login(factories.user(role))
+
+    wrong = {}
+    for name in ROUTES:
+        for verb in ("GET", "POST", "OPTIONS"):
+            if found := faults(client.generic(verb, tides.url(name))):
+                wrong[verb, name] = found
+
+    assert wrong == {}
+
+
+def test_no_policy_anywhere_lets_a_page_hold_code():
+    assert "unsafe" not in repr(settings.CONTENT_SECURITY_POLICY)
+    assert "CONTENT_SECURITY_POLICY_REPORT_ONLY" not in dir(settings)
+
+
+def test_errors_and_refusals_say_it_too(db, client):
+    answers = {
+        "no such page": client.get("/nowhere/"),
+        "a strange host": client.get("/", headers={"host": "evil.example"}),
+        "a NUL": client.get("/?search=a%00b"),
+        "a form without its token": Client(enforce_csrf_checks=True).post("/accounts/login/", {}),
+        "too much": client.generic("POST", "/accounts/login/", b"", CONTENT_LENGTH="99999999999"),
+    }
+
+    assert {what: answer.status_code for what, answer in answers.items()} == {
+        "no such page": 404,
+        "a strange host": 400,
+        "a NUL": 400,
+        "a form without its token": 403,
+        "too much": 413,
+    }
+    assert {what: faults(answer) for what, answer in answers.items() if faults(answer)} == {}
+
+
+def test_no_page_is_made_for_a_host_that_is_not_ours(db, client):
+    ada = factories.user("ada")
+    client.force_login(ada)
+    for name in ("Host", "X-Forwarded-Host", "X-Original-Host", "Forwarded", "X-Host"):
+        answer = client.get("/accounts/login/", headers={name: "evil.example"})
+
+        assert b"evil.example" not in answer.content, name
+        assert "evil.example" not in answer.get("Location", ""), name
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "///evil.example",
+        "/\\evil.example",
+        "http:evil.example",
+        "javascript:alert(1)",
+        "\thttps://evil.example",
+        "https://testserver@evil.example/",
+        "/%09/evil.example",
+    ],
+)
+def test_signing_in_leads_to_no_other_place(db, client, wanted):
+    factories.user("ada")
+
+    answer = client.post(
+        f"/accounts/login/?next={wanted}",
+        {"username": "ada", "login": "ada", "password": factories.PASSWORD, "next": wanted},
+    )
+
+    assert answer.status_code == 302
+    assert answer.url.startswith("/")
+    assert not answer.url.startswith(("//", "/\\", "/\t"))
+
+
+def test_the_session_is_no_business_of_scripts_or_other_sites(db, client):
+    factories.user("ada")
+
+    client.post(
+        "/accounts/login/", {"username": "ada", "login": "ada", "password": factories.PASSWORD}
+    )
+
+    session = client.cookies[settings.SESSION_COOKIE_NAME]
+    assert session["httponly"]
+    assert session["samesite"] == "Lax"
+    assert client.cookies["csrftoken"]["samesite"] == "Lax"
+
+
+def test_behind_https_cookies_stay_there_and_browsers_are_told_to(tmp_path):
+    names = (
+        "SESSION_COOKIE_SECURE CSRF_COOKIE_SECURE SESSION_COOKIE_NAME SECURE_SSL_REDIRECT "
+        "SECURE_HSTS_SECONDS"
+    )
+    code = (
+        "import json; from config import settings; "
+        f"print(json.dumps([getattr(settings, name) for name in {names!r}.split()]))"
+    )
+
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=settings.BASE_DIR,
+        env={
+            **os.environ,
+            "REJUDGE_HTTPS": "1",
+            "REJUDGE_DATA": str(tmp_path),
+            "REJUDGE_HOSTS": "rejudge.example.org",
+            "REJUDGE_SECRET_KEY": "a-key-of-this-test-alone-" + "x" * 40,
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert json.loads(told.stdout) == [True, True, "__Host-sessionid", True, 31_536_000]
+
+
+@override_settings(SECURE_SSL_REDIRECT=True, SECURE_HSTS_SECONDS=31_536_000)
+def test_what_comes_without_https_is_sent_to_https(db, client):
+    assert client.get("/accounts/login/")["Location"] == "https://testserver/accounts/login/"
+    assert (
+        client.get("/accounts/login/", secure=True)["Strict-Transport-Security"]
+        == "max-age=31536000"
+    )

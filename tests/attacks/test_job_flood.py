@@ -1,0 +1,82 @@
+"""No person fills the queue that all people wait in."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.errors import Refused
+from audit.actions import request_agreement
+from audit.models import AgreementReport
+from audit.scopes import Scope
+from exporters.actions import request_export
+from jobs import queue
+from jobs.models import Job
+from tests import factories
+
+
+@pytest.fixture
+def carla(db, published):
+    project = factories.project("tides")
+    for number in range(40):
+        factories.pair(factories.query(project, str(number)), pair_id=str(number))
+    return factories.lead(project)
+
+
+def fill(by, most=queue.MOST_OPEN):
+    for number in range(most):
+        request_agreement(project=by.project, scope=Scope(query=str(number)), by=by)
+
+
+def test_a_person_has_only_so_many_jobs_that_wait(carla):
+    fill(carla)
+
+    with pytest.raises(Refused, match="30 jobs of yours are waiting already"):
+        request_agreement(project=carla.project, scope=Scope(query="35"), by=carla)
+    with pytest.raises(Refused, match="30 jobs of yours are waiting already"):
+        request_export(project=carla.project, format_name="trec", by=carla)
+
+    assert AgreementReport.objects.count() == 30
+
+
+def test_another_project_makes_no_more_room(carla):
+    fill(carla)
+    other = factories.lead(factories.project("other"))
+
+    with pytest.raises(Refused, match="30 jobs of yours"):
+        request_export(project=other.project, format_name="trec", by=other)
+
+
+def test_what_is_over_counts_no_more(carla):
+    fill(carla)
+    first = AgreementReport.objects.order_by("pk").first()
+    queue.cancel(first)
+
+    asked = request_export(project=carla.project, format_name="trec", by=carla)
+
+    assert asked.state == Job.State.QUEUED
+
+
+def test_others_wait_for_nobody(carla):
+    fill(carla)
+    gina = factories.lead(carla.project, "gina")
+
+    assert request_export(project=carla.project, format_name="trec", by=gina).pk
+
+
+def test_asking_again_for_what_waits_is_no_further_job(carla):
+    fill(carla)
+
+    again = request_agreement(project=carla.project, scope=Scope(query="3"), by=carla)
+
+    assert again.scope == str(Scope(query="3"))
+    assert AgreementReport.objects.count() == 30
+
+
+def test_the_page_says_so(carla, client):
+    fill(carla)
+    client.force_login(carla.user)
+
+    answer = client.post("/projects/tides/exports/", {"format": "trec"})
+
+    assert answer.status_code == 422
+    assert "30 jobs of yours are waiting already" in answer.content.decode()

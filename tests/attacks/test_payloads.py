@@ -1,0 +1,177 @@
+"""Whatever people and files write is text: every column that holds words is filled with markup that
+would run, every page is read, and nothing of it is more than text there.
+
+The columns are read from the models: a new one is attacked without being named here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+from django.apps import apps
+from django.core.files.base import ContentFile
+from django.db import DatabaseError, models, transaction
+
+from annotate.actions import loading
+from annotate.models import Load, Membership, User
+from audit.actions import request_agreement, save_rubric
+from audit.criteria import SHIPPED, Rubric
+from audit.scopes import Scope
+from exporters.actions import request_export
+from tests.attacks.reading import ALL, PAYLOADS, SHORT, running
+from tests.test_blindness import Way, addresses, answer, speak, undone, walk
+from tests.test_permissions import ROOMS
+
+# What is a code and no words: the program chooses it, or reads it again.
+CODES = {
+    *("annotate.Project.slug", "annotate.Document.digest", "annotate.Run.sha256"),
+    *("annotate.User.password", "annotate.Load.format", "annotate.Load.file"),
+    *("annotate.Preferences.time_zone", "annotate.Draft.place"),
+    *("audit.Review.rubric", "audit.Rating.criterion", "audit.Rating.level", "audit.Rubric.name"),
+    *("audit.AgreementReport.scope", "audit.AgreementReport.against"),
+    *("audit.AgreementReport.sha256", "exporters.Export.folder"),
+}
+# A job that failed says why, and no other may: attacked by a job that fails.
+OF_FAILED = "error"
+# What no update changes, whoever asks: triggers refuse it. Attacked when it is made.
+UNCHANGING = {"exporters.Release"}
+
+
+def columns() -> Iterator[tuple[type[models.Model], models.Field, int]]:
+    """Every column that holds words of people or files, with a number of its own."""
+    number = 0
+    for room in ROOMS:
+        for model in apps.get_app_config(room).get_models():
+            for field in model._meta.concrete_fields:
+                label = f"{model._meta.label}.{field.name}"
+                if (
+                    isinstance(field, models.CharField | models.TextField)
+                    and not field.choices
+                    and label not in CODES
+                    and field.name != OF_FAILED
+                ):
+                    number += 1
+                    yield model, field, number
+
+
+def word_of(number: int) -> str:
+    """By which a column's payload is known where it is shown."""
+    return f"zz{number}zz"
+
+
+def poison() -> tuple[int, dict[str, str]]:
+    """Add a payload to every text there is; return how many were, and the word of each column."""
+    poisoned, words = 0, {}
+    for model, field, number in columns():
+        for row in model._default_manager.order_by("pk"):
+            old = str(getattr(row, field.attname) or "")
+            word = word_of(number)
+            room = (field.max_length or 10_000) - len(old) - len(word)
+            tried = (ALL, *PAYLOADS[row.pk % 5 :], *PAYLOADS, SHORT)
+            fitting = [one for one in tried if len(one) <= room]
+            payload = fitting[0] if fitting else SHORT
+            value = f"{old}{word}{payload}"[: field.max_length]
+            try:
+                with transaction.atomic():
+                    model._default_manager.filter(pk=row.pk).update(**{field.attname: value})
+            except DatabaseError:
+                assert model._meta.label in UNCHANGING, model._meta.label
+                continue
+            poisoned += 1
+            words[word] = f"{model._meta.label}.{field.name}"
+    return poisoned, words
+
+
+def make_more(stage: SimpleNamespace) -> None:
+    """What is only made from texts that are poisoned already: reports, refusals, jobs that fail."""
+    carla = Membership.objects.select_related("project", "user").get(pk=stage.carla.pk)
+    project = carla.project
+    first = SHIPPED[next(iter(SHIPPED))]
+    criteria = tuple(
+        one._replace(**{name: f"{SHORT}" for name in ("title", "question") if name in one._fields})
+        for one in first.criteria
+    )
+    save_rubric(
+        project=project,
+        content=Rubric(*first._replace(name="own-1", title=SHORT, criteria=criteria)),
+        by=carla,
+    )
+    lines = f'301 0 "{SHORT} {ALL}\n{ALL}\n'.encode()
+    bad = ContentFile(lines, name="zqn\"'><zqa onerror=zqc()>.txt")
+    loading.request_load(format_name="trec-qrels", file=bad, by=carla)
+    pairs = json.dumps({"query_id": ALL, "pair_id": ALL, SHORT: SHORT}).encode()
+    loading.request_load(
+        format_name="pairs-jsonl", file=ContentFile(pairs, name=f"{SHORT}.jsonl"), by=carla
+    )
+    request_agreement(project=project, scope=Scope(), by=carla)
+    request_export(project=project, format_name="jsonl", by=carla)
+    stage.finish_jobs()
+    Load.objects.create(
+        project=project,
+        by=carla,
+        format="trec-qrels",
+        file_name=ALL[:255],
+        state="failed",
+        error=ALL,
+        finished_at=carla.joined_at,
+        step=SHORT,
+    )
+
+
+@pytest.mark.parametrize("htmx", [False, True], ids=["pages", "fragments"])
+def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_property):
+    stage.finish_jobs()
+    with undone():
+        speak(stage, Way(1))
+        poisoned, words = poison()
+        make_more(stage)
+        wrong, shown, pages, inline = {}, set(), 0, {}
+        for name in ("carla", "ada", "dan", "ben"):
+            member = Membership.objects.select_related("user").get(pk=stage.members[name].pk)
+            doors = [f"/projects/{member.project.slug}/loads/", *addresses(stage)]
+            doors += [load.get_absolute_url() for load in Load.objects.all()]
+            for url, (status, headers, body) in walk(member, doors, on=not htmx, htmx=htmx).items():
+                pages += 1
+                text = body.decode()
+                shown |= {word for word in words if word in text}
+                if any("text/html" in one for one in headers):
+                    if found := running(text):
+                        wrong[url] = found
+                elif status == 200 and not any("attachment" in one for one in headers):
+                    inline[url] = headers
+        record_property(
+            "tried",
+            f"payloads, {'fragments' if htmx else 'pages'}: {poisoned:,} texts in {len(words)} "
+            f"columns, {pages:,} pages read, texts of {len(shown)} columns seen in them",
+        )
+
+    assert wrong == {}
+    # Nothing but pages is shown by a browser; programs are answered in JSON.
+    assert {headers[0] for headers in inline.values()} <= {"Content-Type: application/json"}
+    assert len(shown) > 30
+
+
+def test_staff_reads_the_same_texts_as_text(stage, client):
+    root = User.objects.create_superuser("root", password="a long enough password")
+    client.force_login(root)
+    with undone():
+        speak(stage, Way(1))
+        poison()
+        seen = 0
+        for model in apps.get_models():
+            url = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+            if (listed := client.get(url)).status_code == 404:
+                continue
+            pages = [listed]
+            first = model._default_manager.first()
+            if first is not None:
+                pages.append(client.get(f"{url}{first.pk}/change/"))
+            for page in pages:
+                seen += 1
+                found = [one for one in running(answer(page)[2].decode()) if "zq" in one]
+                assert found == [], page.request["PATH_INFO"]
+
+    assert seen > 10

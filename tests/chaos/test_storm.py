@@ -1,0 +1,56 @@
+"""Whatever is killed, stopped, filled or set wrong: nothing acknowledged is lost, nothing is half.
+
+A whole installation in processes of its own (tests/chaos/storm.py says what happens to it);
+`python -m benchmarks.chaos` lets it storm for longer.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+
+# What must have happened at least once, or the storm proved nothing.
+TO_BOTH = {
+    "web process killed",
+    "web server killed",
+    "worker server killed",
+    "all killed at once",
+    "disk full",
+    "clock jumped",
+}
+SERVICES = {
+    *("Redis kill", "Redis stop", "Redis hang", "Postgres kill", "Postgres stop", "Postgres hang"),
+    "beat server killed",
+}
+
+
+@pytest.mark.parametrize(
+    ("database", "faults"),
+    [("sqlite", TO_BOTH), ("postgresql", TO_BOTH | SERVICES | {"worker process killed"})],
+)
+def test_nothing_is_lost_or_half_done_in_a_storm(database, faults, record_property, capsys):
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.chaos.storm", database, "--seed", "1"],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+    assert done.stdout, done.stderr[-20_000:]
+    found = json.loads(done.stdout)
+    with capsys.disabled():
+        print(f"\n{done.stdout}")
+    assert found["complaints"] == [], done.stderr[-20_000:]
+    assert done.returncode == 0
+    assert faults <= found["survived"].keys()
+    assert found["acknowledged"] == found["found"] > 100
+    assert found["never_answered"] == 0
+    # A disk that is full is foreseen, and so is whatever else happened here.
+    assert not [words for words in found["failed"] if "not foreseen" in words]
+    # Two of them in peace, after the storm.
+    assert found["exports_taken_away"] >= 2

@@ -1,0 +1,274 @@
+"""What is in the database before and after the storm: `python -m tests.chaos.truth STEP`.
+
+Each step is a process of its own on the storm's settings. `fill PEOPLE` makes a project and prints
+who is in it; `settle` waits until no job is under way; `check` reads what people wrote down from
+its standard input and prints what was counted and what is not as promised.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import django
+
+PAIRS, POOL, OVERLAP = 60, 8, 3
+# Seconds in which every job that is under way must have ended, once the storm is over.
+SETTLED_AFTER = 240.0
+
+
+def fill(people: int) -> dict[str, Any]:
+    """Make a project with pools to judge, annotators and a lead who are signed in."""
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+    from django.core.management import call_command
+    from django.db import transaction
+
+    from annotate.models import Membership
+    from tests import factories
+
+    def signed_in(member: Membership) -> dict[str, Any]:
+        session = SessionStore()
+        session[SESSION_KEY] = str(member.user_id)
+        session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+        session[HASH_SESSION_KEY] = factories.user(member.name).get_session_auth_hash()
+        session.save()
+        return {"name": member.name, "user": member.user_id, "session": session.session_key}
+
+    call_command("migrate", verbosity=0)
+    with transaction.atomic():
+        project = factories.project("storm", overlap_judge=OVERLAP)
+        for number in range(PAIRS):
+            query = factories.query(project, str(9_000 + number))
+            for place in range(POOL):
+                factories.candidate(
+                    query, f"D{number}-{place}", text="Turbines in the Severn. " * 9
+                )
+            factories.pair(query)
+        annotators = [factories.member(project, f"annotator-{n}") for n in range(people)]
+        lead = factories.lead(project)
+        return {
+            "annotators": [signed_in(member) for member in annotators],
+            "lead": signed_in(lead),
+        }
+
+
+def settle() -> dict[str, Any]:
+    """Wait until no job waits or runs; return how they ended, and those that did not."""
+    from django.db.models import Count
+
+    from jobs.models import Job
+    from jobs.status import job_models
+
+    under_way = [Job.State.QUEUED, Job.State.RUNNING]
+    until = time.monotonic() + SETTLED_AFTER
+    while any(m._default_manager.filter(state__in=under_way).exists() for m in job_models()):
+        if time.monotonic() > until:
+            break
+        time.sleep(0.2)
+    return {
+        model._meta.label: dict(
+            model._default_manager.order_by().values_list("state").annotate(n=Count("pk"))
+        )
+        for model in job_models()
+        if model._default_manager.exists()
+    }
+
+
+def check(told: dict[str, Any]) -> dict[str, Any]:
+    """Compare what people were told with what is there."""
+    complaints: list[str] = []
+    counts: dict[str, Any] = {}
+    for part in (_statements, _seats, _chains, _loads, _exports, _jobs, _database):
+        complaints += part(told, counts)
+    return {"counts": counts, "complaints": complaints}
+
+
+def _statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """Every acknowledged statement is there once, as it was said; nothing else is; and of each
+    document, what was said last and not taken back stands.
+    """
+    from annotate.models import Flag, Judgment
+
+    rows: dict[str, Any] = {}
+    for row in [
+        *Judgment.objects.select_related("annotator"),
+        *Flag.objects.select_related("annotator"),
+    ]:
+        if str(row.uuid) in rows:
+            yield f"{row.uuid} is there twice"
+        rows[str(row.uuid)] = row
+    said: list[dict[str, Any]] = told["statements"]
+    acknowledged = [one for one in said if one["acknowledged"]]
+    missing = [one for one in acknowledged if one["uuid"] not in rows]
+    for one in missing[:5]:
+        yield f"acknowledged and not there: {one}"
+    unknown = rows.keys() - {one["uuid"] for one in said}
+    if unknown:
+        yield f"{len(unknown)} statements are there that nobody made"
+    refused = {one["uuid"] for one in said if one["refused"]}
+    if found := refused & rows.keys():
+        yield f"{len(found)} refused statements are there"
+    for one in said:
+        row = rows.get(one["uuid"])
+        if row is None:
+            continue
+        is_flag = isinstance(row, Flag)
+        content = (row.narrative_id, row.candidate_id, row.annotator.user_id)
+        says = row.kind if is_flag else row.relevance
+        if (*content, says) != (one["narrative"], one["candidate"], one["user"], one["says"]):
+            yield f"said {one}, kept {content} {says}"
+    standing: dict[tuple[int, int, int], str] = {}
+    last: dict[tuple[int, int, int], str] = {}
+    for row in rows.values():
+        ended = row.cleared_at if isinstance(row, Flag) else row.superseded_at
+        place = (row.narrative_id, row.candidate_id, row.annotator.user_id)
+        if ended is None:
+            if place in standing:
+                yield f"two statements stand at {place}"
+            standing[place] = str(row.uuid)
+    for one in said:
+        if one["uuid"] in rows and not one["undone"]:
+            last[one["narrative"], one["candidate"], one["user"]] = one["uuid"]
+    wrong = [
+        place for place in last.keys() | standing.keys() if last.get(place) != standing.get(place)
+    ]
+    for place in wrong[:5]:
+        yield f"at {place} {standing.get(place)} stands, and {last.get(place)} was said last"
+    counts |= {
+        "pressed": len(said),
+        "acknowledged": len(acknowledged),
+        "found": len(acknowledged) - len(missing),
+        "refused": Counter(one["refused"] for one in said if one["refused"]),
+        "never_answered": sum(not one["acknowledged"] and not one["refused"] for one in said),
+        "taken_back": sum(one["undone"] for one in said),
+        "standing": len(standing),
+    }
+
+
+def _seats(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """Never more on a pair than the overlap, never two on a seat, and nobody judged without one."""
+    from annotate.models import Assignment, Judgment
+
+    taken = list(Assignment.objects.values_list("pair", "task", "seat", "member"))
+    counts["seats"] = len(taken)
+    if len({(pair, task, seat) for pair, task, seat, _ in taken}) != len(taken):
+        yield "two people on one seat"
+    if len({(pair, task, member) for pair, task, _, member in taken}) != len(taken):
+        yield "one person on two seats of a pair"
+    if any(not 1 <= seat <= OVERLAP for _, _, seat, _ in taken):
+        yield "a seat beyond the overlap"
+    judged = set(Judgment.objects.values_list("narrative__pair", "annotator").distinct())
+    if strays := judged - {(pair, member) for pair, task, _, member in taken if task == "judge"}:
+        yield f"{len(strays)} judged without a seat: {sorted(strays)[:5]}"
+    touched = Assignment.objects.filter(task="judge", touched_at=None).values_list("pair", "member")
+    if idle := judged & set(touched):
+        yield f"{len(idle)} judged in a seat that is said to be untouched"
+
+
+def _chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """No link of a chain of sums was lost or put in twice."""
+    from annotate.models import Project
+    from annotate.verifying import verify
+
+    counts["links"] = 0
+    for project in (Project.objects.get(slug="storm"), None):
+        found = verify(project)
+        counts["links"] += found.links
+        for fault in found.faults[:5]:
+            yield f"chains: {fault.sentence}"
+
+
+def _loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """Of each file all lines are there, if its load is said to be done, and else none."""
+    from annotate.models import Candidate, Load, Query
+
+    whole = 0
+    for name, file in told["handed_in"].items():
+        there = Candidate.objects.filter(query__query_id__in=file["queries"]).count()
+        done = Load.objects.filter(file_name=name, dry_run=False, state=Load.State.DONE).exists()
+        whole += there == file["lines"]
+        if there != (file["lines"] if done else 0):
+            yield f"{name}: {there} of {file['lines']} lines, done: {done}"
+        if not done and Query.objects.filter(query_id__in=file["queries"]).exists():
+            yield f"{name}: queries of a file that is not loaded"
+    counts |= {"files_handed_in": len(told["handed_in"]), "files_loaded": whole}
+    if Load.objects.filter(file_name="qrels-1002.txt", dry_run=False, state="done").count() != 1:
+        yield "the file handed in after the storm is not loaded"
+
+
+def _exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """What is offered is all there, and after the last export nothing else lies about."""
+    import hashlib
+
+    from django.core.files.storage import default_storage
+
+    from annotate.models import Project
+    from exporters.models import Export
+
+    offered = Export.objects.exclude(folder="")
+    counts["exports_offered"] = offered.count()
+    if offered.exclude(state=Export.State.DONE).exists():
+        yield "an export that is not done has a folder"
+    if Export.objects.filter(state=Export.State.DONE, folder="").exists():
+        yield "an export that is done has no folder"
+    for export in offered:
+        assert export.manifest is not None
+        for entry in export.manifest["files"]:
+            with default_storage.open(f"{export.folder}/{entry['name']}") as stream:
+                if hashlib.sha256(stream.read()).hexdigest() != entry["sha256"]:
+                    yield f"half a file in {export.folder}: {entry['name']}"
+    shelf = f"exports/{Project.objects.get(slug='storm').pk}"
+    folders, _files = default_storage.listdir(shelf)
+    if left := {f"{shelf}/{name}" for name in folders} - {one.folder for one in offered}:
+        yield f"left on the shelf: {sorted(left)}"
+
+
+def _jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """All are over; what failed says why."""
+    from jobs.status import job_models
+
+    counts["jobs"], counts["attempts"], counts["failed"] = 0, 0, Counter()
+    for model in job_models():
+        for job in model._default_manager.all():
+            counts["jobs"] += 1
+            counts["attempts"] += job.attempts
+            if job.error:
+                counts["failed"][job.error] += 1
+            if not job.is_over:
+                yield f"{model._meta.label} {job.pk} is {job.state} after {job.attempts} attempts"
+
+
+def _database(_told: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
+    """The database itself is sound."""
+    from django.db import connection
+
+    connection.check_constraints()
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA integrity_check")
+            if (found := cursor.fetchall()) != [("ok",)]:
+                yield f"SQLite: {found}"
+
+
+def main() -> None:
+    """Do one step."""
+    django.setup()
+    step, *more = sys.argv[1:]
+    found: Any
+    if step == "fill":
+        found = fill(int(more[0]))
+    elif step == "settle":
+        found = settle()
+    else:
+        found = check(json.loads(Path(more[0]).read_text()))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

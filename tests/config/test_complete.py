@@ -1,0 +1,118 @@
+"""What an installation that others reach must be told, and the sentence it ends with otherwise."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from config.complete import Told, missing
+
+ROOT = Path(settings.BASE_DIR)
+WHOLE = Told(
+    production=True,
+    https=True,
+    secret_key="k" * 50,
+    hosts=["rejudge.example.org"],
+    database_url="postgres://rejudge:secret@postgres:5432/rejudge",
+    redis_url="redis://redis:6379/0",
+)
+S3 = {"REJUDGE_S3_ENDPOINT": "", "REJUDGE_S3_ACCESS_KEY": "", "REJUDGE_S3_SECRET_KEY": ""}
+
+
+def test_nothing_needs_to_be_told_on_ones_own_machine():
+    assert missing(Told()) == []
+
+
+def test_what_is_told_everything_starts():
+    assert missing(WHOLE) == []
+
+
+@pytest.mark.parametrize(
+    ("left_out", "begins"),
+    [
+        ({"debug": True}, "Set REJUDGE_DEBUG=0:"),
+        ({"secret_key": ""}, "Set REJUDGE_SECRET_KEY to 50 random characters or more"),
+        ({"secret_key": "k" * 49}, "Set REJUDGE_SECRET_KEY to 50 random characters or more"),
+        ({"hosts": []}, "Set REJUDGE_HOSTS to the names"),
+        ({"hosts": ["*"]}, "Set REJUDGE_HOSTS to the names"),
+        ({"https": False}, "Set REJUDGE_HTTPS=1 and let a proxy speak HTTPS"),
+        ({"database_url": ""}, "Set DATABASE_URL to a PostgreSQL"),
+        ({"database_url": "sqlite:////data/x"}, "Set DATABASE_URL to a PostgreSQL"),
+        ({"redis_url": ""}, "Set REDIS_URL to a Redis"),
+    ],
+)
+def test_what_others_reach_does_not_start_half_set_up(left_out, begins):
+    (sentence,) = missing(replace(WHOLE, **left_out))
+
+    assert sentence.startswith(begins)
+    assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("told", "begins"),
+    [
+        (Told(log="loud"), "Set REJUDGE_LOG to text or json; it is “loud”."),
+        (
+            Told(beside_bucket=S3 | {"REJUDGE_S3_ENDPOINT": "https://s3.example.org"}),
+            "Set REJUDGE_S3_BUCKET to the bucket for files, or leave REJUDGE_S3_ENDPOINT out",
+        ),
+        (
+            Told(bucket="files", beside_bucket=S3 | {"REJUDGE_S3_ACCESS_KEY": "a"}),
+            "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither",
+        ),
+        (Told(client="rejudge"), "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT"),
+        (
+            Told(issuer="https://login.example.org"),
+            "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT",
+        ),
+        (Told(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
+    ],
+)
+def test_half_of_a_setting_is_refused_everywhere(told, begins):
+    (sentence,) = missing(told)
+
+    assert sentence.startswith(begins)
+
+
+def test_a_bucket_may_be_opened_by_the_machines_own_identity():
+    assert missing(Told(bucket="files", beside_bucket=S3)) == []
+
+
+def test_it_says_all_that_is_missing_at_once_and_does_nothing(tmp_path):
+    data = tmp_path / "data"
+    given = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("REJUDGE_") and name not in {"DATABASE_URL", "REDIS_URL"}
+    }
+
+    started = subprocess.run(
+        [sys.executable, "manage.py", "prepare"],
+        cwd=ROOT,
+        env=given
+        | {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "REJUDGE_DATA": str(data),
+            "REJUDGE_PRODUCTION": "1",
+            "REJUDGE_HOSTS": "rejudge.example.org",
+        },
+        capture_output=True,
+        text=True,
+    )
+
+    first, *sentences = started.stderr.splitlines()
+    assert started.returncode == 1
+    assert first == "Rejudge does not start."
+    assert [sentence.split()[1].partition("=")[0] for sentence in sentences] == [
+        "REJUDGE_SECRET_KEY",
+        "REJUDGE_HTTPS",
+        "DATABASE_URL",
+        "REDIS_URL",
+    ]
+    assert list(data.iterdir()) == []

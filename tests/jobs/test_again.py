@@ -1,0 +1,126 @@
+"""Doing again what failed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.core.files.base import ContentFile
+
+from annotate.models import Load
+from exporters.models import Release
+from jobs.models import Job
+from jobs.queue import NotAgain, retry
+from jobs.runner import run
+from tests import factories
+from tests.errands.models import Errand
+from tests.errands.tasks import work
+
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def failed(**fields):
+    ended = {"state": "failed", "error": "No.", "started_at": NOW, "finished_at": NOW}
+    return Errand.objects.create(**ended | {"attempts": 3, "published_at": NOW} | fields)
+
+
+def test_what_failed_waits_again_as_if_for_the_first_time(published):
+    errand = retry(failed(step="Walking", done=2, total=3), by="olga")
+
+    assert (errand.state, errand.error, errand.finished_at) == ("queued", "", None)
+    assert (errand.attempts, errand.started_at) == (0, None)
+    assert (errand.step, errand.done, errand.total) == ("", 0, None)
+    assert published == [("errands.go", errand.pk)]
+
+
+def test_and_is_done(published):
+    errand = retry(failed(), by="olga")
+
+    assert run(Errand, errand.pk, work)
+
+    errand.refresh_from_db()
+    assert (errand.state, errand.attempts, errand.done) == ("done", 1, 3)
+
+
+def test_asking_twice_is_asking_once(published):
+    errand = failed()
+
+    retry(errand, by="olga")
+    retry(errand, by="olga")
+
+    assert len(published) == 1
+    assert Errand.objects.get().state == "queued"
+
+
+@pytest.mark.parametrize("state", ["done", "cancelled"])
+def test_only_what_failed_is_done_again(published, state):
+    errand = failed(state=state, error="", cancel_requested_at=NOW)
+
+    with pytest.raises(NotAgain, match="Only what failed"):
+        retry(errand, by="olga")
+
+    assert Errand.objects.get().state == state
+    assert published == []
+
+
+def load(**fields):
+    carla = factories.lead(factories.project("tides"), "carla")
+    return Load.objects.create(
+        project=carla.project,
+        by=carla,
+        format="trec-qrels",
+        file_name="qrels.txt",
+        state=Job.State.FAILED,
+        error="No.",
+        finished_at=NOW,
+        **fields,
+    )
+
+
+def test_a_load_whose_file_was_put_away_is_not_done_again(published):
+    with pytest.raises(NotAgain, match=r"Its file was put away\. Hand it in again\."):
+        retry(load(), by="olga")
+
+    assert published == []
+
+
+def test_a_load_that_failed_of_something_else_than_its_file_is_done_again(
+    published, finish_jobs, settings, tmp_path, monkeypatch
+):
+    settings.MEDIA_ROOT = tmp_path
+    row = load()
+    row.file.save("qrels.txt", ContentFile(b"301 0 A 2\n"))
+
+    def full(**_):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("annotate.actions.loading.load_file", full)
+        retry(row, by="olga")
+        with pytest.raises(OSError, match="No space left"):
+            finish_jobs()
+    row.refresh_from_db()
+    assert row.state == "failed"
+
+    retry(row, by="olga")
+    finish_jobs()
+
+    row.refresh_from_db()
+    assert (row.state, row.report["new"]) == ("done", 1)
+
+
+def test_a_release_whose_name_was_taken_since_is_not_done_again(published):
+    carla = factories.lead(factories.project("tides"), "carla")
+    old = Release.objects.create(
+        project=carla.project, by=carla, name="v1", state="failed", error="No.", finished_at=NOW
+    )
+    Release.objects.create(project=carla.project, by=carla, name="v1")
+
+    with pytest.raises(NotAgain, match="Another of its kind is under way, or has its name now"):
+        retry(old, by="olga")
+
+    old.refresh_from_db()
+    assert (old.state, old.error) == ("failed", "No.")
+    assert published == []

@@ -1,0 +1,289 @@
+"""Whatever leads do is in the trail, once, and what was refused or changed nothing is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotate.actions import (
+    categories,
+    guidelines,
+    judging,
+    loading,
+    looking_again,
+    projects,
+    rules,
+    seats,
+    settling,
+)
+from annotate.actions.looking_again import Which
+from annotate.deeds import DEEDS
+from annotate.errors import Refused
+from annotate.models import Assignment, Deed, Judgment, Verdict
+from annotate.pure.taxonomies import Kind
+from annotate.verifying import verify
+from audit import actions as audit
+from audit import revealing, settling_many
+from audit.checks import actions as checks
+from audit.checks.claims import Asked
+from audit.criteria import MULTICONIR
+from audit.differing import Wanted
+from exporters import actions as exports
+from exporters import releasing
+from tests import factories
+from tests.annotate.arriving import load
+from tests.audit.conftest import levels
+
+JUDGE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REVIEW
+
+# What other tests look at.
+ELSEWHERE = {
+    key
+    for key in DEEDS
+    if key.partition(".")[0] in {"account", "admin", "invitation", "job", "member", "token"}
+} | {
+    "export.taken",
+    "project.backed_up",
+    "project.purged",
+    "project.restored",
+    "release.taken",
+}
+
+
+class Story:
+    """A project in which people judge and review, told step by step."""
+
+    def __init__(self) -> None:
+        self.carla_user = factories.user("carla")
+        self.project = projects.create_project(slug="tides", grades=[0, 1, 2], by=self.carla_user)
+        self.carla = self.project.memberships.get(user=self.carla_user)
+        self.ada, self.ben, self.dan = (
+            factories.member(self.project, name) for name in ("ada", "ben", "dan")
+        )
+        self.query = factories.query(self.project)
+        self.candidates = [factories.candidate(self.query, name) for name in ("A", "B", "C")]
+        self.pair = factories.pair(self.query)
+        self.narrative = factories.altered(self.pair)
+        self.condition = self.narrative.conditions.create(number=1, text="At sea.")
+        for by, grades, answer in ((self.ada, (0, 1, 2), "met"), (self.ben, (2, 0, 0), "not_met")):
+            seats.take(pair=self.pair, task=JUDGE, by=by)
+            for candidate, relevance in zip(self.candidates, grades, strict=True):
+                judging.judge(
+                    narrative=self.narrative,
+                    candidate=candidate,
+                    relevance=relevance,
+                    by=by,
+                    verdicts={self.condition.pk: answer},
+                )
+        for by in (self.ben, self.dan):
+            seats.take(pair=self.pair, task=REVIEW, by=by)
+            audit.save_ratings(narrative=self.narrative, answers=levels(), by=by)
+            audit.submit_review(narrative=self.narrative, by=by)
+
+    @property
+    def told(self) -> list[str]:
+        return list(Deed.objects.order_by("pk").values_list("what", flat=True))
+
+    def does(self, *what: str, times: int = 1) -> Callable[[Callable[[], Any]], Any]:
+        """Run a step so often, and look that just this was put into the trail."""
+
+        def run(step: Callable[[], Any]) -> Any:
+            before = len(self.told)
+            for _ in range(times):
+                done = step()
+            assert self.told[before:] == list(what)
+            return done
+
+        return run
+
+
+@pytest.fixture
+def story(db, storage, published) -> Story:
+    return Story()
+
+
+@pytest.fixture
+def storage(settings, tmp_path):
+    default = {**settings.STORAGES["default"], "OPTIONS": {"location": str(tmp_path)}}
+    settings.STORAGES = {**settings.STORAGES, "default": default}
+
+
+def test_everything_that_a_lead_does_is_in_the_trail_once(story):
+    carla, project = story.carla, story.project
+    first, second, _third = story.candidates
+    why = {"cause": "edge", "reason": "Agreed."}
+    assert story.told == ["project.made"]
+
+    # Rules, and what judges are told.
+    grades = [rules.GradeRule(value, f"Grade {value}") for value in (0, 1, 2)]
+    story.does("project.rules", times=2)(
+        lambda: rules.change_rules(changes={"overlap_judge": 3}, grades=grades, by=carla)
+    )
+    made = Deed.objects.latest("pk")
+    assert made.changes["overlap_judge"] == [2, 3]
+    story.does("categories.changed", times=2)(
+        lambda: categories.set_categories(kinds=[Kind("C1", "One", "A type.")], by=carla)
+    )
+    guideline = story.does("guidelines.written")(
+        lambda: guidelines.write_guideline(text="Only at sea.", by=carla, based_on=0)
+    )
+
+    # Files.
+    def hand_in():
+        file = SimpleUploadedFile("qrels.txt", b"302 0 Z 1\n")
+        return loading.request_load(format_name="trec-qrels", file=file, by=carla)
+
+    preview = story.does("load.asked")(hand_in)
+    preview.report, preview.state = {"refused": 0}, "done"
+    preview.finished_at = preview.requested_at
+    preview.save()
+    confirmed = story.does("load.confirmed", times=2)(
+        lambda: loading.confirm_load(preview=preview, by=carla)
+    )
+    story.does("load.cancelled", times=2)(lambda: loading.cancel_load(load=confirmed, by=carla))
+    left = story.does("load.asked")(hand_in)
+    left.report, left.state, left.finished_at = {"refused": 0}, "done", left.requested_at
+    left.save()
+    story.does("load.left", times=2)(lambda: loading.leave_load(preview=left, by=carla))
+    story.does("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
+    assert Deed.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
+
+    # Seats.
+    project.refresh_from_db()
+    seat = seats.take(pair=story.pair, task=JUDGE, by=story.dan)
+    story.does("seat.freed")(lambda: seats.give_back(seat=seat, by=carla))
+    own = seats.take(pair=story.pair, task=JUDGE, by=story.dan)
+    story.does()(lambda: seats.give_back(seat=own, by=story.dan))
+
+    # What people differ on.
+    story.does("names.revealed", times=2)(
+        lambda: revealing.reveal_names(narrative=story.narrative, candidate=first, by=carla)
+    )
+    settled = story.does("judgment.settled", times=2)(
+        lambda: settling.adjudicate(
+            narrative=story.narrative, candidate=first, relevance=1, by=carla, **why
+        )
+    )
+    story.does("judgment.unsettled", times=2)(
+        lambda: settling.withdraw_adjudication(adjudication=settled, by=carla)
+    )
+    said = Judgment.objects.get(candidate=second, annotator=story.ada)
+    adopted = story.does("judgment.settled")(
+        lambda: settling.adopt(judgment=said, cause="edge", by=carla)
+    )
+    settling.withdraw_adjudication(adjudication=adopted, by=carla)
+    settled = story.does("condition.settled", times=2)(
+        lambda: settling.settle_condition(
+            condition=story.condition, candidate=first, answer="met", by=carla, **why
+        )
+    )
+    story.does("condition.unsettled", times=2)(
+        lambda: settling.withdraw_condition_adjudication(adjudication=settled, by=carla)
+    )
+    verdict = Verdict.objects.get(judgment=said)
+    story.does("condition.settled")(
+        lambda: settling.adopt_verdict(verdict=verdict, cause="edge", by=carla)
+    )
+    how = settling_many.How(settling_many.Rule.GRADE, grade=1)
+    token = settling_many.preview(carla, Wanted(), how).token
+    batch = story.does("judgments.settled")(
+        lambda: settling_many.settle_many(wanted=Wanted(), how=how, token=token, by=carla, **why)
+    )
+    story.does("judgments.unsettled", times=2)(
+        lambda: settling.withdraw_batch(batch=batch, by=carla)
+    )
+
+    # Looking again.
+    wish = story.does("look.asked", times=2)(
+        lambda: looking_again.ask(judgment=said, words="Look again.", by=carla)
+    )
+    story.does("look.withdrawn", times=2)(lambda: looking_again.withdraw(wish=wish, by=carla))
+    token = looking_again.count_older(guideline, Which()).token
+    story.does("look.asked")(
+        lambda: looking_again.ask_older(
+            guideline=guideline, which=Which(), words="Look again.", token=token, by=carla
+        )
+    )
+    story.does("look.withdrawn", times=2)(
+        lambda: looking_again.withdraw_older(guideline=guideline, by=carla)
+    )
+
+    # The second pass.
+    story.does("rubric.chosen", times=2)(
+        lambda: audit.choose_rubric(project=project, name=MULTICONIR.name, by=carla)
+    )
+    decided = story.does("instruction.decided", times=2)(
+        lambda: audit.decide(narrative=story.narrative, outcome="revise", reason="Why.", by=carla)
+    )
+    story.does("instruction.undecided", times=2)(
+        lambda: audit.withdraw_decision(decision=decided, by=carla)
+    )
+    story.does("sample.made")(
+        lambda: checks.draw_sample(
+            name="one",
+            asked=Asked("prior"),
+            stratify="none",
+            per="stratum",
+            size=1,
+            seed=1,
+            by=carla,
+        )
+    )
+    story.does("agreement.asked", times=2)(
+        lambda: audit.request_agreement(project=project, by=carla)
+    )
+
+    # What goes out.
+    export = story.does("export.asked", times=2)(
+        lambda: exports.request_export(project=project, format_name="trec", by=carla)
+    )
+    story.does("export.cancelled", times=2)(lambda: exports.cancel_export(export=export, by=carla))
+    release = story.does("release.asked")(
+        lambda: releasing.request_release(project=project, name="v1", note="First.", by=carla)
+    )
+    story.does("release.cancelled", times=2)(
+        lambda: releasing.cancel_release(release=release, by=carla)
+    )
+
+    # The project as a whole.
+    story.does("project.archived", times=2)(lambda: rules.archive(by=carla))
+    carla.refresh_from_db()
+    story.does("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))
+
+    assert set(story.told) == set(DEEDS) - ELSEWHERE
+    assert {name for (name,) in Deed.objects.values_list("name")} == {"carla", ""}
+    assert Deed.objects.filter(name="").values_list("what", flat=True).get() == "load.done"
+    assert verify(project).faults == []
+
+
+def test_what_is_refused_is_not_in_the_trail(story):
+    with pytest.raises(Refused):
+        settling.adjudicate(
+            narrative=story.narrative,
+            candidate=story.candidates[0],
+            relevance=1,
+            reason="I think so.",
+            cause="edge",
+            by=story.ada,
+        )
+    with pytest.raises(Refused):
+        rules.archive(by=story.ada)
+
+    assert story.told == ["project.made"]
+
+
+def test_what_people_said_is_not_in_the_trail(story):
+    settling.adjudicate(
+        narrative=story.narrative,
+        candidate=story.candidates[0],
+        relevance=2,
+        reason="ada is right about the turbines.",
+        cause="edge",
+        by=story.carla,
+    )
+    deed = Deed.objects.latest("pk")
+
+    assert (deed.about, deed.words, deed.changes) == ("301 · altered 1 · A", "", {})
