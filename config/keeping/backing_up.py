@@ -13,6 +13,7 @@ from django.core.files.storage import default_storage
 from django.db import connection, models
 from django.utils import timezone
 
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.intake.loading import Progress
 from annotate.models import Project
@@ -53,6 +54,8 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
     except BaseException:
         writing.drop()
         raise
+    # Whoever has the file has all of it: that it was made is kept for good.
+    record(project=of, what="project.backed_up", about=path.name, by=None)
     return BackedUp(
         rows=sum(table["rows"] for table in manifest["tables"]),
         files=len(manifest["files"]),

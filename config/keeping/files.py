@@ -37,8 +37,8 @@ def moved(name: str, before: int, now: int) -> str:
 
 def file_fields(model: type[models.Model]) -> list[str]:
     """The columns of a table that name files."""
-    fields = model._meta.local_concrete_fields
-    return [field.column for field in fields if isinstance(field, models.FileField)]
+    fields = [column.field for column in tables.columns(model)]
+    return [str(field.column) for field in fields if isinstance(field, models.FileField)]
 
 
 def clear(project: int) -> int:

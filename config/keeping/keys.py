@@ -50,4 +50,4 @@ def _on_postgresql(model: type[models.Model], first: int, last: int) -> int:
         given = value if called else value - 1
         shift = max(0, given - first + 1)
         cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, max(given, last + shift)])
-    return shift
+    return int(shift)

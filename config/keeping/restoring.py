@@ -18,8 +18,10 @@ from django.db import DatabaseError, connection, transaction
 
 from annotate import bulk
 from annotate.actions.projects import SLUG
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.intake.loading import Progress
+from annotate.models import Project
 from config.keeping import archive, files, keys, schema, tables, values
 
 # Bytes of a backup that are sent to the database at once, and rows.
@@ -118,6 +120,12 @@ def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> 
     finally:
         if not same:
             schema.to_latest()
+    record(
+        project=None if name is None else Project.objects.get(slug=name),
+        what="project.restored",
+        about=reading.path.name,
+        by=None,
+    )
     return Restored(
         project=name,
         rows=sum(table["rows"] for table in manifest["tables"]),
@@ -363,10 +371,10 @@ def _by_words(model: tables.AnyModel) -> Callable[..., int]:
             kind, _ = model._base_manager.get_or_create(app_label=app_label, model=name)
             return int(kind.pk)
         codename, *of = words
-        kinds = model._meta.get_field("content_type").related_model
-        kind = _by_words(kinds)(*of)
+        kinds: Any = model._meta.get_field("content_type").related_model
+        kind_key = _by_words(kinds)(*of)
         right, _ = model._base_manager.get_or_create(
-            codename=codename, content_type_id=kind, defaults={"name": codename}
+            codename=codename, content_type_id=kind_key, defaults={"name": codename}
         )
         return int(right.pk)
 

@@ -23,6 +23,7 @@ LEFT_OUT: dict[str, str] = {
     "contenttypes.contenttype": "every installation makes them itself; rows name them by words",
     "auth.permission": "every installation makes them itself; rows name them by words",
     "sessions.session": "a key to the house: people sign in again",
+    "usersessions.usersession": "says who is signed in where, and nobody is",
     "jobs.heartbeat": "signs of life of the workers that run now",
 }
 # Of these, those to which rows point by words.
@@ -37,6 +38,14 @@ NOT_OF_A_PROJECT: dict[str, str] = {
     "auth.group_permissions": "rights in an installation",
     "admin.logentry": "what was done to the installation",
     "annotate.preferences": "a person's own",
+    "annotate.token": "lets programs act as a person, in every project of theirs",
+    "annotate.keptanswer": "answers to programs, for when they ask again",
+    "account.emailaddress": "how a person signs in",
+    "account.emailconfirmation": "how a person signs in",
+    "mfa.authenticator": "how a person signs in",
+    "socialaccount.socialaccount": "how a person signs in",
+    "socialaccount.socialtoken": "how a person signs in",
+    "socialaccount.socialapp": "how people sign in to an installation",
 }
 # Of an account, what the backup of one project holds.
 OF_A_PERSON = ("username", "first_name", "last_name", "email", "is_active", "date_joined")
@@ -167,11 +176,11 @@ def paths(apps: Apps) -> dict[str, str]:
     """
     pointing: dict[str, list[tuple[str, str, int]]] = {}
     for model in every_table(apps):
-        for field in model._meta.local_concrete_fields:
-            if field.is_relation:
-                way = 1_000 if field.null else 1
-                pointing.setdefault(label(field.related_model), []).append(
-                    (label(model), field.name, way)
+        for column in columns(model):
+            if column.field.is_relation:
+                way = 1_000 if column.field.null else 1
+                pointing.setdefault(column.keys_of, []).append(
+                    (label(model), column.field.name, way)
                 )
     found: dict[str, str] = {}
     reached: list[tuple[int, str, str]] = [(0, "", PROJECT)]
@@ -196,16 +205,6 @@ def tables_of_a_project(apps: Apps) -> list[tuple[AnyModel, str]]:
     """The tables of a backup of one project, each with the way from its rows to the project."""
     ways = paths(apps)
     return [(model, ways[label(model)]) for model in every_table(apps) if label(model) in ways]
-
-
-def along(model: AnyModel, path: str) -> set[str]:
-    """The tables that a way to a project leads through, with the first and the last."""
-    found = {label(model)}
-    for name in path.split("__") if path != "pk" else ():
-        field: Any = model._meta.get_field(name)
-        model = field.related_model
-        found.add(label(model))
-    return found
 
 
 def people_of(apps: Apps, project: int) -> set[int]:

@@ -14,9 +14,12 @@ from django.core.management import call_command
 
 from annotate import intake
 from annotate.actions import guidelines
+from annotate.frozen import thawed
 from annotate.models import (
     ConditionAdjudication,
+    Deed,
     Draft,
+    Link,
     LookAgain,
     Preferences,
     Project,
@@ -66,7 +69,9 @@ class House:
     def _write(self) -> None:
         tides = self.tides
         # É, 名 and what a key of JSON may be.
-        Preferences.objects.create(user=tides.ada.user, keys={"undo": "u", "é": "名"}, theme="dark")
+        Preferences.objects.create(
+            user=factories.user("ada"), keys={"undo": "u", "é": "名"}, theme="dark"
+        )
         guidelines.write_guideline(text="Judge the words.", by=tides.carla, based_on=0)
         Draft.objects.create(
             pair=tides.pair,
@@ -180,23 +185,45 @@ def move_house(settings: Any, tmp_path: Path) -> Any:
     """Leave everything behind: no row, no file."""
 
     def move() -> None:
-        call_command("flush", interactive=False, verbosity=0)
+        with thawed():
+            call_command("flush", interactive=False, verbosity=0)
         use_storage(settings, tmp_path / "elsewhere")
 
     return move
 
 
+# That a backup was taken, or brought back, is kept as well, after the backup was written.
+KEEPING = ("project.backed_up", "project.restored")
+
+
 def every_row() -> dict[str, list[tuple[Any, ...]]]:
-    """All that a whole backup keeps, table by table."""
-    return {
-        tables.label(model): list(model._base_manager.order_by("pk").values_list())
-        for model in tables.kept_tables(apps)
+    """All that a whole backup keeps, table by table; of the trail all but that it was kept."""
+    deeds = Deed.objects.filter(what__in=KEEPING)
+    left_out = {
+        Deed: deeds,
+        Link: Link.objects.filter(name__in=list(deeds.values_list("uuid", flat=True))),
     }
+    found = {}
+    for model in tables.kept_tables(apps):
+        rows = model._base_manager.order_by("pk")
+        if model in left_out:
+            rows = rows.exclude(pk__in=left_out[model].values("pk"))
+        found[tables.label(model)] = [
+            tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
+            for row in rows.values_list()
+        ]
+    return found
+
+
+def storage_folder() -> Path:
+    """Where the storage of this test lies."""
+    storage: Any = default_storage
+    return Path(storage.location)
 
 
 def every_file() -> dict[str, bytes]:
     """All that lies in the storage, by name."""
-    root = Path(default_storage.location)  # type: ignore[attr-defined]
+    root = storage_folder()
     found = (path for path in root.rglob("*") if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 

@@ -7,7 +7,6 @@ import json
 import stat
 import threading
 import zipfile
-from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -19,13 +18,13 @@ from django.db import connection
 
 from annotate.errors import Refused
 from annotate.models import Judgment, Project, User
-from config.keeping import archive, backing_up, files, restoring
+from config.keeping import archive, backing_up, files, restoring, schema, tables
 from config.keeping.backing_up import back_up
 from config.keeping.restoring import check, restore
 from exporters import releasing
 from exporters.models import Release
 from tests import factories
-from tests.keeping.conftest import every_file, every_row, exported
+from tests.keeping.conftest import Quiet, every_file, every_row, exported, storage_folder
 
 
 def test_every_row_and_every_file_comes_back(house, move_house, quiet, tmp_path):
@@ -64,19 +63,13 @@ def test_people_sign_in_as_before_and_go_on(house, move_house, quiet, tmp_path):
     # The next key is one that no row has.
     made = factories.project("next")
     assert made.pk > Project.objects.get(slug="tides").pk
-    before = Judgment.objects.order_by("pk").last()
-    again = Judgment.objects.create(
-        narrative=before.narrative,
-        candidate=before.narrative.pair.query.candidates.exclude(
-            judgments__narrative=before.narrative
-        )
-        .order_by("pk")
-        .first()
-        or before.candidate,
-        annotator=factories.machine(before.narrative.pair.project, "later"),
-        relevance=1,
+    before = Judgment.objects.latest("pk")
+    machine = factories.machine(made, "later")
+    query = factories.query(made)
+    said = factories.judgment(
+        factories.altered(factories.pair(query)), factories.candidate(query), machine
     )
-    assert again.pk > before.pk
+    assert said.pk > before.pk
 
 
 def test_a_release_is_still_what_was_released(house, move_house, quiet, tmp_path):
@@ -167,7 +160,7 @@ def test_what_is_said_meanwhile_is_of_the_next_backup(house, quiet, tmp_path):
         factories.project("late")
         connection.close()
 
-    class Meddling(type(quiet)):
+    class Meddling(Quiet):
         def start(self, total, step):
             super().start(total, step)
             if step == "Rows":
@@ -207,7 +200,7 @@ def test_a_damaged_backup_brings_nothing_back(house, move_house, quiet, tmp_path
         restore(path=tmp_path / "house.zip", progress=quiet)
 
     assert User.objects.count() == 0
-    assert not Path(default_storage.location).exists()
+    assert not storage_folder().exists()
 
 
 def test_a_backup_of_which_the_end_is_missing_is_none(house, quiet, tmp_path):
@@ -269,7 +262,7 @@ def test_a_stranger_file_is_not_overwritten(house, move_house, quiet, tmp_path):
     back_up(path=tmp_path / "house.zip", progress=quiet)
     name = house.project.runs.get().file.name
     move_house()
-    mine = Path(default_storage.location) / name
+    mine = storage_folder() / name
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
 
@@ -312,7 +305,8 @@ def test_the_manifest_says_what_the_backup_is(house, quiet, tmp_path):
     manifest = check(path=tmp_path / "house.zip", progress=quiet)
 
     assert (manifest["project"], manifest["database"]) == (None, connection.vendor)
-    assert manifest["migrations"]["exporters"] == "0002_release"
+    assert manifest["migrations"] == schema.latest()
+    assert manifest["left_out"] == tables.LEFT_OUT
     projects = next(t for t in manifest["tables"] if t["table"] == "annotate.project")
     assert (projects["rows"], projects["columns"][:2]) == (2, ["id", "slug"])
 
