@@ -49,17 +49,7 @@ def zone_of_reader() -> datetime.tzinfo | None:
 
     None as well outside a request, and where this machine no longer knows the zone.
     """
-    return _zone(preferences_of_reader(_request.get()))
-
-
-def zone_of(user: User) -> datetime.tzinfo | None:
-    """The time zone that a person chose, as `zone_of_reader`: for who comes with a token, and is
-    known later than the request.
-    """
-    return _zone(preferences(user))
-
-
-def _zone(chosen: Preferences | None) -> datetime.tzinfo | None:
+    chosen = preferences_of_reader(_request.get())
     if chosen is None or not chosen.time_zone:
         return None
     try:

@@ -149,6 +149,7 @@ def _show_up(sender: Any, **_: Any) -> None:
     # At once, so that nobody waits for the first round of the schedule to see a worker.
     sender.app.send_task("jobs.heartbeat")
     sender.app.send_task("jobs.reconcile")
+    _say_that_it_is_there(sender.hostname)
     sender.timer.call_repeatedly(SHOWS_UP_EVERY, _say_that_it_is_there, args=[sender.hostname])
 
 

@@ -92,7 +92,8 @@ INSTALLED_APPS = [
     "audit",
     "annotate",
     "jobs",
-    "django.contrib.admin",
+    # The administration, with everything that is done there in the trail.
+    "config.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -238,7 +238,7 @@ class Pace(Resource):
         """Read what was judged day by day, what is left, and when it will be done."""
         member = access.lead(self.person, slug)
         pace = self.asked()["days"]
-        calendar = _calendar(self)
+        calendar = _calendar()
         work = paces.workload(member.project)
         people = paces.people_pace(member, calendar)
         days, _effort = paces.together(people, calendar)
@@ -284,7 +284,7 @@ class MemberPace(Resource):
         if found.pk != reader.pk and not reader.leads:
             raise PermissionDenied(_("This is another person's. You can read your own."))
         pace = self.asked()["days"]
-        calendar = _calendar(self)
+        calendar = _calendar()
         done = next(iter(paces.people_pace(reader, calendar, of=found)), None)
         done = done or paces.PersonPace(found, calendar.days())
         return Response({**_person(done, pace), "days": [_day(day) for day in done.days]})
@@ -333,9 +333,9 @@ class MatrixPart(Resource):
         )
 
 
-def _calendar(resource: Resource) -> paces.Calendar:
+def _calendar() -> paces.Calendar:
     """The days of whoever asks."""
-    return paces.Calendar.of(personal.zone_of(resource.person) or datetime.UTC)
+    return paces.Calendar.of(personal.zone_of_reader() or datetime.UTC)
 
 
 def _outlook(found: Estimate | Unknown) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from annotate.api import (
     projects,
     seats,
     sitting,
+    trail,
     writing,
 )
 
@@ -31,6 +32,13 @@ urlpatterns = [
     path("me/", me.Me.as_view(), name="api_me"),
     path("me/preferences/", me.MyPreferences.as_view(), name="api_preferences"),
     path("formats/", loads.Formats.as_view(), name="api_formats"),
+    path("accounts/", trail.Accounts.as_view(), name="api_accounts"),
+    path("accounts/<int:account>/", trail.Account.as_view(), name="api_account"),
+    path(
+        "accounts/<int:account>/sessions/",
+        trail.AccountSessions.as_view(),
+        name="api_account_sessions",
+    ),
     path("projects/", projects.Projects.as_view(), name="api_projects"),
     path(PROJECT, projects.OneProject.as_view(), name="api_project"),
     path(f"{PROJECT}archiving/", projects.Archiving.as_view(), name="api_archiving"),
@@ -43,6 +51,13 @@ urlpatterns = [
         dashboard.MemberPace.as_view(),
         name="api_member_pace",
     ),
+    path(f"{PROJECT}invitations/", members.Invitations.as_view(), name="api_invitations"),
+    path(
+        f"{PROJECT}invitations/<int:invitation>/",
+        members.OneInvitation.as_view(),
+        name="api_invitation",
+    ),
+    path(f"{PROJECT}trail/", trail.Trail.as_view(), name="api_trail"),
     path(f"{PROJECT}progress/", dashboard.Progress.as_view(), name="api_progress"),
     path(f"{PROJECT}pace/", dashboard.Pace.as_view(), name="api_pace"),
     path(f"{PROJECT}matrix/", dashboard.MatrixPart.as_view(), name="api_matrix"),

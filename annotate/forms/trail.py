@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate import personal
 from annotate.models import Membership
-from annotate.screens.trail import Asked, kinds
+from annotate.screens.trail import Asked, kinds, people
 
 # In the address, for what a command did.
 COMMAND = "command"
@@ -29,16 +29,15 @@ class TrailForm(forms.Form):
         label=_lazy("To"), required=False, widget=forms.DateInput({"type": "date"})
     )
 
-    def __init__(self, reader: Membership, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, reader: Membership | None, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         #: The kinds that the reader may know of: read once, here.
         self.kinds = kinds(reader)
-        people = reader.project.memberships.filter(user__isnull=False).order_by("name")
         self._choose(
             "who",
             [
                 ("", _("Anyone")),
-                *((str(user), name) for user, name in people.values_list("user", "name")),
+                *((str(user), name) for user, name in people(reader)),
                 (COMMAND, _("A command")),
             ],
         )

@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 
 from annotate.actions.seats import must_answer_first
 from annotate.deeds import DEEDS
-from annotate.models import Deed, Membership
+from annotate.models import Deed, Membership, User
 
 # Of what was otherwise before, on a page; the table has all of it.
 SHOWN = 120
@@ -46,17 +46,33 @@ class Line(NamedTuple):
     changes: list[Change]
 
 
-def kinds(reader: Membership) -> dict[str, str]:
+def kinds(reader: Membership | None) -> dict[str, str]:
     """The kinds of deeds that the reader may know of, with their names. A lead who has judging or
-    reviewing left is not told that something was settled, decided or looked up.
+    reviewing left is not told that something was settled, decided or looked up. None: who looks
+    after the installation.
     """
-    blind = must_answer_first(reader)
+    blind = reader is not None and must_answer_first(reader)
     return {key: str(kind.name) for key, kind in DEEDS.items() if not (blind and kind.tells)}
 
 
-def deeds(reader: Membership, known: dict[str, str], asked: Asked) -> QuerySet[Deed]:
-    """The deeds in the project of the reader that are of the `known` kinds and asked for."""
-    found = Deed.objects.filter(project=reader.project_id)
+def people(reader: Membership | None) -> list[tuple[int, str]]:
+    """Who may have done something: keys of accounts, and names."""
+    if reader is not None:
+        members = reader.project.memberships.filter(user__isnull=False).order_by("name")
+        return [(user, name) for user, name in members.values_list("user", "name") if user]
+    acted = Deed.objects.filter(project=None, user__isnull=False).order_by("user").values("user")
+    return list(
+        User.objects.filter(pk__in=acted.distinct())
+        .order_by("username")
+        .values_list("pk", "username")
+    )
+
+
+def deeds(reader: Membership | None, known: dict[str, str], asked: Asked) -> QuerySet[Deed]:
+    """The deeds in the project of the reader (None: those of the installation) that are of the
+    `known` kinds and asked for.
+    """
+    found = Deed.objects.filter(project=reader.project_id if reader else None)
     hidden = [key for key in DEEDS if key not in known]
     if asked.what:
         found = found.filter(what=asked.what if asked.what in known else "")

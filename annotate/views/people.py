@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.adapter import get_adapter
 from allauth.account.utils import perform_login
 from allauth.mfa.models import Authenticator
 from django.contrib import messages
@@ -13,7 +12,6 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -26,6 +24,7 @@ from annotate.errors import NotHere, Refused, Unfit
 from annotate.forms.people import InvitationForm, JoinForm
 from annotate.models import Invitation, User
 from annotate.requests import PageRequest
+from annotate.screens.invited import hand_over
 from annotate.screens.pages import page_by_key
 
 # Where a link's secret waits in the session while its reader signs in elsewhere.
@@ -105,25 +104,10 @@ def _after(found: Invitation) -> str:
 
 def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
     """What a page shows of a link that was just made, once; sends it where it shall go."""
-    url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
-    sent = False
-    if link.invitation.email:
-        try:
-            get_adapter(request).send_mail(
-                "account/email/invitation",
-                link.invitation.email,
-                {
-                    "project": link.invitation.project,
-                    "inviter": link.invitation.created_by.username,
-                    "until": date_format(link.invitation.expires_at, "j M Y, H:i e"),
-                    "url": url,
-                },
-            )
-            sent = True
-        except OSError:
-            # The link holds all the same, and stands on the page.
-            messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
-    return {"invitation": link.invitation, "url": url, "sent": sent}
+    url, mailed = hand_over(request, link)
+    if mailed is False:
+        messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
+    return {"invitation": link.invitation, "url": url, "sent": bool(mailed)}
 
 
 @require_POST

@@ -415,3 +415,70 @@ def test_however_long_a_list_the_queries_to_the_database_stay_the_same(
     for what, count in lists.items():
         with django_assert_num_queries(count):
             assert scene.ask(what).status_code == 200, what
+
+
+def test_somebody_with_an_account_is_let_in_and_others_are_invited(scene):
+    factories.user("nina")
+
+    joined = scene.send("POST", "members/", {"username": "nina", "role": "annotator"})
+    nobody = scene.send("POST", "members/", {"username": "olaf"})
+
+    assert (joined.status_code, joined.json()["name"]) == (201, "nina")
+    assert (nobody.status_code, scene.project.memberships.filter(name="olaf").exists()) == (
+        422,
+        False,
+    )
+
+
+def test_a_link_is_told_once_mailed_listed_and_taken_back(scene, client, mailoutbox):
+    sent = {"username": "olaf", "email": "olaf@example.org", "role": "lead", "days": 3}
+    key = {"Idempotency-Key": "olaf"}
+
+    made = scene.send("POST", "invitations/", sent, **key).json()
+    again = scene.send("POST", "invitations/", sent, **key).json()
+    (listed,) = scene.ask("invitations/").json()["results"]
+    page = client.get(made["url"].removeprefix("http://testserver"))
+    gone = scene.send("DELETE", f"invitations/{made['id']}/")
+
+    assert (made["mailed"], len(mailoutbox)) == (True, 1)
+    assert made["url"] in mailoutbox[0].body
+    assert again == {**made, "url": None}
+    assert listed == {name: value for name, value in made.items() if name in listed}
+    assert "url" not in listed
+    assert page.status_code == 200
+    assert gone.status_code == 204
+    assert scene.ask("invitations/").json()["results"] == []
+
+
+def test_the_trail_is_read_newest_first_and_narrowed(scene):
+    scene.send("PATCH", "", {"overlap_judge": 3})
+    scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "lead"})
+
+    newest, older = scene.ask("trail/").json()["results"]
+    narrowed = scene.ask(f"trail/?what={older['what']}").json()["results"]
+
+    assert (newest["who"], newest["about"]) == ("carla", "ada")
+    assert older["changes"] == {"overlap_judge": [2, 3]}
+    assert narrowed == [older]
+    assert scene.ask("trail/?what=nothing.known").status_code == 400
+
+
+def test_who_runs_the_installation_closes_and_opens_accounts(scene):
+    root = factories.user("root")
+    root.is_superuser = True
+    root.save()
+    ada = Program("ada")
+    program = Program("root", "lead")
+    path = f"accounts/{scene.ada.user_id}/"
+
+    closed = program.send("PATCH", path, {"is_active": False}).json()
+    listed = program.get("accounts/?closed=true").json()["results"]
+    shut = ada.get("me/").status_code
+    opened = program.send("PATCH", path, {"is_active": True}).json()
+    signed_out = program.send("DELETE", f"{path}sessions/")
+    own = program.send("PATCH", f"accounts/{root.pk}/", {"is_active": False})
+
+    assert (closed["is_active"], opened["is_active"], closed["projects"]) == (False, True, 1)
+    assert [account["username"] for account in listed] == ["ada"]
+    assert (shut, signed_out.status_code, own.status_code) == (401, 204, 422)
+    assert scene.program.get("accounts/").status_code == 403

@@ -15,7 +15,6 @@ from django.core.management.base import CommandError
 
 from annotate.intake import KINDS
 from annotate.management import bar
-from annotate.management.commands import load as command
 from annotate.models import Candidate, Judgment, Project, Query, RunLine
 from tests import factories
 
