@@ -81,12 +81,16 @@ def rows(
     """Judgments as they are now. `where`, `joined` and `order` speak of `annotate_judgment j`."""
     listed = "string_agg({0}, ' ')" if bulk.on_postgresql() else "group_concat({0}, ' ')"
     listed = listed.format("k.number || ':' || w.answer")
+    # SQLite's driver would read each moment, only for it to be written again.
+    raw = "" if bulk.on_postgresql() else " || ''"
+    columns = ("at", "made_at", "superseded_at", "withdrawn_at")
+    moments = ", ".join(f"j.{column}{raw}" for column in columns)
     sql = f"""
         SELECT j.uuid, p.pair_id, v.side, v.version, d.doc_id, m.name, j.relevance, j.note,
             j.evidence, j.clauses, (
                 SELECT {listed} FROM annotate_verdict w
                 JOIN annotate_condition k ON k.id = w.condition_id WHERE w.judgment_id = j.id
-            ), j.active_ms, j.pressed, j.source, j.at, j.made_at, j.superseded_at, j.withdrawn_at
+            ), j.active_ms, j.pressed, j.source, {moments}
         FROM annotate_judgment j
         JOIN annotate_narrative v ON v.id = j.narrative_id
         JOIN annotate_instructionpair p ON p.id = v.pair_id

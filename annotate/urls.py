@@ -19,6 +19,7 @@ from annotate.views import (
     projects,
     rewriting,
     tokens,
+    trail,
 )
 
 app_name = "annotate"
@@ -70,6 +71,8 @@ urlpatterns = [
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
     path("projects/<slug:slug>/categories/", categories.categories, name="categories"),
     path("projects/<slug:slug>/categories/taking/", categories.taxonomy, name="taxonomy"),
+    path("projects/<slug:slug>/trail/", trail.trail, name="trail"),
+    path("projects/<slug:slug>/trail/table/", trail.table, name="trail_table"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),

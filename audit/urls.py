@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from audit.views import (
     agreement,
@@ -147,4 +147,5 @@ urlpatterns = [
         agreement.agreement_cancellation,
         name="agreement_cancellation",
     ),
+    path("api/v1/", include("audit.api.urls")),
 ]

@@ -10,6 +10,8 @@ from typing import Any
 
 from allauth.account import forms as account_forms
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.fields import SetPasswordField
+from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.adapter import get_adapter as get_mfa_adapter
@@ -25,12 +27,14 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate.actions import invitations
 from annotate.errors import Refused
+from annotate.forms.people import GOOD_PASSWORD
 from annotate.views.people import SESSION_KEY
 
 
@@ -117,6 +121,8 @@ class Plain:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
+            if isinstance(field, SetPasswordField):
+                field.help_text = GOOD_PASSWORD
 
 
 class LoginForm(Plain, account_forms.LoginForm):
@@ -178,6 +184,13 @@ class ActivateTOTPForm(Plain, totp_forms.ActivateTOTPForm):
 
 class OtherSignupForm(Plain, other_forms.SignupForm):
     """A user name for who signs in elsewhere and whose name there is taken here."""
+
+    def clean_username(self) -> str:
+        """Refuse also the name of somebody in the project one is invited to."""
+        name = str(super().clean_username())
+        if invitations.name_is_taken(name, _invited(context.request)):
+            raise forms.ValidationError(gettext("This name is taken. Choose another."))
+        return name
 
 
 @require_GET

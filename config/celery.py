@@ -50,6 +50,14 @@ billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
 # lease is what finds a dead worker, and much sooner.
 VISIBILITY_TIMEOUT = 6 * 60 * 60
 
+# In seconds. Without these, a page that asks for work would wait for a Redis that is there and says
+# nothing for as long as it pleases; workers ask again after ten seconds at the latest.
+PATIENCE_WITH_REDIS = {"socket_connect_timeout": 5, "socket_timeout": 20}
+
+# Who presses a key goes first: beside the pages, work in the background gets a third of the time
+# that it would get where both want all of it, and all that the pages leave.
+NICENESS = 5
+
 QUEUE = "rejudge"
 # How often a worker's process says that it is there, in seconds.
 SHOWS_UP_EVERY = 10.0
@@ -62,7 +70,7 @@ def transport_options(broker_url: str) -> dict[str, Any]:
     if broker_url.startswith("sqla+"):
         # No connection is kept: a forked worker must not use its parent's.
         return {"poolclass": NullPool, "connect_args": {"timeout": 20}}
-    return {"visibility_timeout": VISIBILITY_TIMEOUT}
+    return {"visibility_timeout": VISIBILITY_TIMEOUT, **PATIENCE_WITH_REDIS}
 
 
 app = Celery("rejudge")
@@ -114,6 +122,8 @@ def waiting_messages() -> int:
     try:
         with app.connection_for_read(transport_options=options) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
+            # Its type is that of the least channel there is.
+            channel: Any
             with broker.channel() as channel:
                 return int(channel.queue_declare(QUEUE).message_count)
     except (OperationalError, SQLAlchemyError, OSError) as error:
@@ -139,6 +149,7 @@ def _show_up(sender: Any, **_: Any) -> None:
     # At once, so that nobody waits for the first round of the schedule to see a worker.
     sender.app.send_task("jobs.heartbeat")
     sender.app.send_task("jobs.reconcile")
+    _say_that_it_is_there(sender.hostname)
     sender.timer.call_repeatedly(SHOWS_UP_EVERY, _say_that_it_is_there, args=[sender.hostname])
 
 
@@ -166,6 +177,9 @@ def _share_memory(**_: Any) -> None:
     # it looks at, and so make it a process's own.
     gc.collect()
     gc.freeze()
+    if "REJUDGE_SUPERVISED" in os.environ:
+        # On the machine that answers the pages. What it starts from here on is as nice.
+        os.nice(NICENESS)
 
 
 @task_prerun.connect

@@ -23,6 +23,11 @@ class Told:
     bucket: str = ""
     # What only means something beside a bucket, by the variable's name.
     beside_bucket: dict[str, str] = field(default_factory=dict)
+    mail: str = ""
+    mail_from: str = "rejudge@localhost"
+    # Who signs people in by OpenID Connect, and as which client.
+    issuer: str = ""
+    client: str = ""
 
 
 def missing(told: Told) -> list[str]:
@@ -49,6 +54,13 @@ def _halves(told: Told) -> list[str]:
             "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither: one opens "
             "nothing without the other."
         )
+    if bool(told.issuer) != bool(told.client):
+        found.append(
+            "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT, or neither: who signs people in "
+            "asks which client sends them."
+        )
+    if told.issuer and not told.issuer.startswith(("https://", "http://")):
+        found.append("Set REJUDGE_OIDC_ISSUER to an address that begins with https://.")
     return found
 
 
@@ -83,5 +95,16 @@ def _for_others(told: Told) -> list[str]:
         found.append(
             "Set REDIS_URL to a Redis, as in redis://host:6379/0: the embedded broker is for one "
             "machine."
+        )
+    if not told.mail:
+        found.append(
+            "Set REJUDGE_MAIL to the server that takes mail, as in smtp+tls://user:password@"
+            "mail.example.org:587, or to consolemail:// where the log is to show it: links to new "
+            "passwords are sent that way."
+        )
+    elif told.mail.startswith("smtp") and told.mail_from.endswith("@localhost"):
+        found.append(
+            "Set REJUDGE_MAIL_FROM to who mail comes from, as in rejudge@example.org: no server "
+            "takes any from localhost."
         )
     return found

@@ -12,6 +12,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from prometheus_client import Counter, Histogram
 
+from jobs.about import write_plainly
+
 logger = logging.getLogger("rejudge.requests")
 
 VERBS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -32,9 +34,13 @@ TIMED = Histogram(
 def requests(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: count every request, time it, and write a line of the log about it."""
+    """Middleware: count every request, time it, and write a line of the log about it.
+
+    Its id, which the middleware before this has read or made, has one form from here on.
+    """
 
     def measure(request: HttpRequest) -> HttpResponseBase:
+        write_plainly()
         began = time.perf_counter()
         response = get_response(request)
         seconds = time.perf_counter() - began

@@ -30,7 +30,7 @@ def exposition() -> bytes:
     counted = REGISTRY
     if FOLDER in os.environ:
         counted = CollectorRegistry()
-        MultiProcessCollector(counted)
+        MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
     looked_up = CollectorRegistry()
     looked_up.register(_Installation())
     return generate_latest(counted) + generate_latest(looked_up)

@@ -43,7 +43,13 @@ S3 = {
     "REJUDGE_S3_SECRET_KEY": env.str("REJUDGE_S3_SECRET_KEY", default=""),
     "REJUDGE_S3_PREFIX": env.str("REJUDGE_S3_PREFIX", default=""),
 }
+# OpenID Connect: who signs people in besides the password, if anyone.
+OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+OIDC_CLIENT = env.str("REJUDGE_OIDC_CLIENT", default="")
 LOG: Style = env.str("REJUDGE_LOG", default="text")
+# Where mail is handed over, and who it comes from.
+MAIL = env.str("REJUDGE_MAIL", default="")
+MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
 _told = Told(
     # For others to reach: nothing that matters may be left to a default.
@@ -57,6 +63,10 @@ _told = Told(
     log=LOG,
     bucket=S3_BUCKET,
     beside_bucket=S3,
+    mail=MAIL,
+    mail_from=MAIL_FROM,
+    issuer=OIDC_ISSUER,
+    client=OIDC_CLIENT,
 )
 if _wrong := missing(_told):
     raise ImproperlyConfigured("\n".join(_wrong))
@@ -82,7 +92,8 @@ INSTALLED_APPS = [
     "audit",
     "annotate",
     "jobs",
-    "django.contrib.admin",
+    # The administration, with everything that is done there in the trail.
+    "config.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -114,6 +125,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.guard.guard",
+    # Around all that writes.
+    "config.durable.kept_on_disk",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -254,21 +267,20 @@ MFA_TOTP_TOLERANCE = 1
 SOCIALACCOUNT_ADAPTER = "config.accounts.SocialAccountAdapter"
 SOCIALACCOUNT_FORMS = {"signup": "config.accounts.OtherSignupForm"}
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
-# OpenID Connect: who signs people in besides the password, if anyone.
-OIDC_ISSUER = env.str("REJUDGE_OIDC_ISSUER", default="").rstrip("/")
+# An address that the team's own sign-in has confirmed finds the account that has it here.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# Whether whoever signs in there gets an account.
 OIDC_OPEN = env.bool("REJUDGE_OIDC_OPEN", default=False)
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER:
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
         "OAUTH_PKCE_ENABLED": True,
-        # What the provider has confirmed finds the account with that address.
-        "EMAIL_AUTHENTICATION": True,
-        "EMAIL_AUTHENTICATION_AUTO_CONNECT": True,
         "APPS": [
             {
                 "provider_id": "team",
                 "name": env.str("REJUDGE_OIDC_NAME", default="OpenID Connect"),
-                "client_id": env.str("REJUDGE_OIDC_CLIENT"),
+                "client_id": OIDC_CLIENT,
                 "secret": env.str("REJUDGE_OIDC_SECRET", default=""),
                 "settings": {"server_url": OIDC_ISSUER},
             }
@@ -280,9 +292,9 @@ if OIDC_ISSUER:
     )
 
 # Mail: printed by the web process until a server is named.
-vars().update(env.email_url_config(env.str("REJUDGE_MAIL", default="") or "consolemail://"))
+vars().update(env.email_url_config(MAIL or "consolemail://"))
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL_FROM
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
@@ -357,13 +369,19 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_PATCH": False,
+    # Choices stand where they are used: named, they would need a name each in every room.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
 REDIS_URL = _told.redis_url
 # What several processes count together, such as failed attempts to sign in; and what each may
 # count for itself where that is cheaper: how much a program asks.
-_redis = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+_redis = {
+    "BACKEND": "django.core.cache.backends.redis.RedisCache",
+    # Celery and Redis's own client have different names for a socket.
+    "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
+}
 _shared = {
     "BACKEND": "django.core.cache.backends.db.DatabaseCache",
     "LOCATION": "shared_cache",

@@ -22,6 +22,8 @@ urlpatterns = [
     path("metrics", views.metrics, name="metrics"),
     path("status/", views.status_page, name="status"),
     path("status/<str:label>/<int:pk>/retry/", views.status_retry, name="status_retry"),
+    path("status/trail/", views.installation_trail, name="installation_trail"),
+    path("status/trail/table/", views.installation_trail_table, name="installation_trail_table"),
     path("api/v1/schema/", Schema.as_view(), name="api_schema"),
     path("api/v1/", schema_page, name="api_page"),
     path("admin/", admin.site.urls),

@@ -12,21 +12,25 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from annotate.forms.trail import TrailForm
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
+from annotate.views import trail
 from config import installation
 from config.installation import Place
 from config.metrics import exposition
 from jobs import queue, status
 
-Page = Callable[..., HttpResponse]
+Page = Callable[..., HttpResponseBase]
 
 
 @login_not_required
@@ -75,7 +79,7 @@ def for_staff(page: Page) -> Page:
     """Let only those in who look after the installation; anybody else is told so."""
 
     @wraps(page)
-    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if not _looks_after(request):
             raise PermissionDenied("Only who looks after this installation sees this page.")
         return page(request, *args, **kwargs)
@@ -119,6 +123,24 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
     else:
         messages.success(request, _("It waits for a worker."))
     return redirect("status")
+
+
+@require_safe
+@for_staff
+def installation_trail(request: PageRequest) -> HttpResponse:
+    """List what was done to the installation, newest first."""
+    listed = trail.page(None, request.GET, table_url=reverse("installation_trail_table"))
+    return render(request, "annotate/trail.html", listed)
+
+
+@require_safe
+@for_staff
+def installation_trail_table(request: PageRequest) -> HttpResponseBase:
+    """Send all of what that page lists as a table, oldest first."""
+    form = TrailForm(None, request.GET)
+    if not form.is_valid():
+        return redirect("installation_trail")
+    return trail.sent(None, form, "trail.csv")
 
 
 def _asked(asked: QueryDict) -> Place | None:

@@ -6,21 +6,16 @@ one: so they share most of their memory, and a new one is there at once.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
-# What each web process counts lies in files here, where any of them finds it for /metrics. Named
-# before anything is counted.
-os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(
-    prefix="rejudge-metrics-",
-    # They are written as memory is, which ends the process where a disk is full.
-    dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None,  # noqa: S108 (a new folder in it)
-)
+from config.counts import new_folder
+
+# What each web process counts lies in files, where any of them finds it for /metrics. Named before
+# anything is counted.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(new_folder())
 
 from django.conf import settings
 from django.template import engines
@@ -42,8 +37,6 @@ PATIENCE = 10
 def main(host: str, port: int, processes: int) -> None:
     """Serve until told to stop."""
     _read_all()
-    # Only this process takes it away, and only if it is let to end; it is small.
-    atexit.register(_forget_counts, os.getpid())
     if "REJUDGE_SUPERVISED" in os.environ:
         # A web process must not outlive this one, and keep the port from the next.
         os.register_at_fork(after_in_child=lambda: die_with(os.getppid()))
@@ -60,11 +53,6 @@ def main(host: str, port: int, processes: int) -> None:
         log_level=LogLevels.warning,
         log_dictconfig=settings.LOGGING,
     ).serve()
-
-
-def _forget_counts(process: int) -> None:
-    if os.getpid() == process:
-        shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)
 
 
 def _read_all() -> None:

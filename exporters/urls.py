@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path, register_converter
+from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
 from exporters.releasing import NAME
@@ -51,4 +51,5 @@ urlpatterns = [
         releases.comparison_table,
         name="comparison_table",
     ),
+    path("api/v1/", include("exporters.api.urls")),
 ]

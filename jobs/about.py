@@ -16,8 +16,13 @@ _job: ContextVar[str | None] = ContextVar("job", default=None)
 def current_request() -> uuid.UUID | None:
     """Return the id of the request being answered, or of the one that asked for this job."""
     known = get_guid()
-    # Who sends the header may write a UUID in several ways; one is kept.
     return uuid.UUID(known) if known else None
+
+
+def write_plainly() -> None:
+    """Let the id of the request be written in one way, however who sent it wrote it."""
+    known = current_request()
+    guid.set(known.hex if known else None)
 
 
 def current_job() -> str | None:

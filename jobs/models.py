@@ -101,8 +101,8 @@ class Heartbeat(models.Model):
     """The last signs of life of a worker."""
 
     worker = models.CharField(max_length=200, unique=True)
-    # When it last took something from the broker: what is asked for gets done.
-    at = models.DateTimeField(default=timezone.now)
+    # When it last took something from the broker: what is asked for gets done. Null: not yet.
+    at = models.DateTimeField(null=True, blank=True, default=None)
     # When its process last said that it is there, also while all its hands are at work.
     seen_at = models.DateTimeField(default=timezone.now)
 

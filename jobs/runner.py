@@ -22,6 +22,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from jobs.about import at_work
+from jobs.disk import is_full
 from jobs.models import Job
 
 logger = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ PULSE = 1.0
 MAX_ATTEMPTS = 3
 GIVEN_UP = f"The worker stopped in the middle of this {MAX_ATTEMPTS} times, so it was given up."
 UNEXPECTED = "Something went wrong that was not foreseen ({kind}). The worker's log says more."
+
+DISK_FULL = "There was no room left on the disk. Nothing is kept of this; ask for it again later."
 
 SomeJob = TypeVar("SomeJob", bound=Job)
 
@@ -157,6 +160,8 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
 def _sentence(error: Exception) -> str:
     if isinstance(error, JobError):
         return str(error)
+    if is_full(error):
+        return DISK_FULL
     return UNEXPECTED.format(kind=type(error).__name__)
 
 

@@ -35,11 +35,8 @@ def beat(worker: str, *, now: datetime | None = None) -> None:
 
 
 def show_up(worker: str, *, now: datetime | None = None) -> None:
-    """Write down that the process of `worker` is there, whether or not it takes work.
-
-    One that has not taken any yet is left alone: its first message makes its row.
-    """
-    Heartbeat.objects.filter(worker=worker).update(seen_at=now or timezone.now())
+    """Write down that the process of `worker` is there, whether or not it takes work."""
+    Heartbeat.objects.update_or_create(worker=worker, defaults={"seen_at": now or timezone.now()})
 
 
 def worker_status(*, now: datetime | None = None) -> WorkerStatus:
@@ -72,7 +69,8 @@ class WorkerSeen(NamedTuple):
     # Whether its process was there within the time that counts as silence.
     alive: bool
     seen_at: datetime
-    took_at: datetime
+    # When it last took something from the broker; None: it has not yet.
+    took_at: datetime | None
 
 
 def workers(*, now: datetime | None = None) -> list[WorkerSeen]:

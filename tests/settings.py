@@ -39,4 +39,4 @@ STORAGES["staticfiles"] = {  # noqa: F405 (no collectstatic before every run)
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405 (whitenoise warns of a folder that is not there)
 # Many tests are one person's in one minute; what rates do is tested with rates of its own.
-REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"reads": None, "writes": None}  # noqa: F405
+REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = dict.fromkeys(("reads", "writes"))  # type: ignore[assignment]  # noqa: F405

@@ -80,20 +80,30 @@ LEAD = ("gina",)
 HOW_FAR = {
     # How many judgments, seats and labels there are, of how many.
     *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
+    *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
     # Who is done.
-    "annotate:query",
+    *("annotate:query", "annotate:api_pair"),
     # That somebody has reviewed this version.
     "audit:story",
     # Which labels still wait: two people have checked the others.
     *("audit:check", "audit:sample", "audit:checking"),
+    # The same, told to programs.
+    *("audit:api_reviews", "audit:api_story", "audit:api_samples", "audit:api_sample"),
+    *("audit:api_label", "audit:api_next_label"),
 }
 HOW_FAR_FOR_LEADS = {
     # How many judgments could be asked for again, and what is counted of every pair and category.
     *("annotate:guideline_looks", "audit:differences", "audit:collection", "audit:rubric"),
     "audit:agreement_reports",
-    *("annotate:home", "annotate:progress", "annotate:person"),
+    *("annotate:home", "annotate:progress", "annotate:person", "annotate:api_looks"),
+    *("annotate:api_pace", "annotate:api_member_pace"),
     # That there are judgments, so that grades cannot be taken away; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
+    # The same, told to programs; and when work was asked for and done.
+    *("audit:api_differences", "audit:api_coverage", "audit:api_reports"),
+    *("audit:api_sample_figures", "audit:api_sample_labels"),
+    *("exporters:api_exports", "exporters:api_export"),
+    *("exporters:api_releases", "exporters:api_release"),
 }
 # Of each address: status, headers, body.
 Read = dict[str, tuple[int, list[str], bytes]]

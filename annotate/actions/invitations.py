@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.members import check_lead, check_role, checked_name, join
 from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record
 from annotate.errors import NotHere, Refused, Stale, Unfit
 from annotate.models import Invitation, Membership, Project, User
 
@@ -81,6 +82,7 @@ def withdraw(*, invitation: Invitation, by: User, now: datetime | None = None) -
         if found.withdrawn_at is None:
             found.withdrawn_at, found.withdrawn_by = now or timezone.now(), by
             found.save(update_fields=["withdrawn_at", "withdrawn_by"])
+            record(project=found.project, what="invitation.withdrawn", about=found, by=by, now=now)
     return found
 
 
@@ -188,16 +190,26 @@ def _make(
         )
     now = now or timezone.now()
     token = secrets.token_urlsafe(32)
-    invitation = Invitation.objects.create(
-        project=project,
-        role=role,
-        name=name,
-        email=_address(email),
-        digest=_digest(token),
-        created_at=now,
-        created_by=by,
-        expires_at=now + timedelta(days=days),
-    )
+    with transaction.atomic():
+        invitation = Invitation.objects.create(
+            project=project,
+            role=role,
+            name=name,
+            email=_address(email),
+            digest=_digest(token),
+            created_at=now,
+            created_by=by,
+            expires_at=now + timedelta(days=days),
+        )
+        words = "" if project is None else role
+        record(
+            project=project,
+            what="invitation.made",
+            about=invitation,
+            words=words,
+            by=by,
+            now=now,
+        )
     return Link(invitation, token)
 
 
@@ -232,6 +244,7 @@ def _use(found: Invitation, by: User, now: datetime) -> Membership | None:
         member = join(found.project, by, found.role)
     found.accepted_at, found.accepted_by = now, by
     found.save(update_fields=["accepted_at", "accepted_by"])
+    record(project=found.project, what="invitation.taken", about=found, by=by, now=now)
     return member
 
 

@@ -25,6 +25,7 @@ from annotate import judgment_sums as sums
 from annotate.actions import seats
 from annotate.actions.pool import (
     asked_again,
+    judged_narrative,
     others_unsettled,
     pool_and_repeats,
     repeat_words,
@@ -116,6 +117,16 @@ class Grading(Saying, total=False):
     verdicts: Mapping[int, str] | None
     active_ms: int | None
     pressed: str
+
+
+def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
+    """Return what is judged under now, to someone who holds a seat here; else refuse."""
+    if not seats.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
+        raise Refused(seats.NOT_YOURS)
+    narrative = judged_narrative(pair)
+    if narrative is None:
+        raise Refused(_("There is no narrative to judge under yet."))
+    return narrative
 
 
 def judge(

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Membership, Project, User
 
@@ -43,7 +44,11 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
             user = User.objects.create_user(username, password=password)
         elif project.memberships.active().filter(user=user).exists():
             raise Refused(_("%(username)s is already in this project.") % {"username": username})
-        return Invited(join(project, user, role), password)
+        member = join(project, user, role)
+        if password is not None:
+            record(project=project, what="account.made", about=user, by=by)
+        record(project=project, what="member.added", about=member, words=role, by=by)
+        return Invited(member, password)
 
 
 def appoint_lead(*, project: Project, user: User) -> Membership:
@@ -51,7 +56,9 @@ def appoint_lead(*, project: Project, user: User) -> Membership:
     refuse_if_archived(project)
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=project.pk)
-        return join(project, user, Membership.Role.LEAD)
+        member = join(project, user, Membership.Role.LEAD)
+        record(project=project, what="member.added", about=member, words=member.role, by=None)
+        return member
 
 
 def checked_name(username: str) -> str:
@@ -101,8 +108,11 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
             )
         if role != Membership.Role.LEAD:
             _keep_a_lead(member)
-        member.role = role
+        before, member.role = member.role, role
         member.save(update_fields=["role"])
+        if before != role:
+            changes = {"role": (before, role)}
+            record(project=by.project, what="member.role", about=member, changes=changes, by=by)
     return member
 
 
@@ -117,8 +127,10 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
         member = _member_of(by, member)
         _keep_a_lead(member)
         member.assignments.filter(touched_at__isnull=True).delete()
-        member.left_at = member.left_at or max(now, member.joined_at)
-        member.save(update_fields=["left_at"])
+        if member.left_at is None:
+            member.left_at = max(now, member.joined_at)
+            member.save(update_fields=["left_at"])
+            record(project=by.project, what="member.removed", about=member, by=by, now=now)
     return member
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.db.models import Q
@@ -12,12 +15,13 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.invitations import check_admin
 from annotate.actions.members import has_other_lead
+from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.models import Assignment, Membership, Project, User
 
 
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
-    """Close an account: it is signed out everywhere and can sign in no more.
+    """Close an account: it is signed out everywhere, its tokens end, and it can sign in no more.
 
     What its person said stays, and they stay members; seats they never began are free again. Doing
     it twice changes nothing. Refused: one's own account, and the only lead of a project.
@@ -31,9 +35,12 @@ def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
         _keep_leads(user)
         Assignment.objects.filter(member__user=user, touched_at__isnull=True).delete()
         end_sessions(user=user)
+        now = now or timezone.now()
+        user.tokens.filter(ended_at__isnull=True).update(ended_at=now)
         user.is_active = False
-        user.deactivated_at, user.deactivated_by = now or timezone.now(), by
+        user.deactivated_at, user.deactivated_by = now, by
         user.save(update_fields=["is_active", "deactivated_at", "deactivated_by"])
+        record(project=None, what="account.closed", about=user, by=by, now=now)
     return user
 
 
@@ -41,9 +48,12 @@ def reactivate(*, user: User, by: User) -> User:
     """Open an account again: its person signs in as before. Doing it twice changes nothing."""
     with transaction.atomic():
         user, by = _locked(user, by)
+        if user.is_active:
+            return user
         user.is_active = True
         user.deactivated_at = user.deactivated_by = None
         user.save(update_fields=["is_active", "deactivated_at", "deactivated_by"])
+        record(project=None, what="account.opened", about=user, by=by)
     return user
 
 
@@ -51,7 +61,33 @@ def sign_out(*, user: User, by: User) -> int:
     """End every session of somebody's account; return how many there were."""
     check_admin(by)
     with transaction.atomic():
-        return end_sessions(user=user)
+        ended = end_sessions(user=user)
+        record(project=None, what="account.sessions", about=user, words=str(ended), by=by)
+    return ended
+
+
+def password_key(*, user: User, by: User) -> str:
+    """Return the secret of a link by which somebody sets a new password, for who has no mail
+    address: as the mail would have it. It holds for three days, and once.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        if not user.is_active:
+            raise Refused(_("This account is closed. Open it first."))
+        record(project=None, what="account.password", about=user, by=by)
+    return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
+
+
+def drop_second_factor(*, user: User, by: User) -> int:
+    """Let the password alone sign somebody in again, who has lost their app and their codes;
+    return how many factors there were.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        dropped, _each = Authenticator.objects.filter(user=user).delete()
+        if dropped:
+            record(project=None, what="account.changed", about=user, words="second factor", by=by)
+    return dropped
 
 
 def end_sessions(*, user: User) -> int:

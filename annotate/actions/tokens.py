@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.actions.trail import record
 from annotate.errors import NotHere, Refused, refuse_strange
 from annotate.models import Token, User
 
@@ -69,6 +70,7 @@ def make_token(
             made_at=now,
             expires_at=now + timedelta(days=days),
         )
+        record(project=None, what="token.made", about=token, named=name, by=by, now=now)
     return Made(token, secret)
 
 
@@ -82,6 +84,7 @@ def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
         if token.ended_at is None:
             token.ended_at = now
             token.save(update_fields=["ended_at"])
+            record(project=None, what="token.ended", about=token, named=token.name, by=by, now=now)
     return token
 
 

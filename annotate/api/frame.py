@@ -16,6 +16,7 @@ from typing import IO, Any, ClassVar, TypeVar
 
 from django.core.cache import caches
 from django.db.models import Model, QuerySet
+from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -23,7 +24,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import Cursor, CursorPagination
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -127,6 +128,7 @@ def writes(
     *,
     scope: str,
     sent: type[serializers.BaseSerializer[Any]] | None = None,
+    asked: type[Asked] | None = None,
     status: int = 200,
     many: bool = False,
     secret: Iterable[str] = (),
@@ -166,7 +168,7 @@ def writes(
             return again
 
         answered.operation = Operation(  # type: ignore[attr-defined]
-            scope, answer, status, sent, many=many, writes=True
+            scope, answer, status, sent, asked, many=many, writes=True
         )
         return answered
 
@@ -279,7 +281,7 @@ class Resource(APIView):
 
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
-    parser_classes = (Json,)
+    parser_classes: tuple[type[BaseParser], ...] = (Json,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJson
     pagination_class = Page
@@ -333,6 +335,13 @@ class Resource(APIView):
         operation = getattr(self, verb if verb != "head" else "get").operation
         assert isinstance(operation, Operation)
         return operation
+
+
+def wrong(form: BaseForm, before: str = "") -> ValidationError:
+    """What a page's form found wrong; `before` each field's name (`?` for parameters)."""
+    return ValidationError(
+        {f"{before}{name}": [str(one) for one in faults] for name, faults in form.errors.items()}
+    )
 
 
 def done() -> Response:

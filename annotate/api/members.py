@@ -11,8 +11,11 @@ from rest_framework.response import Response
 
 from annotate import access
 from annotate.actions import members as actions
-from annotate.api.frame import Resource, Scope, Sent, reads, writes
-from annotate.models import Membership
+from annotate.actions.invitations import DAYS, invite, withdraw
+from annotate.api.frame import Resource, Scope, Sent, done, reads, writes
+from annotate.errors import Refused
+from annotate.models import Invitation, Membership, User
+from annotate.screens.invited import hand_over
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):
@@ -39,6 +42,52 @@ class SentChange(Sent):
         return attrs
 
 
+class SentMember(Sent):
+    """Somebody who has an account here."""
+
+    username = serializers.CharField(max_length=150)
+    role = serializers.ChoiceField(
+        choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
+    )
+
+
+class InvitationSerializer(serializers.Serializer[Any]):
+    """A link that lets one person in."""
+
+    id = serializers.IntegerField()
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+    username = serializers.CharField(help_text="Empty: they choose.")
+    email = serializers.CharField(help_text="Where it was mailed to; empty: nowhere.")
+    made_by = serializers.CharField()
+    expires_at = serializers.DateTimeField()
+
+
+class NewInvitationSerializer(InvitationSerializer):
+    """A link that was just made."""
+
+    url = serializers.CharField(help_text="The link. It is told this once, and kept nowhere.")
+    mailed = serializers.BooleanField(
+        allow_null=True, help_text="null: no address was given; false: it could not be sent."
+    )
+
+
+class SentInvitation(Sent):
+    """Whom a link shall let in."""
+
+    role = serializers.ChoiceField(
+        choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
+    )
+    username = serializers.CharField(
+        max_length=150,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Whoever comes has this name; left out: they choose.",
+    )
+    email = serializers.EmailField(required=False, allow_blank=True, default="")
+    days = serializers.IntegerField(min_value=DAYS.start, max_value=DAYS.stop - 1, default=7)
+
+
 class Members(Resource):
     """Who is in a project."""
 
@@ -49,6 +98,18 @@ class Members(Resource):
         """List who is, or was, in a project."""
         member = access.member(self.person, slug)
         return self.page(member.project.memberships.all(), _told_all)
+
+    @writes(MemberSerializer, sent=SentMember, status=201, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Let somebody in who has an account; for others make an invitation."""
+        by = access.lead(self.person, slug)
+        sent = self.sent()
+        if not User.objects.filter(username=sent["username"]).exists():
+            raise Refused(
+                _("%(name)s has no account here. Invite them by a link.")
+                % {"name": sent["username"]}
+            )
+        return Response(MemberSerializer(actions.add_member(**sent, by=by).member).data, status=201)
 
 
 class OneMember(Resource):
@@ -75,6 +136,55 @@ class OneMember(Resource):
         elif found.left_at is not None and found.user is not None:
             actions.add_member(username=found.user.username, role=found.role, by=by)
         return Response(MemberSerializer(access.fellow(by, member)).data)
+
+
+class Invitations(Resource):
+    """The links that let people into a project."""
+
+    tag = "Members"
+
+    @reads(InvitationSerializer, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the links that still let somebody in. The links themselves are kept nowhere."""
+        by = access.lead(self.person, slug)
+        rows = by.project.invitations.open().select_related("created_by")
+        return self.page(rows, lambda part: [_invitation(row) for row in part])
+
+    @writes(
+        NewInvitationSerializer, sent=SentInvitation, status=201, scope=Scope.LEAD, secret=("url",)
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a link that lets one person in, and mail it if an address is given."""
+        by = access.lead(self.person, slug)
+        sent = self.sent()
+        link = invite(name=sent.pop("username"), **sent, by=by)
+        handed = hand_over(request, link)
+        told = {**_invitation(link.invitation), **handed._asdict()}
+        return Response(told, status=201, headers={"Cache-Control": "no-store"})
+
+
+class OneInvitation(Resource):
+    """One link that lets somebody into a project."""
+
+    tag = "Members"
+
+    @writes(None, status=204, scope=Scope.LEAD)
+    def delete(self, request: Request, slug: str, invitation: int) -> Response:
+        """Take a link back. Twice changes nothing; 409 if somebody has come in by it."""
+        by = access.lead(self.person, slug)
+        withdraw(invitation=access.invitation(by, invitation), by=self.person)
+        return done()
+
+
+def _invitation(row: Invitation) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "role": row.role,
+        "username": row.name,
+        "email": row.email,
+        "made_by": row.created_by.username,
+        "expires_at": row.expires_at,
+    }
 
 
 def _told_all(members: list[Membership]) -> list[dict[str, Any]]:

@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+import sys
 from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template import loader
 from django.utils.translation import gettext as _
 from django.views import defaults
 from rest_framework import exceptions, serializers
@@ -20,6 +22,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from annotate.errors import NotHere, Refused, Stale
+from jobs.disk import is_full
 
 MEDIA_TYPE = "application/problem+json"
 # Where programs ask; everything else is a page.
@@ -103,11 +106,42 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """The answer to what nobody foresaw; the log has it."""
+    """The answer to what nobody foresaw; the log has it.
+
+    A database that is away, and a disk without room, are foreseen: whoever asks again later gets
+    their answer.
+    """
+    # Django calls this while it handles what was raised, wherever that was: also before any view.
+    error = sys.exc_info()[1]
+    full = is_full(error)
+    if full or isinstance(error, OperationalError | InterfaceError):
+        return _later(request, full=full)
     if request.path.startswith(API):
         sentence = _("Something went wrong here. It is in the log.")
         return _plain(HTTPStatus.INTERNAL_SERVER_ERROR, "error", sentence)
     return defaults.server_error(request)
+
+
+def _later(request: HttpRequest, *, full: bool) -> HttpResponse:
+    """Say that it does not work now: 503."""
+    response: HttpResponse
+    if request.path.startswith(API):
+        sentence = (
+            _("There is no room left on the disk. Nothing is lost: send it again later.")
+            if full
+            else _busy()
+        )
+        response = _plain(HTTPStatus.SERVICE_UNAVAILABLE, "busy", sentence)
+    else:
+        # Without the request: who asks is in the database.
+        page = loader.get_template("503.html").render({"full": full})
+        response = HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE)
+    response["Retry-After"] = "1"
+    return response
+
+
+def _busy() -> str:
+    return _("The database is busy. Nothing is lost: send it again.")
 
 
 def _known(problem: Exception) -> Exception:
@@ -119,7 +153,7 @@ def _known(problem: Exception) -> Exception:
     if isinstance(problem, Refused):
         return Unprocessable(str(problem))
     if isinstance(problem, OperationalError):
-        return Busy(_("The database is busy. Nothing is lost: send it again."))
+        return Busy(_busy())
     if isinstance(problem, RequestDataTooBig):
         most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
         return TooLarge(_("At most %(most)s bytes are taken at once.") % {"most": most})

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.password_validation import password_validators_help_text_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.models import Invitation, Membership
+
+# What the validators of the settings want, in one sentence.
+GOOD_PASSWORD = _lazy(
+    "At least 10 characters; no common password, not digits alone, nothing like your name."
+)
 
 
 class InvitationForm(forms.Form):
@@ -72,7 +76,7 @@ class JoinForm(forms.Form):
     password = forms.CharField(
         label=_lazy("Password"),
         strip=False,
-        help_text=password_validators_help_text_html(),
+        help_text=GOOD_PASSWORD,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     password_again = forms.CharField(

@@ -85,4 +85,4 @@ class Invitation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"invitation {self.pk}"
+        return self.name or self.email or f"link {self.pk}"

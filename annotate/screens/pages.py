@@ -42,6 +42,28 @@ def page_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[R
     )
 
 
+def newest_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[Row]:
+    """Return the page that `?before=KEY` or `?after=KEY` asks for, the highest keys first."""
+    after, before = key(asked.get("after", "")), key(asked.get("before", ""))
+    if after is not None:
+        found = list(rows.filter(pk__gt=after).order_by("pk")[: size + 1])
+        more, found = len(found) > size, found[:size][::-1]
+        return Page(
+            found,
+            _link(asked, "after", found[0].pk) if more else "",
+            _link(asked, "before", after + 1),
+        )
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    found = list(rows.order_by("-pk")[: size + 1])
+    more, found = len(found) > size, found[:size]
+    return Page(
+        found,
+        _link(asked, "after", found[0].pk if found else (before or 1) - 1) if before else "",
+        _link(asked, "before", found[-1].pk) if more else "",
+    )
+
+
 def key(value: str) -> int | None:
     """A key from an address or a form; None: it is none, and as if it were not there."""
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else None

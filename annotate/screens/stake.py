@@ -54,13 +54,7 @@ def look(pair: InstructionPair, asked: QueryDict) -> Stake:
     rows = at_stake(pair)
     find = asked.get("find", "").replace("\0", "").strip()[:MOST_FIND]
     in_texts = bool(find) and asked.get("in") == "texts"
-    match = Q()
-    for word in find.split()[:MOST_WORDS]:
-        here = Q(document__title__icontains=word) | Q(document__doc_id__icontains=word)
-        if in_texts:
-            texts = DocumentText.objects.filter(document=OuterRef("document"))
-            here |= Q(Exists(texts.filter(text__icontains=word)))
-        match &= here
+    match = matching(find, in_texts=in_texts)
     counts = rows.aggregate(total=Count("pk"), found=Count("pk", filter=match))
     if find:
         rows = rows.filter(match)
@@ -68,6 +62,18 @@ def look(pair: InstructionPair, asked: QueryDict) -> Stake:
         counts["found"] = counts["total"]
     page = page_by_key(rows.select_related("document"), asked, SIZE)
     return Stake(counts["total"], counts["found"], find, in_texts, page)
+
+
+def matching(find: str, *, in_texts: bool) -> Q:
+    """Candidates in whose title, id or (`in_texts`) text every word of `find` stands."""
+    match = Q()
+    for word in find.split()[:MOST_WORDS]:
+        here = Q(document__title__icontains=word) | Q(document__doc_id__icontains=word)
+        if in_texts:
+            texts = DocumentText.objects.filter(document=OuterRef("document"))
+            here |= Q(Exists(texts.filter(text__icontains=word)))
+        match &= here
+    return match
 
 
 def pool_ids(pair: InstructionPair) -> list[str]:

@@ -22,7 +22,8 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate import access, keymap
 from annotate.actions import judging as actions
 from annotate.actions import pool, seats
-from annotate.actions.pool import Sitting, judged_narrative, sitting
+from annotate.actions.judging import narrative_for
+from annotate.actions.pool import Sitting, sitting
 from annotate.errors import NotHere, Refused
 from annotate.forms.judging import BackForm, FlagForm, JudgmentForm
 from annotate.models import (
@@ -328,16 +329,6 @@ def _refusal(
     except Refused:
         messages.error(request, sentence)
         return redirect("annotate:home")
-
-
-def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
-    """Return what is judged under now, to someone who holds a seat here; else refuse."""
-    if not seats.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
-        raise Refused(_("This is not your seat. Take one from your list, then go on."))
-    narrative = judged_narrative(pair)
-    if narrative is None:
-        raise Refused(_("There is no narrative to judge under yet."))
-    return narrative
 
 
 def _first_error(form: JudgmentForm | FlagForm) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate import access, keymap
-from annotate.actions.judging import grades_that_need_evidence
+from annotate.actions.judging import grades_that_need_evidence, narrative_for
 from annotate.actions.pool import Sitting, sitting, without_repeats
 from annotate.errors import Refused
 from annotate.models import (
@@ -31,7 +31,7 @@ from annotate.pure.repeats import unmasked
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from annotate.screens.sheets import Again, sitting_of, wishes
-from annotate.views.judging import asked, narrative_for
+from annotate.views.judging import asked
 
 # So many rows a page, however long the pool is.
 WINDOW = 100

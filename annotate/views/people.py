@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.adapter import get_adapter
 from allauth.account.utils import perform_login
+from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -25,6 +24,7 @@ from annotate.errors import NotHere, Refused, Unfit
 from annotate.forms.people import InvitationForm, JoinForm
 from annotate.models import Invitation, User
 from annotate.requests import PageRequest
+from annotate.screens.invited import hand_over
 from annotate.screens.pages import page_by_key
 
 # Where a link's secret waits in the session while its reader signs in elsewhere.
@@ -104,25 +104,10 @@ def _after(found: Invitation) -> str:
 
 def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
     """What a page shows of a link that was just made, once; sends it where it shall go."""
-    url = request.build_absolute_uri(reverse("annotate:invitation", args=[link.token]))
-    sent = False
-    if link.invitation.email:
-        try:
-            get_adapter(request).send_mail(
-                "account/email/invitation",
-                link.invitation.email,
-                {
-                    "project": link.invitation.project,
-                    "inviter": link.invitation.created_by.username,
-                    "until": date_format(link.invitation.expires_at, "j M Y, H:i e"),
-                    "url": url,
-                },
-            )
-            sent = True
-        except OSError:
-            # The link holds all the same, and stands on the page.
-            messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
-    return {"invitation": link.invitation, "url": url, "sent": sent}
+    url, mailed = hand_over(request, link)
+    if mailed is False:
+        messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
+    return {"invitation": link.invitation, "url": url, "sent": bool(mailed)}
 
 
 @require_POST
@@ -169,6 +154,15 @@ def accounts(request: PageRequest) -> HttpResponse:
             form.add_error("username", str(refused))
         else:
             shown, form = invited(request, link), InvitationForm()
+    return _accounts_page(request, form, shown)
+
+
+def _accounts_page(
+    request: PageRequest,
+    form: InvitationForm,
+    shown: dict[str, Any] | None = None,
+    password_link: dict[str, str] | None = None,
+) -> HttpResponse:
     search = request.GET.get("search", "").strip()[:200]
     state = request.GET.get("state", "")
     found = User.objects.all()
@@ -177,7 +171,8 @@ def accounts(request: PageRequest) -> HttpResponse:
     if state == "closed":
         found = found.filter(is_active=False)
     in_projects = Count("memberships", filter=Q(memberships__left_at__isnull=True))
-    page = page_by_key(found.annotate(projects=in_projects), request.GET)
+    factor = Exists(Authenticator.objects.filter(user=OuterRef("pk")))
+    page = page_by_key(found.annotate(projects=in_projects, has_factor=factor), request.GET)
     response = render(
         request,
         "annotate/people.html",
@@ -193,18 +188,21 @@ def accounts(request: PageRequest) -> HttpResponse:
             .select_related("created_by")
             .order_by("pk")[:200],
             "invited": shown,
+            "password_link": password_link,
             "form": form,
         },
         status=422 if form.errors else 200,
     )
-    if shown:
+    if shown or password_link:
         response["Cache-Control"] = "no-store"
     return response
 
 
 @require_POST
 def account(request: PageRequest, pk: int) -> HttpResponse:
-    """Close somebody's account, open it again, or sign it out everywhere: `change` says which."""
+    """Close somebody's account, open it again, sign it out everywhere, take its second factor away,
+    or make a link for a new password: `change` says which.
+    """
     found = access.account(request.user, pk)
     change = request.POST.get("change", "")
     names = {"name": found.username}
@@ -218,6 +216,15 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
         elif change == "sign-out":
             people.sign_out(user=found, by=request.user)
             said = _("%(name)s is signed out everywhere.") % names
+        elif change == "factor":
+            people.drop_second_factor(user=found, by=request.user)
+            said = _("The password alone signs %(name)s in again.") % names
+        elif change == "password":
+            uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
+            url = reverse("account_reset_password_from_key", args=[uid, key])
+            # Shown in the answer itself, so that it is kept nowhere.
+            link = {"name": found.username, "url": request.build_absolute_uri(url)}
+            return _accounts_page(request, InvitationForm(), password_link=link)
         else:
             raise Refused(_("There is no such change."))
     except Refused as refused:

@@ -11,6 +11,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterField(
+            model_name='heartbeat',
+            name='at',
+            field=models.DateTimeField(blank=True, default=None, null=True),
+        ),
         migrations.AddField(
             model_name='heartbeat',
             name='seen_at',

@@ -8,7 +8,7 @@ window.SwaggerUIBundle({
   validatorUrl: null,
   requestInterceptor(request) {
     if (request.method !== undefined && request.method !== "GET") {
-      request.headers["X-CSRFToken"] = document.body.dataset.csrf;
+      request.headers["X-CSRFToken"] = document.querySelector("[name=csrfmiddlewaretoken]").value;
     }
     return request;
   },

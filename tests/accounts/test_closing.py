@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.db import IntegrityError
 from django.test import Client
@@ -194,3 +196,33 @@ def test_who_runs_the_installation_invites_to_it(root, client):
     assert "http://testserver/invitations/" in page.content.decode()
     assert page["Cache-Control"] == "no-store"
     assert "zoe" in client.get("/people/").content.decode()
+
+
+def test_a_link_for_a_new_password_is_shown_once_and_holds_once(root, ada, client):
+    client.force_login(root)
+    change = reverse("annotate:account_change", args=[ada.user_id])
+
+    page = client.post(change, {"change": "password"})
+
+    link = re.search(r"http://testserver(/accounts/password/reset/[\w-]+/)", page.content.decode())[
+        1
+    ]
+    assert page["Cache-Control"] == "no-store"
+    assert link not in client.get("/people/").content.decode()
+    new = {"password1": "eight tidal mills", "password2": "eight tidal mills"}
+    person = Client()
+    person.post(person.get(link).url, new)
+    assert User.objects.get(username="ada").check_password("eight tidal mills")
+    assert "This link does not hold" in Client().get(link).content.decode()
+
+
+def test_a_closed_account_gets_no_link_for_a_new_password(root, ada, client):
+    people.deactivate(user=ada.user, by=root)
+
+    with pytest.raises(Refused, match="closed"):
+        people.password_key(user=ada.user, by=root)
+
+
+def test_a_lead_makes_no_link_for_a_new_password(ada):
+    with pytest.raises(Refused, match="Only who runs this installation"):
+        people.password_key(user=ada.user, by=factories.lead(ada.project).user)

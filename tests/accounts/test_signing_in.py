@@ -410,3 +410,27 @@ def test_the_account_page_says_what_signs_one_in(secret, client):
 
     assert "an app" in shown
     assert "in 1 place" in shown
+
+
+def test_who_lost_app_and_codes_is_helped_by_who_runs_the_installation(secret, ada):
+    root = User.objects.create_superuser("root")
+    helper, lost = Client(), Client()
+    helper.force_login(root)
+    assert "No second factor" in helper.get("/people/").content.decode()
+
+    helper.post(reverse("annotate:account_change", args=[ada.pk]), {"change": "factor"})
+    sign_in(lost)
+
+    assert is_in(lost)
+    assert "No second factor" not in helper.get("/people/").content.decode()
+
+
+def test_the_administration_shows_no_secrets(secret, client):
+    root = User.objects.create_superuser("root")
+    client.force_login(root)
+
+    shown = client.get("/admin/").content.decode()
+
+    assert "Authenticator" not in shown
+    assert "User session" not in shown
+    assert client.get("/admin/mfa/authenticator/").status_code == 404

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -14,29 +13,12 @@ from django.test import Client
 from django.utils import timezone
 
 from annotate.actions import seats
-from annotate.actions.tokens import make_token
 from annotate.models import Assignment, Judgment, KeptAnswer, Project, Token
 from tests import factories
+from tests.programs import Program
 
 ONE = "00000000-0000-4000-8000-000000000001"
 KEY = "a-key-of-one-request"
-
-
-class Program:
-    """A program of somebody: no session, no cookie, a token."""
-
-    def __init__(self, name: str, *scopes: str) -> None:
-        self.made = make_token(name="Notebook", scopes=scopes, days=1, by=factories.user(name))
-        self.client = Client(headers={"Authorization": f"Bearer {self.made.secret}"})
-
-    def get(self, path: str, **headers: str) -> Any:
-        return self.client.get(f"/api/v1/{path}", headers=headers)
-
-    def send(self, verb: str, path: str, content: Any = None, **headers: str) -> Any:
-        body = "" if content is None else json.dumps(content)
-        return self.client.generic(
-            verb, f"/api/v1/{path}", body, content_type="application/json", headers=headers
-        )
 
 
 @pytest.fixture

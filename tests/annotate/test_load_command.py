@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotate.intake import KINDS
-from annotate.management.commands import load as command
+from annotate.management import bar
 from annotate.models import Candidate, Judgment, Project, Query, RunLine
 from tests import factories
 
@@ -367,14 +367,16 @@ def progress(monkeypatch, stream: io.StringIO, seconds: float) -> str:
     clock = iter([0.0, 0.1, seconds])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    shown = command._Progress("qrels.txt")
+    shown = bar.Bar("qrels.txt")
     shown.start(200, "Reading the file")
     shown.advance(100)
     return stream.getvalue()
 
 
 def test_a_terminal_sees_progress_after_a_second(monkeypatch):
-    assert progress(monkeypatch, Terminal(), 1.5) == "\rqrels.txt: Reading the file 50%"
+    assert progress(monkeypatch, Terminal(), 1.5) == (
+        "\rqrels.txt: Reading the file [############............] 50%"
+    )
 
 
 def test_a_quick_load_shows_no_progress(monkeypatch):
@@ -390,7 +392,7 @@ def test_the_line_of_progress_is_wiped_at_the_end(monkeypatch):
     clock = iter([0.0, 2.0])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    shown = command._Progress("q")
+    shown = bar.Bar("q")
 
     shown.start(None, "Reading")
     shown.clear()

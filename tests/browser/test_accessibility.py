@@ -56,6 +56,7 @@ NO_PAGE = {
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
+    *("annotate:trail_table", "installation_trail_table"),
     *("annotate:documents", "annotate:table", "annotate:token_end", "api_schema"),
     *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
     "audit:batch_withdrawal",
@@ -206,6 +207,11 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:matrix": lambda scene: [
         *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
         reverse("annotate:matrix", args=["empty"]),
+    ],
+    "installation_trail": plain("installation_trail"),
+    "annotate:trail": lambda scene: [
+        *every("annotate:trail", "?what=project.rules", "?since=yesterday")(scene),
+        reverse("annotate:trail", args=["empty"]),
     ],
     "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
     "annotate:person": lambda scene: [

@@ -333,6 +333,8 @@ class Lead(Person):
         # Names of uploaded files -> the queries in each, and how many lines.
         self.handed_in: dict[str, dict[str, Any]] = {}
         self.taken_away = 0
+        # Set while a job that this lead watches is being done.
+        self.sees_work = threading.Event()
 
     def live(self) -> None:
         """Load and export by turns; at the end once more of each, in peace."""
@@ -403,9 +405,15 @@ class Lead(Person):
         until = time.monotonic() + (150 if last else 20)
         while True:
             page = self._again(lambda: self._wire.ask("GET", path))
-            if b"/cancellation/" not in page.body or time.monotonic() > until:
+            over = b"/cancellation/" not in page.body
+            if over or b"Waits for the worker" in page.body:
+                self.sees_work.clear()
+            else:
+                self.sees_work.set()
+            if over or time.monotonic() > until:
+                self.sees_work.clear()
                 return page
-            time.sleep(0.2)
+            time.sleep(0.1)
 
 
 def gathered(people: list[Person]) -> dict[str, Any]:

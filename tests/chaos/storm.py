@@ -62,6 +62,8 @@ class Installation:
         self._stack = contextlib.ExitStack()
         self._programs: subprocess.Popen[bytes] | None = None
         self.done: Counter[str] = Counter()
+        # Set while somebody sees a job being done.
+        self.work = threading.Event()
         self._clocks.mkdir()
         (self._disk / "tmp").mkdir()
         self.mounted = os.path.ismount(self._disk)
@@ -156,21 +158,32 @@ class Installation:
         found: dict[str, Callable[[], None]] = {
             "web process killed": lambda: self._kill("web", below=True),
             "web server killed": lambda: self._kill("web"),
-            "worker killed": lambda: self._kill("worker"),
-            "all killed": self._kill_all,
+            "worker killed": lambda: self._at_work(lambda: self._kill("worker")),
+            "all killed": lambda: self._at_work(self._kill_all),
             "disk full": self._fill_disk,
             "clock jumped": self._jump,
         }
         if self.postgres and self.redis:
             found |= {
-                "worker process killed": lambda: self._kill("worker", below=True),
+                "worker process killed": lambda: self._at_work(
+                    lambda: self._kill("worker", below=True)
+                ),
                 "beat killed": lambda: self._kill("beat"),
                 "Redis killed": lambda: self._bounce(self.redis, "kill"),
                 "Redis stopped": lambda: self._bounce(self.redis, "stop"),
                 "PostgreSQL killed": lambda: self._bounce(self.postgres, "kill"),
                 "PostgreSQL stopped": lambda: self._bounce(self.postgres, "stop"),
+                "Redis hung": lambda: self._hang(self.redis),
+                "PostgreSQL hung": lambda: self._hang(self.postgres),
             }
         return found
+
+    def _at_work(self, happen: Callable[[], None]) -> None:
+        """Let something happen in the middle of a job, if one comes along."""
+        if self.work.wait(20):
+            time.sleep(self._random.uniform(0.0, 0.5))
+            self.done["in the middle of a job"] += self.work.is_set()
+        happen()
 
     def _kill(self, program: str, *, below: bool = False) -> None:
         """Kill a program's main process, or one of those below it."""
@@ -204,6 +217,19 @@ class Installation:
         self.done[f"{name} {how}"] += 1
         time.sleep(self._random.uniform(0.2, 1.5))
         service.start()
+
+    def _hang(self, service: Postgres | RedisServer | None) -> None:
+        """For some seconds a service is there and says nothing."""
+        assert service is not None
+        stopped = []
+        for pid in family(service.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                stopped.append(pid)
+        time.sleep(self._random.uniform(2.0, 4.0))
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        self.done[f"{type(service).__name__.removesuffix('Server')} hang"] += 1
 
     def _fill_disk(self) -> None:
         """For two seconds there is no room left."""
@@ -319,6 +345,7 @@ def storm(
         plan = installation.begin(people)
         began = time.monotonic()
         lead = Lead(installation.port, plan["lead"], seed, enough, lines)
+        installation.work = lead.sees_work
         annotators = [
             Annotator(installation.port, who, seed * 1_000 + n, enough, pace)
             for n, who in enumerate(plan["annotators"], start=1)
@@ -393,7 +420,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.0, help="at least (%(default)s)")
     parser.add_argument("--people", type=int, default=20, help="annotators (%(default)s)")
     parser.add_argument("--pace", type=float, default=0.5, help="seconds to a key (%(default)s)")
-    parser.add_argument("--lines", type=int, default=5_000, help="of each file (%(default)s)")
+    parser.add_argument("--lines", type=int, default=30_000, help="of each file (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="(%(default)s)")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

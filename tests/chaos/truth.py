@@ -84,12 +84,12 @@ def check(told: dict[str, Any]) -> dict[str, Any]:
     """Compare what people were told with what is there."""
     complaints: list[str] = []
     counts: dict[str, Any] = {}
-    for part in (_statements, _seats, _loads, _exports, _jobs, _database):
+    for part in PARTS:
         complaints += part(told, counts)
     return {"counts": counts, "complaints": complaints}
 
 
-def _statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Every acknowledged statement is there once, as it was said; nothing else is; and of each
     document, what was said last and not taken back stands.
     """
@@ -151,7 +151,7 @@ def _statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     }
 
 
-def _seats(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def seats(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Never more on a pair than the overlap, never two on a seat, and nobody judged without one."""
     from annotate.models import Assignment, Judgment
 
@@ -171,7 +171,20 @@ def _seats(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         yield f"{len(idle)} judged in a seat that is said to be untouched"
 
 
-def _loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """No link of a chain of sums was lost or put in twice."""
+    from annotate.models import Project
+    from annotate.verifying import verify
+
+    counts["links"] = 0
+    for project in (Project.objects.get(slug="storm"), None):
+        found = verify(project)
+        counts["links"] += found.links
+        for fault in found.faults[:5]:
+            yield f"chains: {fault.sentence}"
+
+
+def loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """Of each file all lines are there, if its load is said to be done, and else none."""
     from annotate.models import Candidate, Load, Query
 
@@ -189,7 +202,7 @@ def _loads(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         yield "the file handed in after the storm is not loaded"
 
 
-def _exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """What is offered is all there, and after the last export nothing else lies about."""
     import hashlib
 
@@ -216,7 +229,7 @@ def _exports(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
         yield f"left on the shelf: {sorted(left)}"
 
 
-def _jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+def jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """All are over; what failed says why."""
     from jobs.status import job_models
 
@@ -231,7 +244,7 @@ def _jobs(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
                 yield f"{model._meta.label} {job.pk} is {job.state} after {job.attempts} attempts"
 
 
-def _database(_told: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
+def database(_told: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
     """The database itself is sound."""
     from django.db import connection
 
@@ -241,6 +254,9 @@ def _database(_told: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
             cursor.execute("PRAGMA integrity_check")
             if (found := cursor.fetchall()) != [("ok",)]:
                 yield f"SQLite: {found}"
+
+
+PARTS = (statements, seats, chains, loads, exports, jobs, database)
 
 
 def main() -> None:

@@ -21,6 +21,8 @@ WHOLE = Told(
     hosts=["rejudge.example.org"],
     database_url="postgres://rejudge:secret@postgres:5432/rejudge",
     redis_url="redis://redis:6379/0",
+    mail="smtp+tls://rejudge:secret@mail.example.org:587",
+    mail_from="rejudge@example.org",
 )
 S3 = {"REJUDGE_S3_ENDPOINT": "", "REJUDGE_S3_ACCESS_KEY": "", "REJUDGE_S3_SECRET_KEY": ""}
 
@@ -45,6 +47,8 @@ def test_what_is_told_everything_starts():
         ({"database_url": ""}, "Set DATABASE_URL to a PostgreSQL"),
         ({"database_url": "sqlite:////data/x"}, "Set DATABASE_URL to a PostgreSQL"),
         ({"redis_url": ""}, "Set REDIS_URL to a Redis"),
+        ({"mail": ""}, "Set REJUDGE_MAIL to the server that takes mail"),
+        ({"mail_from": "rejudge@localhost"}, "Set REJUDGE_MAIL_FROM to who mail comes from"),
     ],
 )
 def test_what_others_reach_does_not_start_half_set_up(left_out, begins):
@@ -66,6 +70,12 @@ def test_what_others_reach_does_not_start_half_set_up(left_out, begins):
             Told(bucket="files", beside_bucket=S3 | {"REJUDGE_S3_ACCESS_KEY": "a"}),
             "Set both REJUDGE_S3_ACCESS_KEY and REJUDGE_S3_SECRET_KEY, or neither",
         ),
+        (Told(client="rejudge"), "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT"),
+        (
+            Told(issuer="https://login.example.org"),
+            "Set both REJUDGE_OIDC_ISSUER and REJUDGE_OIDC_CLIENT",
+        ),
+        (Told(issuer="login.example.org", client="a"), "Set REJUDGE_OIDC_ISSUER to an address"),
     ],
 )
 def test_half_of_a_setting_is_refused_everywhere(told, begins):
@@ -76,6 +86,10 @@ def test_half_of_a_setting_is_refused_everywhere(told, begins):
 
 def test_a_bucket_may_be_opened_by_the_machines_own_identity():
     assert missing(Told(bucket="files", beside_bucket=S3)) == []
+
+
+def test_mail_may_be_shown_by_the_log_where_that_is_asked_for():
+    assert missing(replace(WHOLE, mail="consolemail://", mail_from="rejudge@localhost")) == []
 
 
 def test_it_says_all_that_is_missing_at_once_and_does_nothing(tmp_path):
@@ -108,5 +122,6 @@ def test_it_says_all_that_is_missing_at_once_and_does_nothing(tmp_path):
         "REJUDGE_HTTPS",
         "DATABASE_URL",
         "REDIS_URL",
+        "REJUDGE_MAIL",
     ]
     assert list(data.iterdir()) == []

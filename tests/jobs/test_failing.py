@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+
 import pytest
 from django.db import IntegrityError, transaction
 
@@ -49,6 +51,27 @@ def test_what_was_not_foreseen_is_raised_and_shown_without_its_details():
     assert errand.state == "failed"
     assert errand.error == (
         "Something went wrong that was not foreseen (KeyError). The worker's log says more."
+    )
+
+
+def find_the_disk_full(errand, progress):
+    try:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    except OSError as error:
+        raise ValueError("The archive could not be closed.") from error
+
+
+@pytest.mark.django_db
+def test_a_full_disk_is_called_by_its_name():
+    errand = Errand.objects.create()
+
+    with pytest.raises(ValueError, match="archive"):
+        run(Errand, errand.pk, find_the_disk_full)
+
+    errand.refresh_from_db()
+    assert errand.state == "failed"
+    assert errand.error == (
+        "There was no room left on the disk. Nothing is kept of this; ask for it again later."
     )
 
 

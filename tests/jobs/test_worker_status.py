@@ -4,9 +4,11 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from celery.signals import worker_init
 
+from config.celery import app
 from jobs.models import Heartbeat
-from jobs.status import WorkerStatus, beat, worker_status
+from jobs.status import WorkerStatus, beat, show_up, worker_status, workers
 from tests.errands.models import Errand
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -74,6 +76,23 @@ def test_a_second_heartbeat_moves_the_first():
     assert list(Heartbeat.objects.values_list("worker", "at")) == [("one", NOW)]
 
 
+def test_a_process_that_has_taken_nothing_yet_is_there_and_does_no_work():
+    show_up("new", now=NOW)
+
+    (new,) = workers(now=NOW)
+    assert (new.alive, new.took_at) == (True, None)
+    assert not worker_status(now=NOW).alive
+
+
+def test_a_worker_at_a_long_job_is_seen_though_it_takes_nothing():
+    beat("busy", now=ago(600))
+
+    show_up("busy", now=ago(3))
+
+    (busy,) = workers(now=NOW)
+    assert (busy.alive, busy.seen_at, busy.took_at) == (True, ago(3), ago(600))
+
+
 def test_a_worker_that_is_gone_for_a_day_is_forgotten():
     beat("gone", now=NOW - timedelta(hours=25))
     beat("late", now=NOW - timedelta(hours=23))
@@ -81,3 +100,18 @@ def test_a_worker_that_is_gone_for_a_day_is_forgotten():
     beat("here", now=NOW)
 
     assert set(Heartbeat.objects.values_list("worker", flat=True)) == {"late", "here"}
+
+
+@pytest.mark.parametrize(("supervised", "nicer_by"), [(True, [5]), (False, [])])
+def test_a_worker_beside_the_pages_lets_them_go_first(supervised, nicer_by, monkeypatch):
+    told = []
+    monkeypatch.setattr("os.nice", told.append)
+    monkeypatch.setattr("gc.freeze", lambda: None)
+    if supervised:
+        monkeypatch.setenv("REJUDGE_SUPERVISED", "1")
+    else:
+        monkeypatch.delenv("REJUDGE_SUPERVISED", raising=False)
+
+    worker_init.send(sender=app)
+
+    assert told == nicer_by

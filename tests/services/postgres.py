@@ -96,6 +96,13 @@ class Postgres:
         self._stack.close()
 
     @property
+    def pid(self) -> int:
+        """Its main process; LookupError before it was started."""
+        if self._process is None:
+            raise LookupError("It was not started.")
+        return self._process.pid
+
+    @property
     def runs(self) -> bool:
         """Whether it has not ended by itself."""
         return self._process is not None and self._process.poll() is None

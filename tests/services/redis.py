@@ -47,6 +47,13 @@ class RedisServer:
             self._process.wait()
         self._stack.close()
 
+    @property
+    def pid(self) -> int:
+        """Its process; LookupError before it was started."""
+        if self._process is None:
+            raise LookupError("It was not started.")
+        return self._process.pid
+
 
 @contextlib.contextmanager
 def redis() -> Iterator[str]:

@@ -46,7 +46,7 @@ def worker(broker_url: str, name: str, *, beside_the_web: bool = False) -> Itera
         ) as process,
     ):
         wait_until(
-            lambda: Heartbeat.objects.filter(worker=name).exists(),
+            lambda: Heartbeat.objects.filter(worker=name, at__isnull=False).exists(),
             f"the first heartbeat of {name}",
             process=process,
             log=folder / "log",

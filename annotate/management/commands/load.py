@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from argparse import ArgumentTypeError
 from typing import Any
 
@@ -15,6 +14,7 @@ from annotate.actions.loading import check_grades, known_format, load_file
 from annotate.actions.projects import create_project, unmake_project
 from annotate.errors import Refused
 from annotate.intake import KINDS, FileReport, on_disk, totals
+from annotate.management.bar import Bar
 from annotate.models import Project
 from formats.registry import FORMATS
 from formats.source import excerpt
@@ -116,7 +116,7 @@ class Command(BaseCommand):
         reports: list[FileReport] = []
         try:
             for file in options["files"]:
-                progress = _Progress(file)
+                progress = Bar(file)
                 try:
                     report = load_file(
                         project=project,
@@ -193,45 +193,3 @@ def _grades(text: str) -> list[int]:
     if not all(-32_768 <= grade <= 32_767 for grade in grades):
         raise ArgumentTypeError("grades lie between -32768 and 32767")
     return grades
-
-
-class _Progress:
-    """A line on a terminal that says how far it is, once it takes longer than a second."""
-
-    def __init__(self, file: str) -> None:
-        self._stream = sys.stderr
-        self._file = file
-        self._shown = self._stream.isatty()
-        self._next = time.monotonic() + 1
-        self._width = 0
-        self._step = ""
-        self._total: int | None = None
-        self._done = 0
-
-    def start(self, total: int | None, step: str) -> None:
-        self._step, self._total, self._done = step, total, 0
-        self._show()
-
-    def advance(self, n: int = 1) -> None:
-        self._done += n
-        self._show()
-
-    def clear(self) -> None:
-        """Leave nothing behind on the line."""
-        if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
-
-    def _show(self) -> None:
-        now = time.monotonic()
-        if not self._shown or now < self._next:
-            return
-        self._next = now + 0.2
-        line = f"{self._file}: {self._step}"
-        if self._total:
-            line += f" {min(self._done / self._total, 1):.0%}"
-        elif self._done:
-            line += f" {self._done:,}"
-        self._stream.write("\r" + line.ljust(self._width))
-        self._stream.flush()
-        self._width = len(line)

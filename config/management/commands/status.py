@@ -131,7 +131,7 @@ def _told(found: dict[str, Any]) -> str:
     )
     lines += [
         f"  {worker['name']}: {'there' if worker['alive'] else 'silent'}, last sign of life "
-        f"{worker['seen_at']}, took work {worker['took_at']}"
+        f"{worker['seen_at']}, took work {worker['took_at'] or 'never yet'}"
         for worker in found["workers"]["seen"]
     ]
     for row in found["queues"]:

@@ -1,0 +1,38 @@
+"""Long work as programs see it, in every room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from jobs.models import Job
+
+
+class JobSerializer(serializers.Serializer[Any]):
+    """A piece of work that a worker does. Ask again until `state` is done, failed or cancelled."""
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=Job.State.choices)
+    done = serializers.IntegerField(help_text="How far it is ...")
+    total = serializers.IntegerField(allow_null=True, help_text="... of how much; null: unknown.")
+    step = serializers.CharField(help_text="What it is doing.")
+    error = serializers.CharField(help_text="Why it failed.")
+    requested_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+def job_told(job: Job) -> dict[str, Any]:
+    """What a program is told of any job."""
+    return {
+        "id": job.pk,
+        "state": job.state,
+        "done": job.done,
+        "total": job.total,
+        "step": job.step,
+        "error": job.error,
+        "requested_at": job.requested_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+    }

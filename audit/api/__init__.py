@@ -1,0 +1,1 @@
+"""The second pass for programs: the same access and actions as the pages."""

@@ -1,0 +1,35 @@
+"""A small typed client of Rejudge's API."""
+
+from __future__ import annotations
+
+from rejudge_client.client import Case, Done, Project, Rejudge, Sitting
+from rejudge_client.errors import (
+    Conflict,
+    Damaged,
+    Failed,
+    Forbidden,
+    NotFound,
+    NotSignedIn,
+    Problem,
+    Refused,
+    RejudgeError,
+    Unreachable,
+)
+
+__all__ = [
+    "Case",
+    "Conflict",
+    "Damaged",
+    "Done",
+    "Failed",
+    "Forbidden",
+    "NotFound",
+    "NotSignedIn",
+    "Problem",
+    "Project",
+    "Refused",
+    "Rejudge",
+    "RejudgeError",
+    "Sitting",
+    "Unreachable",
+]

@@ -1,0 +1,342 @@
+"""The client: sign in by token, load files, judge, see how far it is, export and fetch.
+
+with Rejudge("https://rejudge.example.org", token) as rejudge:
+    tides = rejudge.project("tides")
+    tides.load("trec-qrels", "qrels.txt")
+    tides.export("trec", "tides-qrels")
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, TypeVar, cast
+from urllib.parse import quote
+from uuid import uuid4
+
+from rejudge_client.connection import Connection
+from rejudge_client.errors import Damaged, Failed, Refused
+from rejudge_client.records import (
+    ExportRecord,
+    FileFacts,
+    Job,
+    Judged,
+    LoadRecord,
+    Narrative,
+    Progress,
+    ProjectRecord,
+    ReleaseRecord,
+    Report,
+    Seat,
+    Sheet,
+)
+
+# How often a job is asked after, in seconds, and for how long at most unless told otherwise.
+EVERY = 0.5
+PATIENCE = 24 * 60 * 60.0
+# Documents with their texts that are fetched at once.
+AHEAD = 10
+
+J = TypeVar("J", bound=Job)
+
+
+class Rejudge(Connection):
+    """An installation, as the person whose token it is sees it. See `Connection` for arguments."""
+
+    def me(self) -> dict[str, Any]:
+        """Return who asks, and what the token is good for."""
+        return cast(dict[str, Any], self.get("me/"))
+
+    def projects(self) -> Iterator[ProjectRecord]:
+        """Yield the projects you are in."""
+        return cast(Iterator[ProjectRecord], self.pages("projects/"))
+
+    def project(self, slug: str) -> Project:
+        """Return one of your projects; NotFound where you are not in it."""
+        return Project(self, cast(ProjectRecord, self.get(f"projects/{_part(slug)}/")))
+
+    def create(self, slug: str, name: str, grades: list[int]) -> Project:
+        """Make a project, which you lead."""
+        made = self.post("projects/", {"slug": slug, "name": name, "grades": grades})
+        return Project(self, cast(ProjectRecord, made))
+
+
+@dataclass(frozen=True)
+class Project:
+    """One project."""
+
+    rejudge: Connection
+    record: ProjectRecord
+
+    @property
+    def slug(self) -> str:
+        """Its short name, as it stands in addresses."""
+        return self.record["slug"]
+
+    def load(
+        self,
+        format_name: str,
+        file: str | Path,
+        *,
+        no_grade: int | None = None,
+        dry_run: bool = False,
+        patience: float = PATIENCE,
+    ) -> Report:
+        """Load a file, all of it or nothing, wait until it is in, and return what changed.
+
+        A folder is given as one zip archive. The same file again changes nothing. With `dry_run`
+        nothing is written. Refused with its first bad lines, Failed where the work failed.
+        """
+        path = Path(file)
+        fields = {"format": format_name, "no_grade": no_grade}
+        asked = self.rejudge.upload(f"{self._here}loads/", path, fields)
+        preview = self._wait(cast(LoadRecord, asked), "loads", f"Reading {path.name}", patience)
+        report = _report(preview)
+        if report["refused"]:
+            raise Refused(422, {"detail": _bad_lines(path.name, report)})
+        if dry_run:
+            self.rejudge.put(f"{self._here}loads/{preview['id']}/leaving/", {})
+            return report
+        confirmed = self.rejudge.put(f"{self._here}loads/{preview['id']}/confirmation/", {})
+        load = self._wait(cast(LoadRecord, confirmed), "loads", f"Loading {path.name}", patience)
+        return _report(load)
+
+    def seats(self, task: str = "judge") -> Iterator[Seat]:
+        """Yield your seats of a task in which work is left."""
+        rows = self.rejudge.pages(f"{self._here}seats/", {"task": task})
+        return cast(Iterator[Seat], rows)
+
+    def take_seat(self, task: str = "judge") -> Seat | None:
+        """Take the next open seat of a task; None: every seat is taken, or nothing is to be done
+        now.
+        """
+        taken = self.rejudge.post(f"{self._here}seats/", {"task": task})
+        return cast(Seat | None, taken["seat"])
+
+    def judge(
+        self,
+        say: Callable[[Case], int | None],
+        *,
+        words: Callable[[Case], str] | None = None,
+    ) -> int:
+        """Judge what waits for you, seat after seat, with a bar, and return how many were judged.
+
+        `say` is given each document as it comes to you, with the narrative, and returns its grade,
+        or None to leave it; `words` says why. A program that was stopped goes on where it was.
+        """
+        judged = 0
+        left: set[int] = set()
+        while (seat := self._next_seat(left)) is not None:
+            found = self.sitting(seat["pair"]).judge(say, words=words)
+            judged += found.judged
+            if found.open:
+                # What was left open would come again and again.
+                left.add(seat["pair"])
+        return judged
+
+    def sitting(self, pair: int) -> Sitting:
+        """Return you before the pool of a pair on which you hold a judge's seat."""
+        found = self.rejudge.get(f"pairs/{pair}/")
+        query = self.rejudge.get(f"{self._here}queries/{found['query']}/")
+        return Sitting(self.rejudge, pair, query["title"], found["narratives"])
+
+    def progress(self) -> Progress:
+        """Return how many judgments there are under the narratives in force, of how many."""
+        return cast(Progress, self.rejudge.get(f"{self._here}progress/"))
+
+    def watch(self, *, every: float = 5.0, patience: float = PATIENCE) -> Progress:
+        """Show a bar of the judgments until all that are wanted are there, and return them."""
+        found = self.progress()
+        waited = 0.0
+        with self.rejudge.bar(found["wanted"], f"Judging {self.slug}", "judgments") as bar:
+            while True:
+                bar.total = found["wanted"]
+                bar.update(found["judged"] - bar.n)
+                if found["judged"] >= found["wanted"]:
+                    return found
+                if waited >= patience:
+                    raise Failed(f"{found['judged']:,} of {found['wanted']:,} judgments are there.")
+                self.rejudge.sleep(every)
+                waited += every
+                found = self.progress()
+
+    def agreement(self, *, patience: float = PATIENCE, **part: Any) -> dict[str, Any]:
+        """Have the agreement in a part of the project computed (query, category, side, blind ...),
+        and return the report with its figures.
+        """
+        reports = "agreement/reports"
+        asked = self.rejudge.post(f"{self._here}{reports}/", part)
+        return cast(
+            dict[str, Any], self._wait(cast(Job, asked), reports, "Computing agreement", patience)
+        )
+
+    def export(
+        self,
+        format_name: Literal["trec", "jsonl"],
+        folder: str | Path,
+        *,
+        patience: float = PATIENCE,
+    ) -> ExportRecord:
+        """Have the project exported, wait, and fetch all files into `folder`, each checked by its
+        sum. The folder is made; files of the same name are replaced.
+        """
+        asked = self.rejudge.post(f"{self._here}exports/", {"format": format_name})
+        export = self._wait(cast(ExportRecord, asked), "exports", "Exporting", patience)
+        here = f"{self._here}exports/{export['id']}/files/"
+        self._fetch(here, export["files"], Path(folder))
+        # The manifest says what the others hold; it names itself nowhere.
+        self.rejudge.download(f"{here}manifest.json", Path(folder) / "manifest.json")
+        return export
+
+    def release(self, name: str, note: str = "", *, patience: float = PATIENCE) -> ReleaseRecord:
+        """Freeze the project under a name, and wait until it is made. It never changes."""
+        self.rejudge.post(f"{self._here}releases/", {"name": name, "note": note})
+        where = f"{self._here}releases/{_part(name)}/"
+        return cast(ReleaseRecord, self._until_over(where, f"Releasing {name}", patience))
+
+    def fetch_release(self, name: str, folder: str | Path) -> ReleaseRecord:
+        """Fetch all files of a release into `folder`, each checked by its sum."""
+        where = f"{self._here}releases/{_part(name)}/"
+        found = cast(ReleaseRecord, self.rejudge.get(where))
+        if found["state"] != "done":
+            raise Failed(f"{name} is not made: it is {found['state']}.")
+        self._fetch(f"{where}files/", found["files"], Path(folder))
+        return found
+
+    @property
+    def _here(self) -> str:
+        return f"projects/{_part(self.slug)}/"
+
+    def _next_seat(self, left: set[int]) -> Seat | None:
+        mine = next((seat for seat in self.seats() if seat["pair"] not in left), None)
+        if mine is not None:
+            return mine
+        taken = self.take_seat()
+        return taken if taken is not None and taken["pair"] not in left else None
+
+    def _wait(self, job: J, kind: str, words: str, patience: float) -> J:
+        where = f"{self._here}{kind}/{job['id']}/"
+        return cast(J, self._until_over(where, words, patience))
+
+    def _until_over(self, where: str, words: str, patience: float) -> Mapping[str, Any]:
+        """Ask after a job, with a bar, until it is done."""
+        began = time.monotonic()
+        with self.rejudge.bar(None, words, "") as bar:
+            while True:
+                job = cast(Job, self.rejudge.get(where))
+                bar.total = job["total"]
+                if job["step"]:
+                    bar.set_postfix_str(job["step"], refresh=False)
+                bar.update(job["done"] - bar.n)
+                if job["state"] == "done":
+                    return job
+                if job["state"] in {"failed", "cancelled"}:
+                    raise Failed(job["error"] or f"{words}: it was called off.")
+                if time.monotonic() - began > patience:
+                    raise Failed(f"{words}: not done after {patience:,.0f} seconds.")
+                self.rejudge.sleep(EVERY)
+
+    def _fetch(self, where: str, files: list[FileFacts], folder: Path) -> None:
+        """Fetch files by their facts; one that would lie outside of `folder` is refused."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry in files:
+            name = PurePosixPath(entry["name"])
+            if name.is_absolute() or not name.parts or ".." in name.parts or "\\" in entry["name"]:
+                raise Damaged(f"{entry['name']} is no name of a file in a folder.")
+            address = where + "/".join(map(_part, name.parts))
+            target = folder.joinpath(*name.parts)
+            self.rejudge.download(address, target, size=entry["bytes"], sha256=entry["sha256"])
+
+
+@dataclass(frozen=True)
+class Done:
+    """How many documents of a pool were judged now, and how many are left open."""
+
+    judged: int
+    open: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """A document before its judge: what is asked for, under which narrative, and the document."""
+
+    query: str
+    narrative: str
+    sheet: Sheet
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """You before the pool of one pair."""
+
+    rejudge: Connection
+    pair: int
+    query: str
+    # Those in force.
+    narratives: list[Narrative]
+
+    def judge(
+        self,
+        say: Callable[[Case], int | None],
+        *,
+        words: Callable[[Case], str] | None = None,
+    ) -> Done:
+        """Judge what is not judged yet, in your order; see `Project.judge`."""
+        at = self.rejudge.get(f"pairs/{self.pair}/sitting/")
+        said = {int(number) for number in (*at["judged"], *at["flagged"])}
+        waiting = [one for one in at["order"] if one not in said or one in at["again"]]
+        texts = {one["id"]: one["text"] for one in self.narratives}
+        narrative, judged = at["narrative"], 0
+        with self.rejudge.bar(len(waiting), f"Pair {self.pair}", "documents") as bar:
+            for start in range(0, len(waiting), AHEAD):
+                for sheet in self.sheets(waiting[start : start + AHEAD]):
+                    case = Case(self.query, texts.get(narrative, ""), sheet)
+                    relevance = say(case)
+                    if relevance is not None:
+                        note = words(case) if words else ""
+                        self.give(narrative, sheet["number"], relevance, note=note)
+                        judged += 1
+                    bar.update()
+        return Done(judged, len(waiting) - judged)
+
+    def sheets(self, numbers: list[int]) -> list[Sheet]:
+        """Return documents with their texts, as they come to you; some 20 at most."""
+        asked = {"candidates": ",".join(map(str, numbers))}
+        return cast(list[Sheet], self.rejudge.get(f"pairs/{self.pair}/sheets/", asked))
+
+    def give(self, narrative: int, number: int, relevance: int, *, note: str = "") -> Judged:
+        """Say a grade of a document under the narrative version that was read: once, however often
+        it has to be sent. Conflict: the narrative has a newer version.
+        """
+        body = {
+            "uuid": str(uuid4()),
+            "narrative": narrative,
+            "candidate": number,
+            "relevance": relevance,
+            "note": note,
+        }
+        return cast(Judged, self.rejudge.post(f"pairs/{self.pair}/judgments/", body))
+
+
+def _report(load: LoadRecord) -> Report:
+    report = load["report"]
+    if report is None:
+        raise Failed(f"{load['file_name']} was read, and nothing was said of it.")
+    return report
+
+
+def _bad_lines(name: str, report: Report) -> str:
+    first = [
+        f"line {one['line']}: {one['message']}" if one["line"] else one["message"]
+        for one in report["problems"][:5]
+    ]
+    more = report["refused"] - len(first)
+    told = "; ".join(first) + (f"; and {more:,} more" if more > 0 else "")
+    return f"Nothing of {name} is loaded. {told}"
+
+
+def _part(name: str) -> str:
+    """A name as a part of an address."""
+    return quote(name, safe="")

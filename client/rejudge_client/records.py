@@ -1,0 +1,125 @@
+"""What Rejudge answers, as far as this client reads it. Answers may have further fields."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class ProjectRecord(TypedDict):
+    """A project as one of its members sees it."""
+
+    slug: str
+    name: str
+    role: Literal["annotator", "lead"]
+
+
+class Job(TypedDict):
+    """A piece of work that a worker does."""
+
+    id: int
+    state: State
+    step: str
+    done: int
+    total: int | None
+    error: str
+
+
+class LineProblem(TypedDict):
+    """A line of a file that is wrong; `line` is None where the file is as a whole."""
+
+    line: int | None
+    text: str | None
+    message: str
+
+
+class Report(TypedDict):
+    """What was read of a file, and what changed."""
+
+    read: int
+    new: int
+    changed: int
+    unchanged: int
+    refused: int
+    problems: list[LineProblem]
+    notes: list[str]
+
+
+class LoadRecord(Job):
+    """A file on its way in."""
+
+    file_name: str
+    dry_run: bool
+    report: Report | None
+
+
+class Narrative(TypedDict):
+    """A version of a narrative with its words."""
+
+    id: int
+    side: Literal["original", "altered", "reversed"]
+    version: int
+    text: str
+
+
+class Seat(TypedDict):
+    """One person does one task on one pair."""
+
+    id: int
+    task: Literal["rewrite", "judge", "review"]
+    pair: int
+    pair_id: str
+
+
+class Sheet(TypedDict):
+    """A document as it comes to its judge."""
+
+    number: int
+    doc_id: str
+    title: str
+    text: str | None
+    prior_relevance: int | None
+
+
+class Judged(TypedDict):
+    """A judgment of one's own that was kept."""
+
+    uuid: str
+    narrative: int
+    candidate: int
+    relevance: int
+
+
+class Progress(TypedDict):
+    """How far a project is, in judgments."""
+
+    judged: int
+    wanted: int
+
+
+class FileFacts(TypedDict):
+    """A file that can be fetched, and what it is checked by."""
+
+    name: str
+    holds: str
+    lines: int
+    bytes: int
+    sha256: str
+
+
+class ExportRecord(Job):
+    """An export; its files are there once it is done."""
+
+    format: str
+    counts: dict[str, int] | None
+    files: list[FileFacts]
+
+
+class ReleaseRecord(Job):
+    """A release; its files are there once it is made."""
+
+    name: str
+    sha256: str
+    citation: str
+    files: list[FileFacts]

@@ -1,0 +1,69 @@
+"""The administration: whatever is done there is in the trail, whoever's model it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.admin.apps import AdminConfig
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+if TYPE_CHECKING:
+    from django.contrib.admin.models import LogEntry
+
+    Administered = ModelAdmin[Model]
+else:
+    Administered = ModelAdmin
+
+
+class AdministrationConfig(AdminConfig):
+    """Django's administration, with a site of ours."""
+
+    default_site = "config.administration.Site"
+
+
+class Trailed(Administered):
+    """Puts what is added, changed and deleted into the trail, where Django writes its own log."""
+
+    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
+        entry = super().log_addition(request, obj, message)
+        _record(request, "admin.added", obj, entry.get_change_message())
+        return entry
+
+    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
+        entry = super().log_change(request, obj, message)
+        _record(request, "admin.changed", obj, entry.get_change_message())
+        return entry
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Model]) -> Any:
+        entries = super().log_deletions(request, queryset)
+        for obj in queryset:
+            _record(request, "admin.deleted", obj, "")
+        return entries
+
+
+class Site(AdminSite):
+    """A site whose every part is `Trailed`."""
+
+    def register(
+        self,
+        model_or_iterable: type[Model] | Iterable[type[Model]],
+        admin_class: type[ModelAdmin[Any]] | None = None,
+        **options: Any,
+    ) -> None:
+        """Register as Django does."""
+        own = admin_class or ModelAdmin
+        trailed = type(own.__name__, (Trailed, own), {"__module__": own.__module__})
+        super().register(model_or_iterable, trailed, **options)
+
+
+def _record(request: HttpRequest, what: str, obj: Model, words: str) -> None:
+    # Neither is there yet while the applications are being loaded.
+    from annotate.actions.trail import record
+    from annotate.models import User
+
+    assert isinstance(request.user, User)
+    named = f"{obj._meta.verbose_name} {obj}"
+    record(project=None, what=what, about=obj, named=named, words=words, by=request.user)

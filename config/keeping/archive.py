@@ -1,0 +1,256 @@
+"""The file of a backup: a zip archive that is written and read in one go, whatever its size.
+
+`rows/<table>.jsonl` has a line for each row, `files/<name>` each file of the storage as it lay
+there, and `manifest.json`, written last, says what there is, with the sha256 of all of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TypedDict, cast
+
+from annotate.errors import Refused
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+CHUNK = 1024 * 1024
+# What is packed already does not get smaller.
+_PACKED = (".zip", ".gz", ".xz", ".bz2", ".zst", ".png", ".jpg")
+# Enough for text, and several times faster than the usual.
+_LEVEL = 3
+_DATE = (1980, 1, 1, 0, 0, 0)
+_MODE = 0o600 << 16
+
+
+class Entry(TypedDict):
+    """One member of the archive: its size unpacked in bytes, and its sum."""
+
+    bytes: int
+    sha256: str
+
+
+class TableEntry(Entry):
+    """The rows of a table, in the order of their keys; `first` and `last` are keys that are
+    numbers, else null.
+    """
+
+    table: str
+    columns: list[str]
+    rows: int
+    first: int | None
+    last: int | None
+
+
+class FileEntry(Entry):
+    """A file, by its name within the storage."""
+
+    name: str
+
+
+class Manifest(TypedDict):
+    """What a backup is and holds.
+
+    `project` is the short name of the one project, null for a whole installation; `key` its key.
+    `migrations` has the last migration of each room. `missing` are files that rows name and that
+    were not there; `left_out` says of which tables nothing is kept, and why.
+    """
+
+    rejudge_backup: int
+    version: str
+    made_at: str
+    database: str
+    project: str | None
+    key: int | None
+    migrations: dict[str, str]
+    tables: list[TableEntry]
+    files: list[FileEntry]
+    missing: list[str]
+    left_out: dict[str, str]
+
+
+class Measured:
+    """Counts and digests what is written through it into a member."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._sha256 = hashlib.sha256()
+        self._bytes = 0
+
+    def write(self, data: bytes) -> None:
+        """Write `data` on."""
+        self._stream.write(data)
+        self._sha256.update(data)
+        self._bytes += len(data)
+
+    @property
+    def entry(self) -> Entry:
+        """What was written so far."""
+        return Entry(bytes=self._bytes, sha256=self._sha256.hexdigest())
+
+
+class Writing:
+    """A new backup, for its owner's eyes only; it has its name once `close` was called."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._part = path.with_name(path.name + ".part")
+        if path.exists():
+            raise Refused(f"{path} is there already. Choose another name, or delete it first.")
+        # What an earlier attempt left behind is of no use to anybody.
+        self._part.unlink(missing_ok=True)
+        descriptor = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = os.fdopen(descriptor, "w+b")
+        self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+
+    @contextmanager
+    def member(self, name: str) -> Iterator[Measured]:
+        """Open the next member for writing."""
+        with self._zip.open(_info(name), "w", force_zip64=True) as stream:
+            yield Measured(stream)
+
+    def close(self, manifest: Manifest) -> None:
+        """Write the manifest, and give the backup its name once the disk has all of it."""
+        text = json.dumps(manifest, ensure_ascii=False, indent=1)
+        with self._zip.open(_info(MANIFEST), "w") as stream:
+            stream.write(text.encode())
+        self._zip.close()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._part.rename(self.path)
+
+    def drop(self) -> None:
+        """Leave nothing behind."""
+        with suppress(OSError):
+            self._zip.close()
+        with suppress(OSError):
+            self._file.close()
+        self._part.unlink(missing_ok=True)
+
+
+class Reading:
+    """A backup that is there. Whatever is wrong with it is Refused, with a sentence."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+            text = self._zip.read(MANIFEST)
+            found = json.loads(text)
+        except FileNotFoundError as error:
+            raise Refused(f"There is no file {path}.") from error
+        except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
+            raise Refused(f"{path} is no backup, or a part of one only: {error}.") from error
+        if not isinstance(found, dict) or "rejudge_backup" not in found:
+            # Half a backup may end in an archive that is one of its files.
+            raise Refused(f"{path} is no backup of Rejudge, or a part of one only.")
+        if found["rejudge_backup"] != FORMAT:
+            raise Refused(
+                f"{path} is a backup of a later kind ({found['rejudge_backup']}), made by Rejudge "
+                f"{found.get('version')}. Update Rejudge first."
+            )
+        self.manifest = cast(Manifest, found)
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._zip.close()
+
+    def check(self, advance: Callable[[int], None]) -> None:
+        """Read all of it and compare it with its sums; `advance` is told how many more bytes."""
+        for name, entry in self.members():
+            with self.member(name, entry) as stream:
+                while part := stream.read(CHUNK):
+                    advance(len(part))
+
+    def members(self) -> Iterator[tuple[str, Entry]]:
+        """Every member but the manifest."""
+        for table in self.manifest["tables"]:
+            yield rows_of(table["table"]), table
+        for file in self.manifest["files"]:
+            yield file_of(file["name"]), file
+
+    @property
+    def size(self) -> int:
+        """Of all members, in bytes, unpacked."""
+        return sum(entry["bytes"] for _, entry in self.members())
+
+    @contextmanager
+    def member(self, name: str, entry: Entry) -> Iterator[Compared]:
+        """Open a member; Refused once it turns out not to be what was written."""
+        try:
+            opened = self._zip.open(name)
+        except (KeyError, zipfile.BadZipFile) as error:
+            raise Refused(f"{self.path} is damaged: {name} cannot be read ({error}).") from error
+        with opened as stream:
+            compared = Compared(stream, entry, f"{self.path} is damaged: {name}")
+            yield compared
+            compared.finish()
+
+
+class Compared:
+    """A member that is compared with its sum on the way. `finish` says whether it was the same."""
+
+    def __init__(self, stream: IO[bytes], entry: Entry, damaged: str) -> None:
+        self._stream = stream
+        self._entry = entry
+        self._damaged = damaged
+        self._sha256 = hashlib.sha256()
+        self._bytes = 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, at most `size`; none at the end."""
+        return self._seen(lambda: self._stream.read(size))
+
+    def lines(self) -> Iterator[bytes]:
+        """Walk what is left line by line."""
+        while line := self._seen(self._stream.readline):
+            yield line
+
+    def finish(self) -> None:
+        """Refuse what is not what was written."""
+        while self.read(CHUNK):
+            pass
+        if Entry(bytes=self._bytes, sha256=self._sha256.hexdigest()) != Entry(
+            bytes=self._entry["bytes"], sha256=self._entry["sha256"]
+        ):
+            raise Refused(f"{self._damaged} is not what was written.")
+
+    def _seen(self, take: Callable[[], bytes]) -> bytes:
+        try:
+            data = take()
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+            raise Refused(f"{self._damaged} cannot be read ({error}).") from error
+        self._sha256.update(data)
+        self._bytes += len(data)
+        if self._bytes > self._entry["bytes"]:
+            raise Refused(f"{self._damaged} is longer than what was written.")
+        return data
+
+
+def rows_of(table: str) -> str:
+    """Where the rows of a table are."""
+    return f"rows/{table}.jsonl"
+
+
+def file_of(name: str) -> str:
+    """Where a file of the storage is."""
+    return f"files/{name}"
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _DATE)
+    entry.compress_type = (
+        zipfile.ZIP_STORED if name.lower().endswith(_PACKED) else zipfile.ZIP_DEFLATED
+    )
+    # As the archive is told to pack; a member that is opened for writing does not ask it.
+    entry._compresslevel = _LEVEL  # type: ignore[attr-defined]
+    entry.create_system = 3
+    entry.external_attr = _MODE
+    return entry

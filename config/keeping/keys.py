@@ -1,0 +1,53 @@
+"""The keys that a table has given out, and taking a row of them for many rows at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection, models, transaction
+
+from annotate import bulk
+
+
+def counts(model: type[models.Model]) -> bool:
+    """Whether the database numbers the rows of a table."""
+    return isinstance(model._meta.pk, models.AutoField)
+
+
+def reserve(model: type[models.Model], first: int, last: int) -> int:
+    """Return by how much the keys from `first` to `last` have to move so that no row has them, nor
+    will have: 0 where they are free as they are. In a transaction of its own, which is short.
+    """
+    take = _on_postgresql if bulk.on_postgresql() else _on_sqlite
+    with transaction.atomic():
+        return take(model, first, last)
+
+
+def _on_sqlite(model: type[models.Model], first: int, last: int) -> int:
+    # Inside a transaction that writes, nobody else numbers rows.
+    name = {"name": model._meta.db_table}
+    given = bulk.select("SELECT seq FROM sqlite_sequence WHERE name = %(name)s", name)
+    shift = max(0, given[0][0] - first + 1) if given else 0
+    taken = {**name, "seq": max(given[0][0] if given else 0, last + shift)}
+    if given:
+        bulk.run("UPDATE sqlite_sequence SET seq = %(seq)s WHERE name = %(name)s", taken)
+    else:
+        bulk.run("INSERT INTO sqlite_sequence (name, seq) VALUES (%(name)s, %(seq)s)", taken)
+    return shift
+
+
+def _on_postgresql(model: type[models.Model], first: int, last: int) -> int:
+    table = connection.ops.quote_name(model._meta.db_table)
+    column: Any = model._meta.pk
+    names = {"table": table, "column": column.column}
+    with connection.cursor() as cursor:
+        # Whoever inserts a row has this table's lock before they get a number: nobody is between.
+        cursor.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
+        cursor.execute("SELECT pg_get_serial_sequence(%(table)s, %(column)s)", names)
+        [sequence] = cursor.fetchone()
+        cursor.execute(f"SELECT last_value, is_called FROM {sequence}")  # noqa: S608 (the server's)
+        value, called = cursor.fetchone()
+        given = value if called else value - 1
+        shift = max(0, given - first + 1)
+        cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, max(given, last + shift)])
+    return int(shift)

@@ -1,0 +1,71 @@
+"""Which migrations a database has, and bringing an empty one to those of an earlier version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.apps.registry import Apps
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.exceptions import IrreversibleError
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from annotate.errors import Refused
+
+
+def latest() -> dict[str, str]:
+    """The last migration of each room (and of each package that has tables) in this version."""
+    leaves = MigrationLoader(None).graph.leaf_nodes()
+    return {str(room): str(name) for room, name in sorted(leaves)}
+
+
+def has_no_tables() -> bool:
+    """Whether nothing was ever made in this database."""
+    return not MigrationRecorder(connection).applied_migrations()
+
+
+def refuse_unless_up_to_date() -> None:
+    """Refuse while a migration waits to be applied."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise Refused("The database is not up to date. Run manage.py migrate first.")
+
+
+def refuse_unknown(migrations: Mapping[str, str], version: str) -> None:
+    """Refuse migrations that this version does not have: they are of a later one."""
+    known = MigrationLoader(None).graph.nodes
+    strange = [f"{room}.{name}" for room, name in migrations.items() if (room, name) not in known]
+    if strange:
+        raise Refused(
+            f"This backup was made by Rejudge {version}, which has tables that this version does "
+            f"not know ({', '.join(strange)}). Update Rejudge first."
+        )
+
+
+def as_it_was(migrations: Mapping[str, str]) -> Apps:
+    """Bring a database without rows, new or up to date, to the tables of an earlier version, and
+    return its models.
+
+    Refused where there is no way back to them: then the database must have no tables at all.
+    """
+    executor = MigrationExecutor(connection)
+    targets: list[tuple[str, str | None]] = [
+        (room, migrations.get(room)) for room, _ in executor.loader.graph.leaf_nodes()
+    ]
+    try:
+        executor.migrate(targets)
+    except IrreversibleError as error:
+        raise Refused(
+            f"From this version there is no way back to the tables of the backup ({error}). Make "
+            "a new database, without running migrate, and restore into it."
+        ) from error
+    known = [(room, name) for room, name in targets if name is not None]
+    state = MigrationExecutor(connection).loader.project_state(known)
+    return state.apps
+
+
+def to_latest() -> None:
+    """Bring the database, now with rows, up to date."""
+    call_command("migrate", interactive=False, verbosity=0)

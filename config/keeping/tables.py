@@ -1,0 +1,230 @@
+"""Which tables a backup keeps, and which rows of them are of one project.
+
+Nothing is listed here that is kept: a table that a room adds is kept without anybody saying so, and
+tests/keeping/test_every_table.py fails while it can be kept by no rule and is not named below.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from django.apps.registry import Apps
+from django.db import models
+
+AnyModel = type[models.Model]
+
+PROJECT = "annotate.project"
+USER = "annotate.user"
+
+# Tables of which a backup holds nothing, and why.
+LEFT_OUT: dict[str, str] = {
+    "contenttypes.contenttype": "every installation makes them itself; rows name them by words",
+    "auth.permission": "every installation makes them itself; rows name them by words",
+    "sessions.session": "a key to the house: people sign in again",
+    "usersessions.usersession": "says who is signed in where, and nobody is",
+    "jobs.heartbeat": "signs of life of the workers that run now",
+}
+# Of these, those to which rows point by words.
+BY_WORDS = {"contenttypes.contenttype", "auth.permission"}
+# Tables of which the backup of one project holds nothing: they are of people, or of the
+# installation.
+NOT_OF_A_PROJECT: dict[str, str] = {
+    USER: "people come along by their names, without their passwords",
+    "annotate.user_groups": "rights in an installation",
+    "annotate.user_user_permissions": "rights in an installation",
+    "auth.group": "rights in an installation",
+    "auth.group_permissions": "rights in an installation",
+    "admin.logentry": "what was done to the installation",
+    "annotate.preferences": "a person's own",
+    "annotate.token": "lets programs act as a person, in every project of theirs",
+    "annotate.keptanswer": "answers to programs, for when they ask again",
+    "account.emailaddress": "how a person signs in",
+    "account.emailconfirmation": "how a person signs in",
+    "mfa.authenticator": "how a person signs in",
+    "socialaccount.socialaccount": "how a person signs in",
+    "socialaccount.socialtoken": "how a person signs in",
+    "socialaccount.socialapp": "how people sign in to an installation",
+}
+# Of an account, what the backup of one project holds.
+OF_A_PERSON = ("username", "first_name", "last_name", "email", "is_active", "date_joined")
+
+# Where a value that is no foreign key holds keys of rows all the same, which get new ones where a
+# project comes into an installation that has others: column -> how to write it anew.
+Renew = Callable[[Any, Mapping[str, int], Mapping[str, Any]], Any]
+
+
+def _keys_of(table: str) -> Renew:
+    def renew(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+        return {str(int(key) + shifts[table]): said for key, said in value.items()}
+
+    return renew
+
+
+def _items_of(table: str) -> Renew:
+    def renew(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+        return [key + shifts[table] for key in value]
+
+    return renew
+
+
+def _overtaken(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+    drops = _items_of("annotate.candidate")
+    return [{**one, "drops": drops(one["drops"], shifts, row)} for one in value]
+
+
+def _through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+    """The newest rows that a report has seen; 0 where there were none."""
+    if not value or not value.get("through"):
+        return value
+    seen = {
+        name: key + shifts[f"annotate.{name}"] if key else key
+        for name, key in value["through"].items()
+    }
+    return {**value, "through": seen}
+
+
+def _named(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
+    """A key whose table stands in the column `kind`."""
+    return value if value is None else value + shifts.get(row["kind"], 0)
+
+
+KEYS_INSIDE: dict[tuple[str, str], Renew] = {
+    ("annotate.repeat", "verdicts"): _keys_of("annotate.condition"),
+    ("audit.check", "verdicts"): _keys_of("annotate.condition"),
+    ("annotate.draft", "drops"): _items_of("annotate.candidate"),
+    ("annotate.draft", "overtaken"): _overtaken,
+    ("audit.agreementreport", "figures"): _through,
+    ("annotate.deed", "key"): _named,
+}
+
+
+class Column(NamedTuple):
+    """A column of a table: the field, and the table whose keys it holds ("" where none)."""
+
+    field: Any
+    keys_of: str
+
+    @property
+    def name(self) -> str:
+        """As the database calls it."""
+        return str(self.field.column)
+
+
+def label(model: AnyModel) -> str:
+    """What a table is called in a backup."""
+    return str(model._meta.label_lower)
+
+
+def every_table(apps: Apps) -> list[AnyModel]:
+    """All tables of all rooms, those of many-to-many fields as well; what others point to is before
+    them.
+    """
+    found = [
+        model
+        for model in apps.get_models(include_auto_created=True)
+        if model._meta.managed and not model._meta.proxy
+    ]
+    by_name = {label(model): model for model in sorted(found, key=label)}
+    ordered: dict[str, AnyModel] = {}
+
+    def place(name: str, waiting: frozenset[str]) -> None:
+        if name in ordered or name in waiting:
+            return
+        for column in columns(by_name[name]):
+            # Rows of one table that point to each other come as they are.
+            if column.keys_of and column.keys_of != name:
+                place(column.keys_of, waiting | {name})
+        ordered[name] = by_name[name]
+
+    for name in by_name:
+        place(name, frozenset())
+    return list(ordered.values())
+
+
+def kept_tables(apps: Apps) -> list[AnyModel]:
+    """The tables of a backup of a whole installation."""
+    return [model for model in every_table(apps) if label(model) not in LEFT_OUT]
+
+
+def columns(model: AnyModel) -> list[Column]:
+    """The columns of a table, in the order of the model."""
+    return [Column(field, _keys_of_field(field)) for field in model._meta.local_concrete_fields]
+
+
+def _keys_of_field(field: Any) -> str:
+    """The table whose keys a field holds; of a key that is a foreign key, the table it leads to."""
+    if field.is_relation:
+        return label(field.related_model)
+    return label(field.model) if field.primary_key and _is_counted(field) else ""
+
+
+def _is_counted(field: Any) -> bool:
+    return isinstance(field, models.AutoField)
+
+
+# --- one project ----------------------------------------------------------------------------------
+
+
+def paths(apps: Apps) -> dict[str, str]:
+    """For each table whose rows are of a project, how a query gets from such a row to it:
+    "narrative__pair__project"; "pk" for projects themselves.
+
+    The way is the shortest that is never null; where there is none, the shortest. Rows that have
+    no way to a project are of none.
+    """
+    pointing: dict[str, list[tuple[str, str, int]]] = {}
+    for model in every_table(apps):
+        for column in columns(model):
+            if column.field.is_relation:
+                way = 1_000 if column.field.null else 1
+                pointing.setdefault(column.keys_of, []).append(
+                    (label(model), column.field.name, way)
+                )
+    found: dict[str, str] = {}
+    reached: list[tuple[int, str, str]] = [(0, "", PROJECT)]
+    while reached:
+        far, path, name = heapq.heappop(reached)
+        if name in found:
+            continue
+        found[name] = path
+        for other, field_name, way in pointing.get(name, ()):
+            if other not in found:
+                through = f"{field_name}__{path}" if path else field_name
+                heapq.heappush(reached, (far + way, through, other))
+    found[PROJECT] = "pk"
+    return {name: path for name, path in found.items() if name not in _elsewhere()}
+
+
+def _elsewhere() -> set[str]:
+    return {*LEFT_OUT, *NOT_OF_A_PROJECT}
+
+
+def tables_of_a_project(apps: Apps) -> list[tuple[AnyModel, str]]:
+    """The tables of a backup of one project, each with the way from its rows to the project."""
+    ways = paths(apps)
+    return [(model, ways[label(model)]) for model in every_table(apps) if label(model) in ways]
+
+
+def people_of(apps: Apps, project: int) -> set[int]:
+    """The keys of all accounts that rows of a project point to."""
+    found: set[int] = set()
+    for model, path in tables_of_a_project(apps):
+        rows = model._base_manager.filter(**{path: project})
+        for column in columns(model):
+            if column.keys_of == USER:
+                found.update(
+                    rows.exclude(**{column.field.attname: None})
+                    .order_by()
+                    .values_list(column.field.attname, flat=True)
+                    .distinct()
+                )
+    return found
+
+
+def cut(model: AnyModel, owned: Mapping[str, str]) -> Iterator[Column]:
+    """Columns of a project's table that point out of the project: they come back empty."""
+    for column in columns(model):
+        if column.keys_of and column.keys_of not in {*owned, *BY_WORDS, USER}:
+            yield column

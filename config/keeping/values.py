@@ -1,0 +1,103 @@
+"""One value of a row as a backup holds it, and as each of the two databases takes it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from annotate import bulk
+
+Turn = Callable[[Any], Any]
+
+# Kinds of fields whose values stand in JSON as they are.
+PLAIN = {
+    *("AutoField", "BigAutoField", "SmallAutoField"),
+    *("IntegerField", "BigIntegerField", "SmallIntegerField", "FloatField", "BooleanField"),
+    *("PositiveIntegerField", "PositiveBigIntegerField", "PositiveSmallIntegerField"),
+    *("CharField", "TextField", "SlugField", "EmailField", "URLField"),
+    *("FileField", "FilePathField", "GenericIPAddressField"),
+}
+# Kinds that are written as text, and read again by what stands here.
+_READ: dict[str, Turn] = {
+    "DateTimeField": datetime.fromisoformat,
+    "DateField": date.fromisoformat,
+    "TimeField": time.fromisoformat,
+    "DecimalField": Decimal,
+    "UUIDField": UUID,
+    "BinaryField": base64.b64decode,
+}
+KINDS = {*PLAIN, *_READ, "JSONField"}
+
+
+def kind_of(field: Any) -> str:
+    """What a field holds; of a foreign key, what the key at its end holds."""
+    while field.is_relation:
+        field = field.target_field
+    return str(field.get_internal_type())
+
+
+def written(row: Any) -> bytes:
+    """One row, a sequence of values as the models give them, as a line of a backup."""
+    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=_as_text)
+    # Half of a pair may stand in JSON that SQLite keeps; it comes back as it was.
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, memoryview)):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (UUID, Decimal)):
+        return str(value)
+    raise TypeError(f"a backup cannot hold {type(value).__name__}")
+
+
+def read(line: bytes) -> list[Any]:
+    """A line of a backup as a list of values, texts where JSON has nothing else."""
+    row: list[Any] = json.loads(line.decode("utf-8", "surrogatepass"))
+    return row
+
+
+def for_database(field: Any) -> Turn | None:
+    """What makes a value of a line one that this database takes; None where nothing is to do."""
+    kind = kind_of(field)
+    if kind == "JSONField":
+        return _json_or_null if field.null else _json
+    if kind in PLAIN:
+        return None
+    to_python, prepare = _READ[kind], _preparing(kind)
+    if prepare is None:
+        return lambda value: None if value is None else to_python(value)
+    return lambda value: None if value is None else prepare(to_python(value))
+
+
+def _preparing(kind: str) -> Turn | None:
+    if bulk.on_postgresql():
+        return None
+    operations = connection.ops
+    adapters: dict[str, Turn] = {
+        "DateTimeField": operations.adapt_datetimefield_value,
+        "DateField": operations.adapt_datefield_value,
+        "TimeField": operations.adapt_timefield_value,
+        "DecimalField": str,
+        "UUIDField": lambda value: value.hex,
+    }
+    return adapters.get(kind)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value)
+
+
+def _json_or_null(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)

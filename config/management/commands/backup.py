@@ -1,0 +1,63 @@
+"""`manage.py backup FILE`: the whole installation, or one project, in one file."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refused
+from annotate.management.bar import Bar
+from config.keeping.backing_up import BackedUp, back_up
+
+# The backup is written, and something that rows name was not there to be put into it.
+MISSING = 2
+
+
+class Command(BaseCommand):
+    """Write a backup of one moment, while people go on working."""
+
+    help = (
+        "Write rows and files of the whole installation, or of one project, into one new file, "
+        "which `restore` brings back, on SQLite or PostgreSQL. It holds everything that people "
+        "said, and the marks of their passwords: keep it as you keep the installation."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say where to, and of what."""
+        parser.add_argument("file", metavar="FILE", help="a file that is not there yet")
+        parser.add_argument("--project", metavar="PROJECT", help="only this one, by its short name")
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write it, and say what it holds."""
+        path = Path(options["file"])
+        bar = Bar(path.name)
+        try:
+            done = back_up(path=path, project=options["project"], progress=bar)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        except OSError as error:
+            raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
+        except KeyboardInterrupt as interrupt:
+            raise CommandError("Stopped. Nothing was written.", returncode=130) from interrupt
+        finally:
+            bar.clear()
+        self._say(done, path, as_json=options["json"])
+        if done.missing:
+            named = "\n".join(f"  {name}" for name in done.missing)
+            raise CommandError(
+                f"The backup is written, but files that rows name were not there:\n{named}",
+                returncode=MISSING,
+            )
+
+    def _say(self, done: BackedUp, path: Path, *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps({"file": str(path), **done._asdict()}, indent=2))
+            return
+        self.stdout.write(
+            f"{path}: {done.rows:,} rows and {done.files:,} files in {done.bytes:,} bytes."
+        )

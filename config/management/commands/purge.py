@@ -1,0 +1,50 @@
+"""`manage.py purge PROJECT`: an archived project, deleted for good."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refused
+from config.keeping.purging import Held, held, purge
+
+
+class Command(BaseCommand):
+    """Delete an archived project with everything in it, once its short name was typed."""
+
+    help = (
+        "Delete an archived project for good: everything in it, everything that anybody said, and "
+        "its files. Its short name has to be typed. Accounts stay."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say which."""
+        parser.add_argument("project", metavar="PROJECT", help="the project's short name")
+        parser.add_argument(
+            "--typed", metavar="NAME", help="the short name once more, where nobody can be asked"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say what there is, ask, and delete."""
+        slug = options["project"]
+        try:
+            self.stdout.write(_words(held(slug), slug))
+            typed = options["typed"]
+            if typed is None:
+                typed = input(f"Type {slug} to delete it: ").strip()
+            done = purge(slug=slug, typed=typed)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        except (EOFError, KeyboardInterrupt) as stopped:
+            raise CommandError("Nothing was deleted.", returncode=130) from stopped
+        self.stdout.write(f"“{slug}” is gone: {done.rows:,} rows and {done.files:,} files.")
+
+
+def _words(what: Held, slug: str) -> str:
+    return (
+        f"“{slug}” ({what.name}) holds {what.judgments:,} judgments and {what.people:,} "
+        f"people, and {what.files:,} files. There is no way back but a backup: "
+        f"manage.py backup FILE --project {slug}"
+    )

@@ -1,0 +1,97 @@
+"""`manage.py restore FILE`: what a backup holds, brought back whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refused
+from annotate.management.bar import Bar
+from config.keeping import archive
+from config.keeping.restoring import Restored, check, restore
+
+
+class Command(BaseCommand):
+    """Bring back a backup, after every byte of it was compared with its sums."""
+
+    help = (
+        "Bring back what `backup` wrote: a whole installation into an empty one, a project into "
+        "any. Rows and files come all or not at all."
+    )
+    # The database may have no tables yet.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say what from."""
+        parser.add_argument("file", metavar="FILE", help="a file that `backup` wrote")
+        parser.add_argument(
+            "--as", dest="slug", metavar="NAME", help="give the project this short name"
+        )
+        parser.add_argument(
+            "--check",
+            action="store_true",
+            help="only compare everything with its sums, and say what it is",
+        )
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check it, bring it back, and say what came."""
+        # What people judge is for this account's eyes only, whatever the folder's own rights are.
+        os.umask(0o077)
+        path = Path(options["file"])
+        bar = Bar(path.name)
+        try:
+            if options["check"]:
+                said = _manifest(check(path=path, progress=bar))
+                lines = [f"{path} is whole: {_words(said)}"]
+            else:
+                done = restore(path=path, slug=options["slug"], progress=bar)
+                said, lines = done._asdict(), _lines(done)
+        except Refused as refused:
+            raise CommandError(str(refused)) from refused
+        except OSError as error:
+            raise CommandError(f"{error.filename or path}: {error.strerror}.") from error
+        except KeyboardInterrupt as interrupt:
+            raise CommandError("Stopped. Nothing was brought back.", returncode=130) from interrupt
+        finally:
+            bar.clear()
+        self.stdout.write(json.dumps(said, indent=2) if options["json"] else "\n".join(lines))
+
+
+def _manifest(manifest: archive.Manifest) -> dict[str, Any]:
+    return {
+        "project": manifest["project"],
+        "version": manifest["version"],
+        "made_at": manifest["made_at"],
+        "database": manifest["database"],
+        "rows": sum(table["rows"] for table in manifest["tables"]),
+        "files": len(manifest["files"]),
+        "missing": manifest["missing"],
+    }
+
+
+def _words(said: dict[str, Any]) -> str:
+    what = f"the project “{said['project']}”" if said["project"] else "a whole installation"
+    return (
+        f"{what}, {said['rows']:,} rows and {said['files']:,} files, made {said['made_at']} by "
+        f"Rejudge {said['version']} on {said['database']}."
+    )
+
+
+def _lines(done: Restored) -> list[str]:
+    what = f"The project “{done.project}”" if done.project else "The installation"
+    lines = [f"{what} is back: {done.rows:,} rows and {done.files:,} files."]
+    if done.found:
+        lines.append(f"These accounts were here, and are who they were: {', '.join(done.found)}.")
+    if done.made:
+        lines.append(
+            f"These accounts are new, and have no password yet: {', '.join(done.made)}. "
+            "manage.py changepassword NAME gives one."
+        )
+    lines += [f"Missing when the backup was made: {name}" for name in done.missing]
+    return lines

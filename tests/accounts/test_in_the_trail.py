@@ -1,0 +1,95 @@
+"""Who let whom in, and who closed whose account, is in the trail; what changed nothing is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.actions import invitations, members, people
+from annotate.actions.tokens import make_token
+from annotate.models import Deed, Membership, User
+from tests import factories
+
+ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project())
+
+
+@pytest.fixture
+def root(db):
+    return User.objects.create_superuser("root", password=factories.PASSWORD)
+
+
+def deeds():
+    return [(deed.what, deed.name, deed.about, deed.words) for deed in Deed.objects.order_by("pk")]
+
+
+def test_a_link_from_making_to_taking(carla):
+    link = invitations.invite(role=LEAD, name="ada", by=carla)
+    invitations.accept_with_new_account(
+        token=link.token, username="", password="seven long words of a tide"
+    )
+
+    assert deeds() == [
+        ("invitation.made", "carla", "ada", "lead"),
+        ("invitation.taken", "ada", "ada", ""),
+    ]
+    assert {deed.project for deed in Deed.objects.all()} == {carla.project}
+    assert link.token not in str(list(Deed.objects.values()))
+
+
+def test_a_link_that_is_taken_back_twice_is_there_once(carla):
+    link = invitations.invite(role=ANNOTATOR, by=carla)
+    for _ in range(2):
+        invitations.withdraw(invitation=link.invitation, by=carla.user)
+
+    name = f"link {link.invitation.pk}"
+    assert deeds() == [
+        ("invitation.made", "carla", name, "annotator"),
+        ("invitation.withdrawn", "carla", name, ""),
+    ]
+
+
+def test_members_who_come_rise_and_go(carla):
+    ada = factories.user("ada")
+    member = members.add_member(username="ada", role=ANNOTATOR, by=carla).member
+    for _ in range(2):
+        members.change_role(member=member, role=LEAD, by=carla)
+    for _ in range(2):
+        members.remove_member(member=member, by=carla)
+
+    assert ada == member.user
+    assert deeds() == [
+        ("member.added", "carla", "ada", "annotator"),
+        ("member.role", "carla", "ada", ""),
+        ("member.removed", "carla", "ada", ""),
+    ]
+    assert Deed.objects.get(what="member.role").changes == {"role": ["annotator", "lead"]}
+
+
+def test_accounts_that_are_closed_and_opened(root):
+    ada = factories.user("ada")
+    for _ in range(2):
+        people.deactivate(user=ada, by=root)
+    for _ in range(2):
+        people.reactivate(user=ada, by=root)
+    people.sign_out(user=ada, by=root)
+
+    assert deeds() == [
+        ("account.closed", "root", "ada", ""),
+        ("account.opened", "root", "ada", ""),
+        ("account.sessions", "root", "ada", "0"),
+    ]
+
+
+def test_the_tokens_of_a_closed_account_end_for_good(root):
+    ada = factories.user("ada")
+    token = make_token(name="Notebook", scopes=[], days=1, by=ada).token
+
+    people.deactivate(user=ada, by=root)
+    people.reactivate(user=ada, by=root)
+
+    token.refresh_from_db()
+    assert token.ended_at

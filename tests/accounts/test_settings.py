@@ -1,0 +1,65 @@
+"""What is said of mail and of signing in elsewhere arrives where it counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+SHOW = """
+import json
+from config import settings
+print(json.dumps({
+    "forms": settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]["form-action"],
+    "providers": settings.SOCIALACCOUNT_PROVIDERS,
+    "mail": [settings.EMAIL_BACKEND.split(".")[-2], settings.EMAIL_HOST, settings.EMAIL_PORT],
+    "from": settings.DEFAULT_FROM_EMAIL,
+    "caches": {name: cache["BACKEND"] for name, cache in settings.CACHES.items()},
+}))
+"""
+
+
+@pytest.fixture
+def told(tmp_path):
+    """The settings of an installation that is told this, and nothing else."""
+
+    def read(**variables):
+        known = {"PATH": os.environ["PATH"], "REJUDGE_DATA": str(tmp_path), **variables}
+        answer = subprocess.run(
+            [sys.executable, "-c", SHOW], env=known, capture_output=True, check=True, text=True
+        )
+        return json.loads(answer.stdout)
+
+    return read
+
+
+def test_on_ones_own_machine_mail_is_printed_and_nobody_signs_in_elsewhere(told):
+    found = told()
+
+    assert found["mail"] == ["console", None, None]
+    assert found["providers"] == {}
+    assert found["forms"] == ["'self'"]
+    assert found["caches"]["default"].endswith(".DatabaseCache")
+
+
+def test_a_team_has_its_mail_its_sign_in_and_one_count_for_all(told):
+    found = told(
+        REJUDGE_MAIL="smtp+tls://rejudge:secret@mail.example.org:587",
+        REJUDGE_MAIL_FROM="rejudge@example.org",
+        REJUDGE_OIDC_ISSUER="https://login.example.org/realms/team/",
+        REJUDGE_OIDC_CLIENT="rejudge",
+        REJUDGE_OIDC_SECRET="hush",
+        REDIS_URL="redis://redis:6379/0",
+    )
+
+    assert found["mail"] == ["smtp", "mail.example.org", 587]
+    assert found["from"] == "rejudge@example.org"
+    [app] = found["providers"]["openid_connect"]["APPS"]
+    assert app["settings"] == {"server_url": "https://login.example.org/realms/team"}
+    assert (app["client_id"], app["secret"]) == ("rejudge", "hush")
+    # The form that leads there is let through by browsers.
+    assert found["forms"] == ["'self'", "https://login.example.org"]
+    assert {cache.rsplit(".", 1)[1] for cache in found["caches"].values()} == {"RedisCache"}

@@ -1,0 +1,206 @@
+"""A program works as a judge: takes a seat, reads what comes to it, judges, takes back."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from annotate.actions import seats
+from annotate.models import Assignment, Flag, Judgment, LookAgain
+from tests import factories
+from tests.programs import Program
+
+
+class Scene:
+    """Three documents of one pair, ben's answers, and ada's program."""
+
+    def __init__(self, **rules):
+        self.project = factories.project(judge_order="doc_id", **rules)
+        self.query = factories.query(self.project)
+        self.documents = [
+            factories.candidate(self.query, doc_id, text=f"Text of {doc_id}.")
+            for doc_id in ("A", "B", "C")
+        ]
+        self.pair = factories.pair(self.query)
+        self.narrative = factories.altered(self.pair)
+        self.ada = factories.member(self.project, "ada")
+        self.ben = factories.member(self.project, "ben")
+        self.program = Program("ada", "judge")
+
+    def at(self, what: str) -> str:
+        return f"pairs/{self.pair.pk}/{what}"
+
+    def seat(self):
+        return seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+
+    def judge(self, number: int, relevance: int, **more):
+        sent = {
+            "uuid": str(uuid4()),
+            "narrative": self.narrative.pk,
+            "candidate": number,
+            "relevance": relevance,
+        }
+        return self.program.send("POST", self.at("judgments/"), {**sent, **more})
+
+
+@pytest.fixture
+def scene(db):
+    return Scene()
+
+
+def test_a_whole_pair_is_judged_from_seat_to_end(scene):
+    taken = scene.program.send("POST", "projects/tides/seats/", {"task": "judge"}).json()
+
+    assert taken["seat"]["pair"] == scene.pair.pk
+    numbers = []
+    while (number := scene.program.get(scene.at("sitting/")).json()["next"]) is not None:
+        (sheet,) = scene.program.get(scene.at(f"sheets/?candidates={number}")).json()
+        numbers.append((sheet["doc_id"], sheet["text"]))
+        assert scene.judge(number, 2 if sheet["doc_id"] == "B" else 0).status_code == 201
+    assert numbers == [("A", "Text of A."), ("B", "Text of B."), ("C", "Text of C.")]
+    said = Judgment.objects.order_by("candidate__document__doc_id").values_list("relevance")
+    assert [grade for (grade,) in said] == [0, 2, 0]
+    assert scene.program.get("projects/tides/seats/").json()["results"] == []
+    (seat,) = scene.program.get("projects/tides/seats/?open=false").json()["results"]
+    assert seat["done_at"] is not None
+    none_left = scene.program.send("POST", "projects/tides/seats/", {"task": "judge"})
+    assert none_left.json() == {"seat": None}
+
+
+def test_what_others_said_is_told_nowhere(scene):
+    scene.seat()
+    factories.judgment(scene.narrative, scene.documents[0], scene.ben, 2, note="a telling note")
+    Flag.objects.create(
+        narrative=scene.narrative,
+        candidate=scene.documents[1],
+        annotator=scene.ben,
+        kind="problem",
+        words="a telling note",
+    )
+    paths = [
+        *(scene.at(what) for what in ("sitting/", "judgments/", "flags/", "")),
+        scene.at("sheets/?candidates=" + ",".join(str(one.pk) for one in scene.documents)),
+        f"projects/tides/queries/{scene.query.pk}/candidates/",
+        f"projects/tides/queries/{scene.query.pk}/",
+    ]
+
+    for path in paths:
+        response = scene.program.get(path)
+
+        assert response.status_code == 200, path
+        assert "telling" not in response.content.decode(), path
+        assert '"relevance":2' not in response.content.decode(), path
+
+
+def test_undo_goes_back_one_at_a_time(scene):
+    scene.seat()
+    first, second = scene.documents[0].pk, scene.documents[1].pk
+    scene.judge(first, 1)
+    scene.judge(second, 2)
+
+    back = [scene.program.send("POST", scene.at("undo/")) for _ in range(3)]
+
+    assert [response.status_code for response in back] == [200, 200, 422]
+    assert [response.json()["candidate"] for response in back[:2]] == [second, first]
+    assert not Judgment.objects.current().exists()
+
+
+def test_a_flag_is_put_and_taken_back(scene):
+    scene.seat()
+    number = scene.documents[0].pk
+    one = str(uuid4())
+    sent = {"uuid": one, "narrative": scene.narrative.pk, "candidate": number, "kind": "problem"}
+
+    wordless = scene.program.send("POST", scene.at("flags/"), sent)
+    put = scene.program.send("POST", scene.at("flags/"), {**sent, "words": "Garbled."})
+    again = scene.program.send("POST", scene.at("flags/"), {**sent, "words": "Garbled."})
+    (listed,) = scene.program.get(scene.at("flags/")).json()["results"]
+    gone = scene.program.send("DELETE", scene.at(f"flags/{one}/"))
+
+    assert wordless.status_code == 422
+    assert put.json() == again.json() == listed
+    assert (listed["candidate"], listed["kind"], listed["words"]) == (number, "problem", "Garbled.")
+    assert gone.status_code == 204
+    assert not Flag.objects.current().exists()
+
+
+def test_without_a_seat_nothing_comes_and_nothing_is_taken(scene):
+    for path in ("sitting/", f"sheets/?candidates={scene.documents[0].pk}"):
+        assert scene.program.get(scene.at(path)).status_code == 422
+    assert scene.judge(scene.documents[0].pk, 1).status_code == 422
+    assert not Judgment.objects.exists()
+
+
+def test_a_seat_is_given_back_while_nothing_was_done_in_it(scene):
+    taken = scene.program.send("POST", scene.at("seats/"), {"task": "judge"}).json()
+
+    back = scene.program.send("DELETE", f"projects/tides/seats/{taken['id']}/")
+
+    assert back.status_code == 204
+    assert not Assignment.objects.exists()
+
+
+def test_a_seat_with_work_in_it_stays(scene):
+    seat = scene.seat()
+    scene.judge(scene.documents[0].pk, 1)
+
+    back = scene.program.send("DELETE", f"projects/tides/seats/{seat.pk}/")
+
+    assert (back.status_code, Assignment.objects.count()) == (422, 1)
+
+
+def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
+    scene.seat()
+    carla = factories.lead(scene.project)
+    for candidate in scene.documents[:2]:
+        scene.judge(candidate.pk, 1)
+    asked = Judgment.objects.get(candidate=scene.documents[1])
+    LookAgain.objects.create(judgment=asked, by=carla, words="Read the second line.")
+
+    at = scene.program.get(scene.at("sitting/")).json()
+    (sheet,) = scene.program.get(scene.at(f"sheets/?candidates={at['next']}")).json()
+
+    assert (at["next"], at["again"]) == (asked.candidate_id, [asked.candidate_id])
+    assert sheet["again"] == [{"words": "Read the second line.", "open": True}]
+
+
+def test_a_repeat_is_known_by_a_number_like_any_other(db):
+    scene = Scene(repeat_percent=50)
+    for number in range(7):
+        factories.candidate(scene.query, f"D{number}")
+    scene.seat()
+
+    at = scene.program.get(scene.at("sitting/")).json()
+    for number in at["order"]:
+        assert scene.judge(number, 1).status_code == 201
+
+    listed = scene.program.get(scene.at("sitting/")).json()
+    assert len(at["order"]) > 10
+    assert {len(str(number)) for number in at["order"]} == {13}
+    assert (listed["next"], listed["settled"]) == (None, len(at["order"]))
+    assert Judgment.objects.count() == 10
+
+
+def test_too_many_documents_are_not_sent_at_once(scene):
+    scene.seat()
+
+    wanted = ",".join(["7"] * 21)
+
+    assert scene.program.get(scene.at(f"sheets/?candidates={wanted}")).status_code == 400
+    assert scene.program.get(scene.at("sheets/?candidates=x")).status_code == 400
+    assert scene.program.get(scene.at("sheets/")).status_code == 400
+
+
+def test_however_many_judgments_are_listed_the_queries_stay_the_same(
+    scene, django_assert_num_queries
+):
+    scene.seat()
+    program = scene.program
+    for candidate in scene.documents:
+        factories.judgment(scene.narrative, candidate, scene.ada, 1)
+    program.get(scene.at("judgments/"))
+
+    # The token with its person, the pair, the judgments, their verdicts.
+    with django_assert_num_queries(4):
+        assert len(program.get(scene.at("judgments/")).json()["results"]) == 3

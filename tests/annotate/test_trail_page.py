@@ -1,0 +1,180 @@
+"""The page of the trail: for leads, by who, what and when, and as a table."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime
+from io import StringIO
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import seats
+from annotate.actions.trail import record
+from annotate.models import Assignment, Preferences
+from tests import factories
+
+
+@pytest.fixture
+def tides(db, client):
+    """Carla and fay led on three days; a command loaded a file; ada annotates."""
+    project = factories.project()
+    made = SimpleNamespace(
+        project=project,
+        ada=factories.member(project, "ada"),
+        carla=factories.lead(project),
+        fay=factories.lead(project, "fay"),
+        client=client,
+        url=reverse("annotate:trail", args=["tides"]),
+        table=reverse("annotate:trail_table", args=["tides"]),
+    )
+    for day, what, about, by, more in (
+        (1, "project.rules", project, made.carla, {"changes": {"overlap_judge": (2, 3)}}),
+        (2, "member.role", made.ada, made.fay, {"words": "<b>She</b> asked."}),
+        (2, "load.done", "qrels.txt", None, {}),
+        (3, "judgment.settled", "301 · altered 1 · A", made.carla, {}),
+    ):
+        at = datetime(2026, 5, day, 23, 30, tzinfo=UTC)
+        record(project=project, what=what, about=about, by=by, now=at, **more)
+    other = factories.project("other")
+    record(project=other, what="project.made", about=other, by=factories.lead(other, "eve"))
+    client.force_login(made.carla.user)
+    return made
+
+
+def listed(tides, query: str = "") -> list[str]:
+    page = tides.client.get(f"{tides.url}{query}")
+    assert page.status_code == 200
+    return [line.deed.what for line in page.context["lines"]]
+
+
+def test_the_newest_stands_first_and_nothing_of_another_project(tides):
+    assert listed(tides) == ["judgment.settled", "load.done", "member.role", "project.rules"]
+
+
+def test_it_says_what_was_otherwise_before_and_why_as_text(tides):
+    page = tides.client.get(tides.url).content.decode()
+
+    assert "overlap judge: 2 → 3" in page
+    assert "&lt;b&gt;She&lt;/b&gt; asked." in page
+    assert "A command" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "what"),
+    [
+        ("?what=load.done", ["load.done"]),
+        ("?who=command", ["load.done"]),
+        ("?since=2026-05-02&until=2026-05-02", ["load.done", "member.role"]),
+        ("?since=2026-05-03", ["judgment.settled"]),
+        ("?until=2026-05-01", ["project.rules"]),
+        ("?what=guidelines.written", []),
+    ],
+)
+def test_it_is_narrowed_by_who_what_and_when(tides, query, what):
+    assert listed(tides, query) == what
+
+
+def test_it_is_narrowed_by_a_person(tides):
+    assert listed(tides, f"?who={tides.fay.user_id}") == ["member.role"]
+    assert listed(tides, f"?who={tides.carla.user_id}&what=project.rules") == ["project.rules"]
+
+
+def test_days_are_those_of_the_reader(tides):
+    Preferences.objects.create(user=tides.carla.user, time_zone="Europe/Berlin")
+
+    assert listed(tides, "?since=2026-05-03&until=2026-05-03") == ["load.done", "member.role"]
+
+
+@pytest.mark.parametrize(
+    "query", ["?who=999", "?what=nothing", "?since=yesterday", "?until=2026-13-01", "?who='"]
+)
+def test_what_makes_no_sense_is_told_and_shows_everything(tides, query):
+    page = tides.client.get(f"{tides.url}{query}")
+
+    assert page.context["form"].errors
+    assert len(page.context["lines"]) == 4
+
+
+def test_the_first_and_last_day_of_all_are_no_error(tides):
+    assert len(listed(tides, "?since=0001-01-01&until=9999-12-31")) == 4
+
+
+def test_a_long_trail_comes_in_parts_and_costs_the_same(tides, django_assert_max_num_queries):
+    for number in range(60):
+        record(project=tides.project, what="load.done", about=f"F{number}", by=tides.carla)
+
+    with django_assert_max_num_queries(8):
+        first = tides.client.get(f"{tides.url}?what=load.done")
+    assert [line.deed.about for line in first.context["lines"]][::49] == ["F59", "F10"]
+    assert first.context["previous_url"] == ""
+    rest = tides.client.get(f"{tides.url}{first.context['next_url']}")
+    assert [line.deed.about for line in rest.context["lines"]][-2:] == ["F0", "qrels.txt"]
+    assert rest.context["next_url"] == ""
+    back = tides.client.get(f"{tides.url}{rest.context['previous_url']}")
+    assert [line.deed.about for line in back.context["lines"]][::49] == ["F59", "F10"]
+
+
+def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
+    query = factories.query(tides.project)
+    factories.candidate(query)
+    seats.take(pair=factories.pair(query), task=Assignment.Task.JUDGE, by=tides.carla)
+
+    page = tides.client.get(tides.url)
+
+    assert [line.deed.what for line in page.context["lines"]] == [
+        *("load.done", "member.role", "project.rules"),
+    ]
+    assert "You have judging or reviewing left" in page.content.decode()
+    assert "judgment.settled" not in page.content.decode()
+    assert page.context["form"].fields["what"].choices[0] == ("", "Everything")
+    assert tides.client.get(f"{tides.url}?what=judgment.settled").context["form"].errors
+    assert "judgment.settled" not in rows(tides, "")[1][3]
+    tides.client.force_login(tides.fay.user)
+    assert "judgment.settled" in listed(tides)
+
+
+def rows(tides, query: str) -> list[list[str]]:
+    answer = tides.client.get(f"{tides.table}{query}")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.reader(StringIO(b"".join(answer).decode())))
+
+
+def test_the_table_has_all_of_it_oldest_first(tides):
+    head, first, *others = rows(tides, "")
+
+    assert head == ["uuid", "at", "who", "what", "about", "kind", "key", "words", "changes"]
+    assert first[1:] == [
+        "2026-05-01T23:30:00+00:00",
+        "carla",
+        "project.rules",
+        "tides",
+        "annotate.project",
+        str(tides.project.pk),
+        "",
+        '{"overlap_judge": [2, 3]}',
+    ]
+    assert [row[3] for row in others] == ["member.role", "load.done", "judgment.settled"]
+
+
+def test_the_table_is_narrowed_as_the_page_is(tides):
+    assert [row[3] for row in rows(tides, "?who=command")[1:]] == ["load.done"]
+    assert tides.client.get(f"{tides.table}?since=yesterday").url == tides.url
+
+
+@pytest.mark.parametrize(("who", "status"), [("ada", 403), ("eve", 404)])
+def test_only_leads_of_the_project_read_it(tides, who, status):
+    tides.client.force_login(factories.user(who))
+
+    assert tides.client.get(tides.url).status_code == status
+    assert tides.client.get(tides.table).status_code == status
+
+
+def test_a_project_in_which_nothing_was_done_says_so(db, client):
+    carla = factories.lead(factories.project("bees"))
+    client.force_login(carla.user)
+
+    page = client.get(reverse("annotate:trail", args=["bees"])).content.decode()
+
+    assert "Nothing was done yet" in page

@@ -1,0 +1,119 @@
+"""Pages around an account, in a real browser: each can be used by everybody."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from django.core.cache import cache
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotate.actions.invitations import invite
+from tests import factories
+from tests.browser.test_accessibility import ASKED_FIRST, OUTSIDE, OVERFLOW, SETTLE, violations
+
+# Without what they are for they lead to another of these pages.
+LEADS_ON = {"socialaccount_signup", "mfa_authenticate", "openid_connect_login", "annotate:people"}
+
+
+@pytest.fixture(autouse=True)
+def ada(live_server):
+    cache.clear()
+    return factories.user("ada")
+
+
+def look(page, wrong):
+    """See the page as it is now in both themes and three widths."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.evaluate(SETTLE, scheme)
+        wrong += [f"{page.url} {scheme}: {line}" for line in violations(page)]
+    for width in (1280, 800, 640):
+        page.set_viewport_size({"width": width, "height": 800})
+        if over := page.evaluate(OVERFLOW):
+            wrong.append(f"{page.url} at {width}: {over} px too wide")
+
+
+def test_the_pages_before_one_has_signed_in_can_be_used_by_everybody(page, expected_complaints):
+    expected_complaints.append("status of 4")
+    wrong = []
+    link = invite(role="lead", by=factories.lead(factories.project()))
+
+    for name in sorted(OUTSIDE - LEADS_ON):
+        page.goto(reverse(name))
+        look(page, wrong)
+    for address in (f"/invitations/{link.token}/", "/invitations/nonsense/"):
+        page.goto(address)
+        look(page, wrong)
+
+    assert wrong == []
+
+
+def sign_in(page):
+    page.goto("/accounts/login/")
+    page.get_by_label("Username").fill("ada")
+    page.get_by_label("Password").fill(factories.PASSWORD)
+    page.keyboard.press("Enter")
+
+
+def test_an_app_is_set_up_by_its_picture_and_asked_for_from_then_on(page, live_server, new_person):
+    wrong = []
+    sign_in(page)
+    expect(page).to_have_url(f"{live_server.url}/")
+    page.goto("/accounts/")
+    page.get_by_role("link", name=re.compile("Change ?: Second factor")).click()
+    page.get_by_role("link", name="Set up an app").click()
+    expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
+    page.get_by_label("Password").fill(factories.PASSWORD)
+    page.keyboard.press("Enter")
+
+    picture = page.get_by_role("img", name="The secret as a picture for your app")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("async (one) => { await one.decode(); return one.naturalWidth; }") > 100
+    look(page, wrong)
+    secret = page.locator(".facts code").inner_text()
+    page.get_by_label("Authenticator code").fill(code(secret))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("10 of 10 are left.")).to_be_visible()
+    for name in sorted(ASKED_FIRST - LEADS_ON - {"mfa_activate_totp"}):
+        page.goto(reverse(name))
+        look(page, wrong)
+    for name in ("mfa_index", "annotate:account", "annotate:sessions"):
+        page.goto(reverse(name))
+        look(page, wrong)
+
+    other = new_person(None)
+    sign_in(other)
+    expect(other.get_by_role("heading", name="One more step")).to_be_visible()
+    look(other, wrong)
+    other.get_by_label("Code").fill(code(secret))
+    other.keyboard.press("Enter")
+    expect(other).to_have_url(f"{live_server.url}/")
+    assert wrong == []
+
+
+def code(secret):
+    return format_hotp_value(hotp_value(secret, int(time.time()) // 30))
+
+
+def test_who_runs_the_installation_uses_the_page_of_people(new_person, ada):
+    wrong = []
+    root = factories.user("root")
+    root.is_superuser = root.is_staff = True
+    root.save()
+    page = new_person("root", viewport={"width": 1280, "height": 800})
+    page.goto("/people/")
+    look(page, wrong)
+
+    page.get_by_role("button", name=re.compile("Close ?: ada")).click()
+
+    expect(page.get_by_text("The account of ada is closed.")).to_be_visible()
+    page.get_by_role("button", name=re.compile("Open again ?: ada")).click()
+    expect(page.get_by_text("ada can sign in again.")).to_be_visible()
+    page.get_by_role("button", name="Make the link").click()
+    expect(page.get_by_text("Hand it over now")).to_be_visible()
+    look(page, wrong)
+    assert wrong == []

@@ -1,0 +1,157 @@
+"""What is looked for after a storm is found where it is: each lie is told apart."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotate.actions import judging, seats
+from annotate.models import Assignment, Judgment, Load, Project
+from exporters.models import Export
+from tests import factories
+from tests.chaos import truth
+
+pytestmark = pytest.mark.django_db
+
+NOTHING: dict[str, object] = {}
+
+
+@pytest.fixture
+def scene():
+    """ada said 1 of a document, then 2; it is written down as she was told."""
+    project = factories.project("storm")
+    query = factories.query(project)
+    candidate = factories.candidate(query)
+    pair = factories.pair(query)
+    narrative = factories.altered(pair)
+    ada = factories.member(project, "ada")
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    rows = [
+        judging.judge(narrative=narrative, candidate=candidate, relevance=says, by=ada)
+        for says in (1, 2)
+    ]
+    told = [
+        {
+            "uuid": str(row.uuid),
+            "kind": "judgment",
+            "user": ada.user_id,
+            "pair": pair.pk,
+            "narrative": narrative.pk,
+            "candidate": candidate.pk,
+            "says": row.relevance,
+            "undone": False,
+            "acknowledged": "2026-11-21T12:00:00Z",
+            "refused": "",
+        }
+        for row in rows
+    ]
+    return {"statements": told}
+
+
+def complaints(part, told):
+    return [sentence.split(":")[0] for sentence in part(told, {})]
+
+
+def test_what_is_as_it_was_told_is_not_complained_of(scene):
+    counts: dict[str, object] = {}
+
+    assert list(truth.statements(scene, counts)) == []
+    assert (counts["acknowledged"], counts["found"], counts["standing"]) == (2, 2, 1)
+    assert complaints(truth.seats, NOTHING) == []
+    assert complaints(truth.chains, NOTHING) == []
+
+
+def test_an_acknowledged_judgment_that_is_gone(scene):
+    Judgment.objects.filter(relevance=2).delete()
+
+    counts: dict[str, object] = {}
+    missing, nothing_stands = truth.statements(scene, counts)
+
+    assert missing.startswith("acknowledged and not there: ")
+    assert " None stands, " in nothing_stands
+    assert (counts["acknowledged"], counts["found"]) == (2, 1)
+    assert complaints(truth.chains, NOTHING) == ["chains"]
+
+
+def test_a_judgment_that_nobody_made(scene):
+    scene["statements"].pop(0)
+
+    assert complaints(truth.statements, scene) == ["1 statements are there that nobody made"]
+
+
+def test_another_grade_than_was_said(scene):
+    scene["statements"][0]["says"] = 0
+
+    assert [words[:5] for words in truth.statements(scene, {})] == ["said "]
+
+
+def test_something_else_stands_than_was_said_last(scene):
+    scene["statements"].reverse()
+
+    (wrong,) = truth.statements(scene, {})
+
+    assert "was said last" in wrong
+
+
+def test_a_refused_judgment_that_was_kept_all_the_same(scene):
+    scene["statements"][1] |= {"acknowledged": "", "refused": "No."}
+
+    assert complaints(truth.statements, scene) == ["1 refused statements are there"]
+
+
+def test_a_judge_without_a_seat(scene):
+    Assignment.objects.all().delete()
+
+    assert complaints(truth.seats, NOTHING) == ["1 judged without a seat"]
+
+
+def test_a_seat_beyond_the_overlap(scene):
+    Assignment.objects.update(seat=truth.OVERLAP + 1)
+
+    assert complaints(truth.seats, NOTHING) == ["a seat beyond the overlap"]
+
+
+def test_half_a_file(scene):
+    told = {"handed_in": {"one.txt": {"queries": ["301"], "lines": 2}}}
+
+    # The scene has one document for the query, as if one of two lines had been loaded.
+    assert complaints(truth.loads, told) == [
+        "one.txt",
+        "one.txt",
+        "the file handed in after the storm is not loaded",
+    ]
+
+
+def test_a_job_that_nobody_does(scene):
+    lead = factories.lead(Project.objects.get(slug="storm"))
+    Load.objects.create(project=lead.project, by=lead, format="trec-qrels", file_name="one.txt")
+
+    assert [words for words in truth.jobs(NOTHING, {}) if "is queued after 0 attempts" in words]
+
+
+def test_half_an_export_on_the_shelf(scene, settings, tmp_path):
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(tmp_path)},
+        },
+    }
+    lead = factories.lead(Project.objects.get(slug="storm"))
+    now = timezone.now()
+    Export.objects.create(
+        project=lead.project,
+        by=lead,
+        format="trec",
+        state="done",
+        started_at=now - timedelta(seconds=1),
+        finished_at=now,
+    )
+    (tmp_path / f"exports/{lead.project_id}/7-1-left").mkdir(parents=True)
+
+    assert complaints(truth.exports, NOTHING) == [
+        "an export that is done has no folder",
+        "left on the shelf",
+    ]

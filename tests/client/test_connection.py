@@ -1,0 +1,248 @@
+"""What a program needs not think of: errors are exceptions, and what is sent arrives once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from rejudge_client import (
+    Conflict,
+    Damaged,
+    Forbidden,
+    NotFound,
+    NotSignedIn,
+    Refused,
+    Rejudge,
+    RejudgeError,
+    Unreachable,
+)
+
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+def program(answer: Answer, **options: Any) -> Rejudge:
+    """A client whose requests `answer` takes; it never waits."""
+    return Rejudge(
+        "https://rejudge.example",
+        "rejudge_words",
+        **{
+            "transport": httpx.MockTransport(answer),
+            "sleep": lambda seconds: None,
+            "progress": False,
+            **options,
+        },
+    )
+
+
+def test_every_request_shows_the_token():
+    seen = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append((str(request.url), request.headers["Authorization"]))
+        return httpx.Response(200, json={"username": "ada"})
+
+    assert program(answer).me() == {"username": "ada"}
+    assert seen == [("https://rejudge.example/api/v1/me/", "Bearer rejudge_words")]
+
+
+def test_an_installation_under_a_path_has_its_api_there():
+    # Rejudge lies at the root of its host; whatever page of it is given, its API is found.
+    seen = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.path)
+        return httpx.Response(200, json={})
+
+    transport = httpx.MockTransport(answer)
+    Rejudge("https://rejudge.example/projects/tides/", "t", transport=transport).me()
+
+    assert seen == ["/api/v1/me/"]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, Refused),
+        (401, NotSignedIn),
+        (403, Forbidden),
+        (404, NotFound),
+        (409, Conflict),
+        (413, Refused),
+        (422, Refused),
+    ],
+)
+def test_a_no_is_an_exception_with_its_sentence(status, kind):
+    said = {"title": "No", "status": status, "detail": "This cannot be done.", "code": "refused"}
+
+    with pytest.raises(kind, match=r"^This cannot be done\.$") as caught:
+        program(lambda request: httpx.Response(status, json=said)).get("projects/")
+
+    assert (caught.value.status, caught.value.problem) == (status, said)
+
+
+def test_a_no_that_is_no_problem_names_its_status():
+    with pytest.raises(RejudgeError, match="HTTP 500"):
+        program(lambda request: httpx.Response(500, text="<h1>Error</h1>")).get("projects/")
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_passes_by_itself_is_asked_again(status):
+    answers = iter([status, status, 200])
+    program_ = program(lambda request: httpx.Response(next(answers), json={"results": []}))
+
+    assert program_.get("projects/") == {"results": []}
+    assert next(answers, None) is None
+
+
+def test_a_write_is_sent_again_with_the_key_it_had():
+    keys = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers["Idempotency-Key"])
+        if len(keys) < 3:
+            raise httpx.ReadTimeout("nothing came")
+        return httpx.Response(201, json={"id": 1})
+
+    rejudge = program(answer)
+    assert rejudge.post("projects/", {"slug": "tides"}) == {"id": 1}
+    rejudge.post("projects/", {"slug": "tides"})
+
+    assert keys[0] == keys[1] == keys[2] != keys[3]
+
+
+def test_it_waits_as_long_as_it_is_told_and_else_longer_each_time():
+    pauses: list[float] = []
+    headers = iter([{"Retry-After": "7"}, {}, {"Retry-After": "600"}, {"Retry-After": "soon"}])
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        header = next(headers, None)
+        if header is None:
+            return httpx.Response(200, json={})
+        return httpx.Response(429, headers=header, json={})
+
+    program(answer, sleep=pauses.append).get("me/")
+
+    assert pauses == [7.0, 1.0, 30.0, 4.0]
+
+
+def test_what_never_answers_is_unreachable():
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    with pytest.raises(Unreachable, match=r"rejudge\.example"):
+        program(answer, attempts=3).me()
+
+
+def test_a_list_is_read_page_after_page():
+    pages = {
+        "": {"results": [{"n": 1}, {"n": 2}], "next": "https://rejudge.example/api/v1/x/?cursor=b"},
+        "b": {"results": [{"n": 3}], "next": None},
+    }
+    rejudge = program(
+        lambda request: httpx.Response(200, json=pages[request.url.params.get("cursor", "")])
+    )
+
+    assert list(rejudge.pages("x/")) == [{"n": 1}, {"n": 2}, {"n": 3}]
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["https://other.example/api/v1/x/", "http://rejudge.example/", "//other.example/"]
+)
+def test_a_token_is_never_carried_elsewhere(elsewhere):
+    asked = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        return httpx.Response(200, json={"results": [], "next": elsewhere})
+
+    with pytest.raises(RejudgeError, match="not followed"):
+        list(program(answer).pages("x/"))
+    assert asked == ["rejudge.example"]
+
+
+def test_a_redirect_is_not_followed():
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(302, headers={"Location": "https://other.example/"})
+
+    with pytest.raises(RejudgeError, match="leads elsewhere"):
+        program(answer).me()
+
+
+@pytest.mark.parametrize("url", ["http://rejudge.example", "rejudge.example", "ftp://x", ""])
+def test_a_token_is_not_sent_in_the_open(url):
+    with pytest.raises(ValueError, match=r"no address|not encrypted"):
+        Rejudge(url, "rejudge_words")
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:8000"])
+def test_this_machine_itself_needs_no_encryption(url):
+    Rejudge(url, "rejudge_words").close()
+
+
+def test_a_file_comes_whole_and_under_its_name(tmp_path: Path):
+    content = b"301 0 S1 2\n" * 1_000
+    target = tmp_path / "here" / "qrels.txt"
+
+    program(lambda request: httpx.Response(200, content=content)).download(
+        "x/qrels.txt",
+        target,
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+    assert target.read_bytes() == content
+    assert [path.name for path in target.parent.iterdir()] == ["qrels.txt"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [({"size": 4}, "5 bytes where 4"), ({"sha256": "0" * 64}, "sha256 differs")],
+)
+def test_another_file_than_the_one_announced_is_none(tmp_path: Path, facts, sentence):
+    target = tmp_path / "qrels.txt"
+    target.write_bytes(b"as it was")
+
+    with pytest.raises(Damaged, match=sentence):
+        program(lambda request: httpx.Response(200, content=b"other")).download(
+            "x/qrels.txt", target, **facts
+        )
+
+    assert target.read_bytes() == b"as it was"
+    assert [path.name for path in tmp_path.iterdir()] == ["qrels.txt"]
+
+
+def test_a_file_that_breaks_off_is_fetched_again(tmp_path: Path):
+    tries = []
+
+    def broken():
+        yield b"half"
+        raise httpx.ReadError("gone")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        tries.append(request.url.path)
+        return httpx.Response(200, content=broken() if len(tries) == 1 else b"the whole")
+
+    program(answer).download("x/qrels.txt", tmp_path / "qrels.txt", size=9)
+
+    assert (tmp_path / "qrels.txt").read_bytes() == b"the whole"
+
+
+def test_a_file_is_sent_again_from_its_beginning(tmp_path: Path):
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(b"301 0 S1 2\n" * 10_000)
+    bodies: list[bytes] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        bodies.append(request.read())
+        return httpx.Response(503 if len(bodies) == 1 else 201, json={"id": 1})
+
+    program(answer).upload("loads/", path, {"format": "trec-qrels", "no_grade": None})
+
+    assert len(bodies) == 2
+    assert all(body.count(b"301 0 S1 2\n") == 10_000 for body in bodies)
+    assert b"no_grade" not in bodies[1]

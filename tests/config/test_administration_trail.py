@@ -1,0 +1,82 @@
+"""What is done in the administration, and to tokens, is in the installation's trail."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.urls import reverse
+
+from annotate.actions.tokens import end_token, make_token
+from annotate.actions.trail import record
+from annotate.models import Deed, User
+from annotate.verifying import verify
+from config.administration import Trailed
+from tests import factories
+
+
+@pytest.fixture
+def fay(db) -> User:
+    return User.objects.create_superuser("fay", password=factories.PASSWORD)
+
+
+def done() -> list[tuple[str, str, str, str]]:
+    rows = Deed.objects.filter(project=None).order_by("pk")
+    return list(rows.values_list("what", "name", "about", "words"))
+
+
+def test_every_part_of_the_administration_is_trailed():
+    assert admin.site._registry
+    assert all(isinstance(one, Trailed) for one in admin.site._registry.values())
+
+
+def test_what_is_added_changed_and_deleted_is_told_with_who_did_it(fay, client):
+    client.force_login(fay)
+    client.post(reverse("admin:auth_group_add"), {"name": "readers"})
+    group = Group.objects.get()
+    client.post(reverse("admin:auth_group_change", args=[group.pk]), {"name": "writers"})
+    client.post(reverse("admin:auth_group_delete", args=[group.pk]), {"post": "yes"})
+
+    assert not Group.objects.exists()
+    assert done() == [
+        ("admin.added", "fay", "group readers", "Added."),
+        ("admin.changed", "fay", "group writers", "Changed Name."),
+        ("admin.deleted", "fay", "group writers", ""),
+    ]
+    assert verify(None).faults == []
+
+
+def test_what_the_administration_refuses_is_not_there(fay, client):
+    client.force_login(fay)
+    client.post(reverse("admin:auth_group_add"), {"name": ""})
+
+    assert done() == []
+
+
+def test_tokens_are_there_without_their_secret(db):
+    ada = factories.user("ada")
+    made = make_token(name="my script", scopes=["judge"], days=7, by=ada)
+    for _ in range(2):
+        end_token(pk=made.token.pk, by=ada)
+
+    assert done() == [
+        ("token.made", "ada", "my script", ""),
+        ("token.ended", "ada", "my script", ""),
+    ]
+
+
+def test_who_looks_after_the_installation_reads_it_and_nobody_else(fay, client):
+    ada = factories.user("ada")
+    make_token(name="my script", scopes=[], days=7, by=ada)
+    project = factories.project()
+    record(project=project, what="project.made", about=project, by=fay)
+    page, table = reverse("installation_trail"), reverse("installation_trail_table")
+
+    client.force_login(ada)
+    assert client.get(page).status_code == client.get(table).status_code == 403
+
+    client.force_login(fay)
+    shown = client.get(f"{page}?who={ada.pk}")
+    assert [line.what for line in shown.context["lines"]] == ["Made a token"]
+    assert "my script" in b"".join(client.get(f"{table}?what=token.made")).decode()
+    assert client.get(f"{table}?since=x").url == page

@@ -1,0 +1,83 @@
+"""What is acknowledged is on the disk, also with the embedded database."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.urls import reverse
+
+from annotate.actions import seats
+from annotate.models import Assignment, Judgment
+from config import durable
+from tests import factories
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(
+        connection.vendor != "sqlite", reason="PostgreSQL waits for the disk itself"
+    ),
+]
+
+
+@pytest.fixture
+def form(client):
+    """Let ada judge, and return what she sends."""
+    project = factories.project()
+    query = factories.query(project)
+    candidate = factories.candidate(query)
+    pair = factories.pair(query)
+    ada = factories.member(project, "ada")
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    client.force_login(factories.user("ada"))
+    narrative = factories.altered(pair).pk
+    return (
+        reverse("annotate:judgment", args=[pair.pk, candidate.pk]),
+        {"narrative": narrative, "relevance": 1},
+    )
+
+
+def journal_of_the_database():
+    return Path(f"{connection.settings_dict['NAME']}-wal")
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """What is waited for: the file, and how many judgments were committed by then."""
+    found = []
+
+    def fsync(opened):
+        found.append((os.fstat(opened).st_ino, Judgment.objects.count()))
+
+    monkeypatch.setattr(durable.os, "fsync", fsync)
+    return found
+
+
+def test_a_judgment_is_answered_once_the_disk_has_it(form, client, synced):
+    response = client.post(*form)
+
+    assert response.status_code == 302
+    assert synced == [(journal_of_the_database().stat().st_ino, 1)]
+
+
+def test_who_only_reads_waits_for_no_disk(form, client, synced):
+    client.get(reverse("annotate:home"))
+
+    assert synced == []
+
+
+def test_what_the_disk_does_not_take_is_not_acknowledged(form, client, monkeypatch):
+    def broken(opened):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(durable.os, "fsync", broken)
+    client.raise_request_exception = False
+
+    assert client.post(*form).status_code == 500
+
+
+def test_where_everything_is_in_the_database_there_is_nothing_to_wait_for(tmp_path):
+    durable.sync(tmp_path / "rejudge.sqlite3-wal")

@@ -1,0 +1,148 @@
+"""The log as it is written: who asked for what is told by an id, and by nothing that is secret."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import logging.config
+import sys
+
+import pytest
+from django.http import HttpResponse
+from django.test import RequestFactory
+from django.urls import path, resolve
+from django_guid.context import guid
+
+from config.logs import logging_config
+from config.measured import requests
+from jobs.about import at_work, forget
+
+ASKED = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
+
+
+@pytest.fixture
+def written():
+    """A handler that is configured as the log is, and what it wrote, line by line."""
+    forget()
+    stream = io.StringIO()
+    handlers = []
+
+    def handler(style):
+        told = logging_config(style)
+        # Only what makes lines: the test's own log stays as it is.
+        config = logging.config.DictConfigurator(told)
+        config.config["formatters"] = {
+            name: config.configure_formatter(entry) for name, entry in told["formatters"].items()
+        }
+        config.config["filters"] = {
+            name: config.configure_filter(entry) for name, entry in told["filters"].items()
+        }
+        made = config.configure_handler(dict(told["handlers"]["console"]))
+        made.setStream(stream)
+        handlers.append(made)
+        return made
+
+    yield handler, lambda: stream.getvalue().splitlines()
+    forget()
+
+
+def record(message, *args, level=logging.INFO, **extra):
+    made = logging.LogRecord("rejudge.test", level, __file__, 1, message, args, None)
+    vars(made).update(extra)
+    return made
+
+
+def test_a_line_of_json_says_when_what_and_about_what(written):
+    handler, lines = written
+    with at_work("exporters.export 7", None):
+        guid.set(ASKED)
+        handler("json").handle(record("wrote %d files", 3))
+
+    (line,) = lines()
+    said = json.loads(line)
+    assert said.pop("time").endswith("+00:00")
+    assert said == {
+        "level": "INFO",
+        "logger": "rejudge.test",
+        "message": "wrote 3 files",
+        "request": ASKED,
+        "job": "exporters.export 7",
+    }
+
+
+def test_what_was_raised_stands_on_the_same_line(written):
+    handler, lines = written
+    made = record("failed", level=logging.ERROR)
+    try:
+        raise ValueError("half\na line")
+    except ValueError:
+        made.exc_info = sys.exc_info()
+
+    handler("json").handle(made)
+
+    (line,) = lines()
+    said = json.loads(line)
+    assert said["level"] == "ERROR"
+    assert said["traceback"].endswith("ValueError: half\na line")
+
+
+def test_what_somebody_sent_makes_no_line_of_its_own(written):
+    handler, lines = written
+
+    handler("json").handle(record('x\n{"level": "INFO", "message": "%s"}', "forged"))
+
+    (line,) = lines()
+    assert json.loads(line)["level"] == "INFO"
+
+
+def test_a_line_for_people_is_plain(written):
+    handler, lines = written
+
+    handler("text").handle(record("wrote %d files", 3))
+
+    (line,) = lines()
+    assert line[8:] == " INFO    rejudge.test: wrote 3 files"
+
+
+def answer(address, log, settings, **sent):
+    """Let the middleware see a request to this address, resolved as ours are."""
+    settings.ROOT_URLCONF = __name__
+    request = RequestFactory().generic("GET", address, **sent)
+
+    def view(request):
+        request.resolver_match = resolve(request.path_info)
+        return HttpResponse(status=201)
+
+    with log.at_level(logging.INFO, logger="rejudge.requests"):
+        requests(view)(request)
+    (made,) = (r for r in log.records if r.name == "rejudge.requests")
+    return made
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/things/<int:pk>/", lambda _: None, name="thing"),
+    path("reset/<str:token>/<slug:slug>/", lambda _: None, name="reset"),
+]
+
+
+def test_a_request_is_told_by_its_route_and_what_it_is_about(caplog, settings):
+    made = vars(answer("/projects/tides/things/17/?search=secret", caplog, settings))
+
+    assert made["message"] == "GET thing 201"
+    assert {name: made[name] for name in ("verb", "route", "status", "slug", "pk")} == {
+        "verb": "GET",
+        "route": "thing",
+        "status": 201,
+        "slug": "tides",
+        "pk": 17,
+    }
+    assert made["ms"] >= 0
+    assert "secret" not in str(made)
+
+
+def test_what_an_address_keeps_secret_is_not_told(caplog, settings):
+    made = vars(answer("/reset/very-secret/tides/", caplog, settings))
+
+    assert made["message"] == "GET reset 201"
+    assert "very-secret" not in str(made)

@@ -1,0 +1,173 @@
+"""What whoever watches over the installation asks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+
+from config.celery import BrokerAway
+from config.inside import PROBES
+from jobs.status import beat
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def away(*_, **__):
+    raise BrokerAway("connection refused by redis.internal:6379")
+
+
+def gone(*_, **__):
+    raise OperationalError("could not connect to postgres.internal")
+
+
+@pytest.fixture
+def olga():
+    """Who looks after the installation, and is in no project."""
+    user = factories.user("olga")
+    user.is_staff = True
+    user.save()
+    return user
+
+
+def test_a_process_says_that_it_answers_and_looks_at_nothing(client, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        response = client.get("/healthz")
+
+    assert (response.status_code, response.content) == (200, b"ok\n")
+    assert "no-store" in response["Cache-Control"]
+
+
+def test_all_is_ready(client):
+    response = client.get("/readyz")
+
+    assert response.status_code == 200
+    assert response.json() == {"database": True, "broker": True, "migrations": True}
+
+
+def test_a_broker_that_is_away_is_said_without_saying_where_it_is(client, monkeypatch, caplog):
+    monkeypatch.setattr("config.celery.waiting_messages", away)
+
+    response = client.get("/readyz")
+
+    assert response.status_code == 503
+    assert response.json() == {"database": True, "broker": False, "migrations": True}
+    assert b"internal" not in response.content
+    assert "connection refused by redis.internal:6379" in caplog.text
+
+
+def test_a_database_that_is_away_is_said(client, monkeypatch, caplog):
+    monkeypatch.setattr("config.installation.connection.cursor", gone)
+    monkeypatch.setattr("config.installation.connection.close", lambda: None)
+
+    response = client.get("/readyz")
+
+    assert response.status_code == 503
+    assert response.json() == {"database": False, "broker": True, "migrations": False}
+    assert "could not connect" in caplog.text
+
+
+def test_a_database_that_is_older_than_the_code_is_not_ready(client, monkeypatch):
+    known = frozenset({("jobs", "0001_initial"), ("jobs", "9999_tomorrow")})
+    monkeypatch.setattr("config.installation._known", lambda: known)
+
+    response = client.get("/readyz")
+
+    assert response.status_code == 503
+    assert response.json() == {"database": True, "broker": True, "migrations": False}
+
+
+def test_it_is_cheap_to_ask(client, django_assert_num_queries):
+    client.get("/readyz")
+
+    # Whether the database answers, whether it has a table of migrations, and which those are.
+    with django_assert_num_queries(3):
+        client.get("/readyz")
+
+
+@pytest.mark.parametrize("address", sorted(PROBES))
+def test_it_does_not_matter_by_which_name_one_asks(client, settings, olga, address):
+    settings.ALLOWED_HOSTS = ["rejudge.example.org"]
+    settings.SECURE_SSL_REDIRECT = True
+    client.force_login(olga)
+
+    assert client.get(address, headers={"host": "10.1.2.3:8000"}).status_code == 200
+    assert client.get("/", headers={"host": "10.1.2.3:8000"}).status_code == 400
+
+
+def test_figures_are_for_who_brings_the_token(client, settings):
+    settings.METRICS_TOKEN = "watching"
+
+    answers = [
+        client.get("/metrics", headers={"authorization": given}).status_code
+        for given in ("Bearer watching", "Bearer watchin", "watching", "Bearer ", "Bearer wätching")
+    ]
+
+    assert answers == [200, 404, 404, 404, 404]
+
+
+def test_without_a_token_nobody_brings_one(client, settings):
+    settings.METRICS_TOKEN = ""
+
+    assert client.get("/metrics", headers={"authorization": "Bearer "}).status_code == 404
+
+
+def test_who_looks_after_the_installation_sees_them(client, olga):
+    client.force_login(olga)
+
+    assert client.get("/metrics").status_code == 200
+
+
+def figures(client):
+    lines = client.get("/metrics").content.decode().splitlines()
+    return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+
+
+def test_figures_say_what_waits_runs_and_failed(client, olga, published):
+    carla = factories.lead(factories.project("secret-name"), "carla")
+    for state in ("queued", "queued", "failed"):
+        ended = {"error": "No.", "finished_at": "2026-03-02T09:30Z"} if state == "failed" else {}
+        carla.exports.create(project=carla.project, format="trec", state=state, **ended)
+    beat("celery@one")
+    client.force_login(olga)
+
+    found = figures(client)
+
+    assert found['rejudge_jobs{kind="exporters.export",state="waiting"}'] == "2.0"
+    assert found['rejudge_jobs{kind="exporters.export",state="failed"}'] == "1.0"
+    assert found['rejudge_jobs{kind="annotate.load",state="waiting"}'] == "0.0"
+    assert float(found['rejudge_worker_silent_seconds{worker="celery@one"}']) < 60
+    assert (found["rejudge_database_up"], found["rejudge_broker_up"]) == ("1.0", "1.0")
+    assert "rejudge_broker_messages" in found
+    assert "secret-name" not in json.dumps(found)
+
+
+def test_figures_come_without_a_broker_too(client, olga, monkeypatch):
+    monkeypatch.setattr("config.celery.waiting_messages", away)
+    client.force_login(olga)
+
+    found = figures(client)
+
+    assert found["rejudge_broker_up"] == "0.0"
+    assert "rejudge_broker_messages" not in found
+    assert 'rejudge_jobs{kind="annotate.load",state="failed"}' in found
+
+
+def test_requests_are_counted_by_route_and_never_by_address(client, olga):
+    stranger = Client()
+    client.force_login(olga)
+    before = figures(client)
+
+    stranger.get("/projects/secret-name/queries/17/?search=secret")
+    stranger.generic("BREW", "/nothing/like/it/")
+
+    after = figures(client)
+    seen = 'rejudge_requests_total{route="annotate:query",status="302",verb="GET"}'
+    strange = 'rejudge_requests_total{route="none",status="302",verb="other"}'
+    assert float(after[seen]) - float(before.get(seen, 0)) == 1
+    assert "secret" not in json.dumps(after)
+    assert [name for name in after if "BREW" in name] == []
+    assert strange in after or strange.replace("302", "404") in after

@@ -1,0 +1,343 @@
+"""How the installation is, on a page for who looks after it and on the command line."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from config import installation
+from config.celery import BrokerAway
+from exporters.models import Export
+from jobs.models import Heartbeat
+from jobs.status import beat
+from tests import factories
+from tests.errands.models import Errand
+
+AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+ASKED = "7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def olga(client):
+    """Who looks after the installation, and is in no project; signed in."""
+    user = factories.user("olga")
+    user.is_staff = True
+    user.save()
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def carla(published):
+    return factories.lead(factories.project("tides"), "carla")
+
+
+def failed(by, *, minutes=0, **fields):
+    return Export.objects.create(
+        project=by.project,
+        by=by,
+        requested_by=by.user,
+        format="trec",
+        **{
+            "state": "failed",
+            "error": "The disk is full.",
+            "attempts": 1,
+            "started_at": AT,
+            "finished_at": AT + timedelta(minutes=minutes),
+            "request": ASKED,
+        }
+        | fields,
+    )
+
+
+def page(client, query=""):
+    return client.get(reverse("status") + query)
+
+
+def status(*arguments):
+    out = StringIO()
+    try:
+        call_command("status", *arguments, stdout=out)
+    except SystemExit as ended:
+        return ended.code, out.getvalue()
+    return 0, out.getvalue()
+
+
+def test_what_failed_stands_there_with_its_reason_and_can_be_tried_again(
+    client, olga, carla, published
+):
+    export = failed(carla)
+
+    shown = page(client).content.decode()
+    again = client.post(reverse("status_retry", args=["exporters.export", export.pk]), follow=True)
+
+    about = (f"exporters.export {export.pk}", carla.project.name, "carla", ASKED)
+    for words in ("The disk is full.", *about):
+        assert words in shown
+    assert "It waits for a worker." in again.content.decode()
+    export.refresh_from_db()
+    assert (export.state, export.error) == ("queued", "")
+    assert again.redirect_chain == [(reverse("status"), 302)]
+
+
+def test_what_cannot_be_tried_again_says_why(client, olga, carla):
+    load = carla.loads.create(
+        project=carla.project,
+        format="trec-qrels",
+        file_name="q.txt",
+        state="failed",
+        error="No.",
+        finished_at=AT,
+    )
+
+    shown = page(client).content.decode()
+    again = client.post(reverse("status_retry", args=["annotate.load", load.pk]), follow=True)
+
+    assert reverse("status_retry", args=["annotate.load", load.pk]) not in shown
+    assert "Its file was put away. Hand it in again." in shown
+    assert "Its file was put away. Hand it in again." in again.content.decode()
+    load.refresh_from_db()
+    assert load.state == "failed"
+
+
+@pytest.mark.parametrize("label", ["exporters.export", "annotate.user", "nothing"])
+def test_what_is_no_job_is_not_found(client, olga, label):
+    assert client.post(reverse("status_retry", args=[label, 999])).status_code == 404
+
+
+def test_who_does_not_look_after_the_installation_sees_and_does_nothing(client, carla):
+    export = failed(carla)
+    client.force_login(carla.user)
+
+    assert page(client).status_code == 403
+    assert (
+        client.post(reverse("status_retry", args=["exporters.export", export.pk])).status_code
+        == 403
+    )
+    export.refresh_from_db()
+    assert export.state == "failed"
+
+
+def test_workers_are_there_or_silent(client, olga):
+    beat("celery@there")
+    beat("celery@silent", now=timezone.now() - timedelta(minutes=5))
+    Heartbeat.objects.create(
+        worker="celery@busy", at=timezone.now() - timedelta(hours=1), seen_at=timezone.now()
+    )
+
+    rows = page(client).context["workers"]
+
+    assert [(row.name, row.alive) for row in rows] == [
+        ("celery@busy", True),
+        ("celery@silent", False),
+        ("celery@there", True),
+    ]
+
+
+def test_it_says_what_is_missing(client, olga, monkeypatch):
+    def away():
+        raise BrokerAway("nobody listens")
+
+    monkeypatch.setattr("config.celery.waiting_messages", away)
+
+    shown = page(client).content.decode()
+
+    assert "The broker does not answer." in shown
+    assert "No worker takes work." in shown
+    assert "No worker has given a sign of life since yesterday." in shown
+    assert "No job is under way." in shown
+    assert "No job failed." in shown
+
+
+def test_with_all_in_place_it_complains_of_nothing(client, olga):
+    beat("celery@one")
+
+    assert "notice--error" not in page(client).content.decode()
+
+
+def test_what_waits_is_counted_by_kind(client, olga, carla):
+    for minutes in (3, 1, 2):
+        failed(
+            carla, state="queued", error="", finished_at=None, requested_at=AT + minutes * MINUTE
+        )
+
+    rows = {row.label: row for row in page(client).context["queues"]}
+
+    assert rows["exporters.export"][2:] == (3, AT + MINUTE, 0, 0)
+    assert rows["annotate.load"][2:] == (0, None, 0, 0)
+
+
+MINUTE = timedelta(minutes=1)
+
+
+def test_what_failed_comes_in_parts_over_all_kinds(client, olga, carla):
+    # Three moments, and several of both kinds at each of them.
+    for number in range(24):
+        failed(carla, minutes=number % 3)
+        Errand.objects.create(
+            state="failed", error="No.", finished_at=AT + (number % 3) * MINUTE, attempts=3
+        )
+    found, query = [], ""
+
+    while True:
+        response = page(client, query)
+        found += response.context["failed"]
+        query = response.context["next_url"]
+        if query is None:
+            break
+
+    assert len(found) == 48
+    assert len({(job.label(), job.pk) for job in found}) == 48
+    moments = [job.finished_at for job in found]
+    assert moments == sorted(moments, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "place", ["x", "2026-03-02T09:30:00~exporters.export~1", "2026-13-02T09:30Z~a~1", "~~", "a~b~c"]
+)
+def test_a_place_that_is_none_is_the_beginning(client, olga, carla, place):
+    failed(carla)
+
+    response = client.get(reverse("status"), {"before": place})
+
+    assert response.status_code == 200
+    assert len(response.context["failed"]) == 1
+
+
+def test_it_costs_the_same_however_much_failed(
+    client, olga, carla, django_assert_max_num_queries, monkeypatch
+):
+    monkeypatch.setattr(installation, "messages", lambda: 0)
+    for minutes in range(40):
+        failed(carla, minutes=minutes)
+
+    # Two for who it is, two for migrations, two for workers, and three for each of five kinds.
+    with django_assert_max_num_queries(24):
+        page(client)
+
+
+def test_the_command_says_the_same(carla, monkeypatch):
+    monkeypatch.setattr(installation, "messages", lambda: 3)
+    beat("celery@one")
+    export = failed(carla)
+
+    code, said = status()
+
+    assert code == 0
+    assert "Broker   answers; 3 messages wait" in said
+    assert "Workers  take work\n  celery@one: there, last sign of life " in said
+    assert "Export: 0 waiting, 0 running, 1 failed" in said
+    assert (
+        f"Failed   exporters.export {export.pk} (trec export {export.pk}) in tides, asked for by "
+        "carla, 2026-03-02T09:30:00+00:00\n"
+        "         The disk is full.\n"
+        f"         again: manage.py status --retry exporters.export {export.pk}"
+    ) in said
+
+
+def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
+    monkeypatch.setattr(installation, "messages", lambda: 0)
+
+    code, said = status()
+
+    assert code == 1
+    assert "Workers  none takes work" in said
+
+
+def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
+    monkeypatch.setattr(installation, "messages", lambda: None)
+    beat("celery@one")
+
+    code, said = status()
+
+    assert code == 1
+    assert "Broker   does not answer" in said
+
+
+def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
+    monkeypatch.setattr(installation, "unapplied", lambda: ["jobs.9999_tomorrow"])
+
+    code, said = status()
+
+    assert code == 1
+    assert "The database is older than the code. Run: manage.py prepare" in said
+
+
+def test_the_command_speaks_json(carla, monkeypatch):
+    monkeypatch.setattr(installation, "messages", lambda: 0)
+    beat("celery@one")
+    export = failed(carla)
+
+    said = json.loads(status("--json")[1])
+
+    assert said["workers"]["take_work"] is True
+    assert said["broker"] == {"up": True, "messages": 0}
+    (job,) = said["failed"]
+    assert (job["kind"], job["number"], job["project"]) == ("exporters.export", export.pk, "tides")
+    assert (job["error"], job["request"]) == ("The disk is full.", ASKED)
+
+
+def test_the_command_lets_a_job_be_done_again(carla, published):
+    export = failed(carla)
+
+    code, said = status("--retry", "exporters.export", str(export.pk))
+
+    assert (code, said) == (0, f"exporters.export {export.pk} waits for a worker.\n")
+    export.refresh_from_db()
+    assert export.state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"), [("exporters.export", "999"), ("nothing", "1"), ("annotate.load", "x")]
+)
+def test_the_command_refuses_what_is_no_job(kind, number):
+    with pytest.raises(CommandError, match=rf"There is no job {kind} {number}\."):
+        status("--retry", kind, number)
+
+
+@pytest.mark.parametrize(
+    "name", ["exporters:exports", "exporters:new_release", "annotate:loads", "audit:agreement"]
+)
+def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name):
+    client.force_login(carla.user)
+    address = reverse(name, args=["tides"])
+
+    without = client.get(address).content.decode()
+    beat("celery@one")
+    with_one = client.get(address).content.decode()
+
+    words = "No worker is there. What is asked for here waits until one is; nothing is lost."
+    assert words in without
+    assert reverse("status") not in without
+    assert words not in with_one
+
+
+def test_a_job_that_waits_says_so_where_there_is_no_worker(client, carla):
+    export = failed(carla, state="queued", error="", finished_at=None)
+    client.force_login(carla.user)
+
+    without = client.get(export.get_absolute_url()).content.decode()
+    beat("celery@one")
+    with_one = client.get(export.get_absolute_url()).content.decode()
+
+    assert "No worker is there." in without
+    assert "No worker is there." not in with_one
+    assert "Waits for the worker." in with_one
+
+
+def test_who_looks_after_the_installation_is_led_from_there_to_its_status(client, carla):
+    carla.user.is_staff = True
+    carla.user.save()
+    client.force_login(carla.user)
+
+    shown = client.get(reverse("exporters:exports", args=["tides"])).content.decode()
+
+    assert f'<a href="{reverse("status")}">To the status of the installation</a>' in shown

@@ -1,0 +1,251 @@
+"""An installation with two projects, their files, and something in nearly every table."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from django.apps import apps
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+
+from annotate import intake
+from annotate.actions import guidelines
+from annotate.frozen import thawed
+from annotate.models import (
+    ConditionAdjudication,
+    Deed,
+    Draft,
+    Link,
+    LookAgain,
+    Preferences,
+    Project,
+    Repeat,
+    Verdict,
+)
+from audit.models import Check, Reveal, Rubric, Sample, SampleItem
+from config.keeping import tables
+from exporters import actions as exporting
+from exporters.models import Export
+from formats.registry import lookup
+from jobs.runner import run
+from tests import factories
+from tests.exporters.conftest import AT, LATER, Tides, released
+
+
+class Quiet:
+    """Counts what it is told, and shows nothing."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def start(self, total: int | None, step: str) -> None:
+        self.done = 0
+
+    def advance(self, n: int = 1) -> None:
+        self.done += n
+
+
+class House:
+    """`tides` as the exports know it, and `other`, where eve is."""
+
+    def __init__(self, folder: Path) -> None:
+        # First, so that the keys of what comes next begin nowhere at 1.
+        self.other = factories.project("other")
+        eve = factories.lead(self.other, "eve")
+        query = factories.query(self.other, "301")
+        candidate = factories.candidate(query, "B", text="Another text.")
+        factories.judgment(factories.altered(factories.pair(query)), candidate, eve, 2)
+        self.tides = Tides()
+        self.project = self.tides.project
+        self._write()
+        self._audit()
+        self._load(folder)
+        self._export()
+
+    def _write(self) -> None:
+        tides = self.tides
+        # É, 名 and what a key of JSON may be.
+        Preferences.objects.create(
+            user=factories.user("ada"), keys={"undo": "u", "é": "名"}, theme="dark"
+        )
+        guidelines.write_guideline(text="Judge the words.", by=tides.carla, based_on=0)
+        Draft.objects.create(
+            pair=tides.pair,
+            side="altered",
+            member=tides.ada,
+            text="Half a thought",
+            drops=[tides.pool["B"].pk],
+            overtaken=[{"id": "x:1", "drops": [tides.pool["a"].pk], "text": "Another"}],
+        )
+        condition = tides.narrative.conditions.get(number=1)
+        Repeat.objects.create(
+            narrative=tides.narrative,
+            candidate=tides.pool["B"],
+            annotator=tides.ada,
+            relevance=0,
+            verdicts={str(condition.pk): "met"},
+            at=LATER,
+        )
+        ConditionAdjudication.objects.create(
+            condition=condition,
+            candidate=tides.pool["FT-10"],
+            answer=Verdict.Answer.MET,
+            reason="It is at sea.",
+            cause="error",
+            by=tides.carla,
+            at=LATER,
+        )
+        LookAgain.objects.create(
+            judgment=tides.narrative.judgments.current().filter(annotator=tides.ada)[0],
+            words="Look at the date.",
+            by=tides.carla,
+            at=LATER,
+        )
+
+    def _audit(self) -> None:
+        tides = self.tides
+        Rubric.objects.create(
+            project=self.project, name="ours-1", title="Ours", levels=[], criteria=[], created_at=AT
+        )
+        sample = Sample.objects.create(
+            project=self.project,
+            name="first",
+            source="consensus",
+            asks="count",
+            seed=2**40,
+            size=1,
+            frame={"S1": 3},
+            created_by=tides.carla,
+            created_at=AT,
+        )
+        item = SampleItem.objects.create(
+            sample=sample, narrative=tides.narrative, candidate=tides.pool["B"], claimed=1
+        )
+        condition = tides.narrative.conditions.get(number=2)
+        Check.objects.create(
+            item=item,
+            checker=tides.dan,
+            place=1,
+            relevance=1,
+            verdicts={str(condition.pk): "met"},
+            at=AT,
+        )
+        Reveal.objects.create(narrative=tides.narrative, by=tides.carla, at=AT)
+
+    def _load(self, folder: Path) -> None:
+        path = folder / "bm25.run"
+        path.write_text("301 Q0 B 1 0.1 bm25\n301 Q0 FT-9 2 -2.5e-07 bm25\n")
+        report = intake.load(
+            project=self.project, kind=lookup("trec-run"), arrived=intake.on_disk(str(path))
+        )
+        assert report.refused == 0
+
+    def _export(self) -> None:
+        with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
+            asked = exporting.request_export(
+                project=self.project, format_name="trec", by=self.tides.carla
+            )
+            run(Export, asked.pk, exporting.build)
+        self.release = released(self.tides, "v1")
+
+
+@pytest.fixture
+def house(transactional_db: None, tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+@pytest.fixture
+def quiet() -> Quiet:
+    return Quiet()
+
+
+@pytest.fixture(autouse=True)
+def storage(settings: Any, tmp_path: Path) -> Any:
+    """Every test has files of its own; `move_house` gives it others."""
+    use_storage(settings, tmp_path / "storage")
+    return default_storage
+
+
+def use_storage(settings: Any, folder: Path) -> None:
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(folder)},
+        },
+    }
+
+
+@pytest.fixture
+def move_house(settings: Any, tmp_path: Path) -> Any:
+    """Leave everything behind: no row, no file."""
+
+    def move() -> None:
+        with thawed():
+            call_command("flush", interactive=False, verbosity=0)
+        use_storage(settings, tmp_path / "elsewhere")
+
+    return move
+
+
+# That a backup was taken, or brought back, is kept as well, after the backup was written.
+KEEPING = ("project.backed_up", "project.restored")
+
+
+def every_row() -> dict[str, list[tuple[Any, ...]]]:
+    """All that a whole backup keeps, table by table; of the trail all but that it was kept."""
+    deeds = Deed.objects.filter(what__in=KEEPING)
+    left_out = {
+        Deed: deeds,
+        Link: Link.objects.filter(name__in=list(deeds.values_list("uuid", flat=True))),
+    }
+    found = {}
+    for model in tables.kept_tables(apps):
+        rows = model._base_manager.order_by("pk")
+        if model in left_out:
+            rows = rows.exclude(pk__in=left_out[model].values("pk"))
+        found[tables.label(model)] = [
+            tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
+            for row in rows.values_list()
+        ]
+    return found
+
+
+def storage_folder() -> Path:
+    """Where the storage of this test lies."""
+    storage: Any = default_storage
+    return Path(storage.location)
+
+
+def every_file() -> dict[str, bytes]:
+    """All that lies in the storage, by name."""
+    root = storage_folder()
+    found = (path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+
+
+def exported(slug: str, folder: Path) -> dict[str, bytes]:
+    """Every file of both exports of a project, by name."""
+    project = Project.objects.get(slug=slug)
+    written: dict[str, bytes] = {}
+    for name in exporting.FORMATS:
+        into = folder / f"{slug}-{name}-{len(list(folder.iterdir()))}"
+        into.mkdir()
+        exporting.write(project, name, into)
+        written |= {
+            f"{name}/{path.relative_to(into).as_posix()}": path.read_bytes()
+            for path in into.rglob("*")
+            if path.is_file()
+        }
+    return written
+
+
+def said(command: str, *args: Any, **options: Any) -> str:
+    """What a command prints."""
+    out = io.StringIO()
+    call_command(command, *map(str, args), stdout=out, **options)
+    return out.getvalue()

@@ -1,0 +1,116 @@
+"""What another installation does for a test, one step after the other, and what came of it as JSON.
+
+python -m tests.keeping.steps example export backup=FILE
+python -m tests.keeping.steps restore=FILE export
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import django
+
+
+def example() -> None:
+    """Make the example project, an export of it and a release."""
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0, interactive=False)
+    from annotate.models import Project
+    from config.example import ensure_example
+    from exporters import actions, releasing
+    from exporters.models import Export, Release
+    from jobs.runner import run
+
+    with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
+        ensure_example()
+        project = Project.objects.get(slug="example")
+        lead = project.memberships.get(name="carla")
+        export = actions.request_export(project=project, format_name="jsonl", by=lead)
+        run(Export, export.pk, actions.build)
+        release = releasing.request_release(project=project, name="v1", by=None)
+        run(Release, release.pk, releasing.build)
+
+
+def backup(path: str) -> None:
+    """As `manage.py backup` does."""
+    from django.core.management import call_command
+
+    call_command("backup", path, verbosity=0, stdout=sys.stderr)
+
+
+def restore(path: str) -> None:
+    """As `manage.py restore` does."""
+    from django.core.management import call_command
+
+    call_command("restore", path, stdout=sys.stderr)
+
+
+def export() -> dict[str, Any]:
+    """The sums of both exports, of the release, and of every row that a backup keeps."""
+    from django.apps import apps
+    from django.db import connection
+
+    from annotate.models import Project
+    from annotate.verifying import verify
+    from config.keeping import tables, values
+    from exporters import actions, releasing
+    from exporters.models import Release
+
+    sums: dict[str, str] = {}
+    project = Project.objects.get(slug="example")
+    with TemporaryDirectory() as scratch:
+        for name in actions.FORMATS:
+            folder = Path(scratch) / name
+            folder.mkdir()
+            actions.write(project, name, folder)
+            for path in sorted(folder.rglob("*")):
+                if path.is_file():
+                    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                    sums[path.relative_to(scratch).as_posix()] = digest
+    release = Release.objects.get(name="v1")
+    rows = {}
+    # That it was brought back is one more deed, with its link.
+    for model in tables.kept_tables(apps):
+        if tables.label(model) in {"annotate.deed", "annotate.link"}:
+            continue
+        seen = hashlib.sha256()
+        for row in model._base_manager.order_by("pk").values_list():
+            # A database may keep the keys of JSON in an order of its own.
+            seen.update(json.dumps(json.loads(values.written(row)), sort_keys=True).encode())
+        rows[tables.label(model)] = seen.hexdigest()
+    # Numbered by each installation itself.
+    for table in ("auth.group_permissions", "admin.logentry"):
+        rows.pop(table)
+    return {
+        "engine": connection.vendor,
+        "files": sums,
+        "release": [release.sha256, releasing.verify(release).faults],
+        "rows": rows,
+        "faults": [fault.sentence for fault in verify(project).faults],
+    }
+
+
+def main(steps: list[str]) -> None:
+    """Do them."""
+    django.setup()
+    found: dict[str, Any] = {}
+    for step in steps:
+        name, _, path = step.partition("=")
+        if name == "export":
+            found = export()
+        elif name == "example":
+            example()
+        else:
+            {"backup": backup, "restore": restore}[name](path)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
