@@ -279,6 +279,8 @@ class Resource(APIView):
     # Under which heading the schema lists it.
     tag: ClassVar[str]
 
+    # OPTIONS is no answer of ours: the schema says what there is.
+    http_method_names: ClassVar[list[str]] = ["get", "head", "post", "put", "patch", "delete"]
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
     parser_classes: tuple[type[BaseParser], ...] = (Json,)

@@ -319,4 +319,4 @@ def test_a_program_judges_with_its_token(tides):
 def test_an_options_request_tells_nobody_what_there_is(tides):
     response = Program("ada").send("OPTIONS", "projects/tides/")
 
-    assert response.status_code == 405
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, PATCH")
