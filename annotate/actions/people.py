@@ -87,7 +87,7 @@ def drop_second_factor(*, user: User, by: User) -> int:
         dropped, _each = Authenticator.objects.filter(user=user).delete()
         if dropped:
             record(project=None, what="account.changed", about=user, words="second factor", by=by)
-    return dropped
+    return int(dropped)
 
 
 def end_sessions(*, user: User) -> int:
