@@ -138,12 +138,15 @@ def _within_seconds() -> Iterator[Connection]:
     if not settings.BROKER_URL.startswith("sqla+"):
         options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
     broker = app.connection_for_write(transport_options=options)
-    gone: tuple[type[BaseException], ...] = (*broker.connection_errors, KombuError)
+    gone: tuple[type[Exception], ...] = (
+        *broker.connection_errors,
+        *(KombuError, SQLAlchemyError, OSError),
+    )
     try:
         with broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
             yield broker
-    except (*gone, SQLAlchemyError, OSError) as error:
+    except gone as error:
         raise BrokerAway(str(error)) from error
 
 
