@@ -138,7 +138,7 @@ def _within_seconds() -> Iterator[Connection]:
     if not settings.BROKER_URL.startswith("sqla+"):
         options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
     broker = app.connection_for_write(transport_options=options)
-    gone: tuple[type[Exception], ...] = (
+    gone: tuple[type[BaseException], ...] = (
         *broker.connection_errors,
         *(KombuError, SQLAlchemyError, OSError),
     )
