@@ -290,7 +290,7 @@ class Resource(APIView):
     tag: ClassVar[str]
 
     # OPTIONS is no answer of ours: the schema says what there is.
-    http_method_names: ClassVar[list[str]] = ["get", "head", "post", "put", "patch", "delete"]
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     permission_classes = (IsAuthenticated, HasScope)
     throttle_classes = (Reads, Writes)
     parser_classes: tuple[type[BaseParser], ...] = (Json,)
