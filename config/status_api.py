@@ -32,7 +32,7 @@ class WorkerSeenSerializer(serializers.Serializer[Any]):
 class QueueSerializer(serializers.Serializer[Any]):
     """The jobs of one kind."""
 
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
     waiting = serializers.IntegerField()
     oldest = serializers.DateTimeField(allow_null=True, help_text="Since when the first waits.")
     running = serializers.IntegerField()
@@ -42,7 +42,7 @@ class QueueSerializer(serializers.Serializer[Any]):
 class KindOfJobSerializer(JobSerializer):
     """A job, and of which kind it is."""
 
-    label = serializers.CharField(help_text="Its kind.")
+    label = serializers.CharField(help_text="Its kind.")  # type: ignore[assignment]
 
 
 class StatusSerializer(serializers.Serializer[Any]):
