@@ -8,6 +8,7 @@ from django.urls import include, path
 
 from config import views
 from config.schema import Schema, schema_page
+from config.status_api import InstallationStatus, JobRetry
 
 # One door: the administration has no sign-in of its own, without limits or a second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -24,6 +25,8 @@ urlpatterns = [
     path("status/<str:label>/<int:pk>/retry/", views.status_retry, name="status_retry"),
     path("status/trail/", views.installation_trail, name="installation_trail"),
     path("status/trail/table/", views.installation_trail_table, name="installation_trail_table"),
+    path("api/v1/status/", InstallationStatus.as_view(), name="api_status"),
+    path("api/v1/status/<str:label>/<int:job>/retry/", JobRetry.as_view(), name="api_status_retry"),
     path("api/v1/schema/", Schema.as_view(), name="api_schema"),
     path("api/v1/", schema_page, name="api_page"),
     path("admin/", admin.site.urls),

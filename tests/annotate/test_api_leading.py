@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from annotate.actions import seats
 from annotate.models import (
@@ -482,3 +483,33 @@ def test_who_runs_the_installation_closes_and_opens_accounts(scene):
     assert [account["username"] for account in listed] == ["ada"]
     assert (shut, signed_out.status_code, own.status_code) == (401, 204, 422)
     assert scene.program.get("accounts/").status_code == 403
+
+
+def test_who_looks_after_the_installation_sees_what_failed_and_has_it_done_again(
+    scene, published, storage
+):
+    root = factories.user("root")
+    root.is_staff = True
+    root.save()
+    now = timezone.now()
+    load = Load.objects.create(
+        project=scene.project,
+        by=scene.carla,
+        format="trec-qrels",
+        file_name="q.txt",
+        file="q.txt",
+        state="failed",
+        error="The disk is full.",
+        finished_at=now,
+    )
+    program = Program("root", "lead")
+
+    told = program.get("status/").json()
+    again = program.send("PUT", f"status/annotate.load/{load.pk}/retry/")
+    nobody = scene.program.get("status/")
+
+    assert [(one["label"], one["error"]) for one in told["failed"]] == [
+        ("annotate.load", "The disk is full.")
+    ]
+    assert (again.status_code, again.json()["state"]) == (200, "queued")
+    assert nobody.status_code == 403

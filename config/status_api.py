@@ -1,0 +1,116 @@
+"""How the installation is, for programs of who looks after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.frame import Resource, Scope, reads, writes
+from annotate.api.jobs import JobSerializer, job_told
+from annotate.errors import Refused
+from config import installation
+from jobs import queue, status
+from jobs.models import Job
+
+
+class WorkerSeenSerializer(serializers.Serializer[Any]):
+    """A worker that gave a sign of life within a day."""
+
+    name = serializers.CharField()
+    alive = serializers.BooleanField()
+    seen_at = serializers.DateTimeField()
+    took_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it last took something; null: it has not yet."
+    )
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    """The jobs of one kind."""
+
+    label = serializers.CharField()  # type: ignore[assignment]
+    waiting = serializers.IntegerField()
+    oldest = serializers.DateTimeField(allow_null=True, help_text="Since when the first waits.")
+    running = serializers.IntegerField()
+    failed = serializers.IntegerField()
+
+
+class KindOfJobSerializer(JobSerializer):
+    """A job, and of which kind it is."""
+
+    label = serializers.CharField(help_text="Its kind.")  # type: ignore[assignment]
+
+
+class StatusSerializer(serializers.Serializer[Any]):
+    """How the installation is."""
+
+    worker = serializers.BooleanField(help_text="Whether work that is asked for is done.")
+    workers = WorkerSeenSerializer(many=True)
+    messages = serializers.IntegerField(
+        allow_null=True, help_text="What waits in the broker; null: it does not answer."
+    )
+    unapplied = serializers.ListField(
+        child=serializers.CharField(), help_text="Migrations that the database lacks."
+    )
+    queues = QueueSerializer(many=True)
+    running = KindOfJobSerializer(many=True)
+    failed = KindOfJobSerializer(many=True, help_text="The newest 25.")
+
+
+class InstallationStatus(Resource):
+    """How the installation is."""
+
+    tag = "Installation"
+
+    @reads(StatusSerializer)
+    def get(self, request: Request) -> Response:
+        """Read how workers, queues and jobs are."""
+        _check_staff(self)
+        failed, _more = installation.failed()
+        return Response(
+            {
+                "worker": status.worker_status().alive,
+                "workers": [one._asdict() for one in status.workers()],
+                "messages": installation.messages(),
+                "unapplied": installation.unapplied(),
+                "queues": [
+                    {name: value for name, value in one._asdict().items() if name != "name"}
+                    for one in installation.queues()
+                ],
+                "running": [_told(job) for job in installation.running()],
+                "failed": [_told(job) for job in failed],
+            }
+        )
+
+
+class JobRetry(Resource):
+    """A job that failed."""
+
+    tag = "Installation"
+
+    @writes(KindOfJobSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, label: str, job: int) -> Response:
+        """Let a job that failed be done again; one that waits or runs already stays."""
+        _check_staff(self)
+        found = installation.find(label, job)
+        if found is None:
+            raise Http404("There is no such job.")
+        try:
+            installation.try_again(job=found, by=self.person)
+        except queue.NotAgain as no:
+            raise Refused(str(no)) from no
+        found.refresh_from_db()
+        return Response(_told(found))
+
+
+def _check_staff(resource: Resource) -> None:
+    if not resource.person.is_staff:
+        raise PermissionDenied("Only who looks after this installation can do that.")
+
+
+def _told(job: Job) -> dict[str, Any]:
+    return {**job_told(job), "label": job.label()}
