@@ -7,12 +7,15 @@ from datetime import datetime
 from functools import cache
 from typing import NamedTuple
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils.text import capfirst
 
+from annotate.actions.trail import record
+from annotate.models import User
+from jobs import queue
 from jobs.models import Job
 from jobs.status import job_models
 
@@ -140,6 +143,20 @@ def find(label: str, pk: int) -> Job | None:
     """Return the job of this kind and key; None where there is none."""
     model = next((model for model in job_models() if model.label() == label), None)
     return model._default_manager.filter(pk=pk).first() if model else None
+
+
+def retry(*, job: Job, by: User | None) -> Job:
+    """Let a job that failed be done again, and keep who asked; see `jobs.queue.retry`. Nobody: a
+    command.
+    """
+    with transaction.atomic():
+        failed = job.state == Job.State.FAILED
+        done = queue.retry(job, by=by.get_username() if by else "the command line")
+        if failed:
+            named = f"{job._meta.verbose_name} {job}"
+            project = getattr(job, "project", None)
+            record(project=project, what="job.retried", about=job, named=named, by=by)
+    return done
 
 
 def _with_project(rows: QuerySet[Job], model: type[Job]) -> QuerySet[Job]:
