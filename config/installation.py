@@ -145,17 +145,23 @@ def find(label: str, pk: int) -> Job | None:
     return model._default_manager.filter(pk=pk).first() if model else None
 
 
-def retry(*, job: Job, by: User | None) -> Job:
-    """Let a job that failed be done again, and keep who asked; see `jobs.queue.retry`. Nobody: a
-    command.
+def try_again(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
+    """Let a job that failed be done again, and keep that `by` asked for it (None: a command).
+
+    Returns whether this did it: one that waits or runs already stays. Raises `queue.NotAgain` with
+    a sentence where it cannot be.
     """
     with transaction.atomic():
-        failed = job.state == Job.State.FAILED
         done = queue.retry(job, by=by.get_username() if by else "the command line")
-        if failed:
-            named = f"{job._meta.verbose_name} {job}"
-            project = getattr(job, "project", None)
-            record(project=project, what="job.retried", about=job, named=named, by=by)
+        if done:
+            record(
+                project=getattr(job, "project", None),
+                what="job.retried",
+                about=job,
+                named=f"{job.label()} {job.pk}: {job}",
+                by=by,
+                now=now,
+            )
     return done
 
 

@@ -99,9 +99,9 @@ def beside(stage: SimpleNamespace) -> SimpleNamespace:
 
 def client_of(stage: SimpleNamespace, name: str) -> Client:
     client = Client()
-    client.force_login(
-        Membership.objects.select_related("user").get(pk=stage.members[name].pk).user
-    )
+    user = Membership.objects.select_related("user").get(pk=stage.members[name].pk).user
+    assert user
+    client.force_login(user)
     return client
 
 
@@ -232,14 +232,15 @@ def others_rows(stage: SimpleNamespace) -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize("name", ["ada", "carla"])
 def test_no_address_asks_for_more_than_its_page_offers(beside, name, record_property):
-    tried, wrong = 0, {}
+    tried = 0
+    wrong: dict[tuple[str, ...], Any] = {}
     with undone():
         speak(beside, Way(1))
         client = client_of(beside, name)
         known: dict[str, set[str]] = {}
         for url in walk(beside.members[name], addresses(beside)):
-            path = urlsplit(url)
-            known.setdefault(path.path, set()).update(key for key, _ in parse_qsl(path.query))
+            asked = urlsplit(url)
+            known.setdefault(asked.path, set()).update(key for key, _ in parse_qsl(asked.query))
         done = set()
         for path, parameters in known.items():
             route = route_of(path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -16,11 +17,12 @@ from django.core.files.base import ContentFile
 from django.db import DatabaseError, models, transaction
 
 from annotate.actions import loading
-from annotate.models import Load, Membership, User
+from annotate.models import InstructionPair, Load, Membership, User
 from audit.actions import request_agreement, save_rubric
 from audit.criteria import SHIPPED, Rubric
 from audit.scopes import Scope
 from exporters.actions import request_export
+from jobs.runner import JobError
 from tests.attacks.reading import ALL, PAYLOADS, SHORT, running
 from tests.test_blindness import Way, addresses, answer, speak, undone, walk
 from tests.test_permissions import ROOMS
@@ -34,13 +36,15 @@ CODES = {
     *("audit.AgreementReport.scope", "audit.AgreementReport.against"),
     *("audit.AgreementReport.sha256", "exporters.Export.folder"),
 }
+# What a browser shows as it stands.
+PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "application/yaml", "text/plain")}
 # A job that failed says why, and no other may: attacked by a job that fails.
 OF_FAILED = "error"
 # What no update changes, whoever asks: triggers refuse it. Attacked when it is made.
-UNCHANGING = {"exporters.Release"}
+UNCHANGING = {"exporters.Release", "annotate.Deed", "annotate.Link"}
 
 
-def columns() -> Iterator[tuple[type[models.Model], models.Field, int]]:
+def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]]:
     """Every column that holds words of people or files, with a number of its own."""
     number = 0
     for room in ROOMS:
@@ -65,6 +69,8 @@ def word_of(number: int) -> str:
 def poison() -> tuple[int, dict[str, str]]:
     """Add a payload to every text there is; return how many were, and the word of each column."""
     poisoned, words = 0, {}
+    # Whose author is a model names it.
+    InstructionPair.objects.update(origin=InstructionPair.Origin.LLM)
     for model, field, number in columns():
         for row in model._default_manager.order_by("pk"):
             old = str(getattr(row, field.attname) or "")
@@ -108,7 +114,11 @@ def make_more(stage: SimpleNamespace) -> None:
     )
     request_agreement(project=project, scope=Scope(), by=carla)
     request_export(project=project, format_name="jsonl", by=carla)
-    stage.finish_jobs()
+    try:
+        stage.finish_jobs()
+    except JobError:
+        # Not every format can hold such an id: that job has failed and says why, with the id.
+        stage.finish_jobs()
     Load.objects.create(
         project=project,
         by=carla,
@@ -135,7 +145,8 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
             doors += [load.get_absolute_url() for load in Load.objects.all()]
             for url, (status, headers, body) in walk(member, doors, on=not htmx, htmx=htmx).items():
                 pages += 1
-                text = body.decode()
+                # What is packed is saved, and never shown.
+                text = body.decode(errors="replace")
                 shown |= {word for word in words if word in text}
                 if any("text/html" in one for one in headers):
                     if found := running(text):
@@ -149,14 +160,14 @@ def test_no_text_of_anybody_is_more_than_text_on_any_page(stage, htmx, record_pr
         )
 
     assert wrong == {}
-    # Nothing but pages is shown by a browser; programs are answered in JSON.
-    assert {headers[0] for headers in inline.values()} <= {"Content-Type: application/json"}
+    # Nothing but pages is shown by a browser as more than words.
+    kinds = {part.partition(";")[0] for headers in inline.values() for part in headers}
+    assert {kind for kind in kinds if kind.startswith("Content-Type")} <= PLAIN
     assert len(shown) > 30
 
 
 def test_staff_reads_the_same_texts_as_text(stage, client):
-    root = User.objects.create_superuser("root", password="a long enough password")
-    client.force_login(root)
+    client.force_login(User.objects.get(username="root"))
     with undone():
         speak(stage, Way(1))
         poison()

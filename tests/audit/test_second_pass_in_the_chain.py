@@ -5,6 +5,7 @@ done to it by other ways is noticed.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from tests.test_trail_of_actions import Story, storage
 __all__ = ["storage"]
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-WHY = {"cause": "edge", "reason": "Agreed."}
+WHY: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
 
 
 @pytest.fixture

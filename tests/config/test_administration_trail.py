@@ -101,5 +101,5 @@ def test_a_job_that_is_tried_again_is_there_once(fay, client, published):
 
     told = Deed.objects.filter(project=project)
     assert list(told.values_list("what", "name", "about")) == [
-        ("job.retried", "fay", f"export trec export {export.pk}")
+        ("job.retried", "fay", f"exporters.export {export.pk}: trec export {export.pk}")
     ]
