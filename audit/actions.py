@@ -365,7 +365,8 @@ def _request(
             requested_at=now,
         )
         enqueue(report)
-        named = " ~ ".join([scope or "*", *([against or "*"] if compares else [])])
+        parts = [scope, against] if compares else [scope]
+        named = " ~ ".join(part or project.slug for part in parts)
         record(project=project, what="agreement.asked", about=report, named=named, by=by, now=now)
     return report
 

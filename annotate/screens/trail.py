@@ -120,5 +120,10 @@ def table(found: QuerySet[Deed]) -> Iterator[list[str]]:
 
 
 def _words(value: Any) -> str:
+    if value is None or value in ("", []):
+        return "–"
+    if isinstance(value, list) and all(isinstance(one, list) for one in value):
+        # Grades and types: key and name say which one it is.
+        value = ", ".join(" ".join(map(str, one[:2])) for one in value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return str(Truncator(text).chars(SHOWN)) if value is not None else "–"
+    return str(Truncator(text).chars(SHOWN))

@@ -18,6 +18,7 @@ from annotate.api.jobs import JobSerializer
 from annotate.models import Membership
 from exporters import access, actions
 from exporters.models import Export
+from exporters.taking import taken
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 
@@ -120,8 +121,11 @@ class ExportFile(Resource):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
         """Take it: a file of the list, or manifest.json."""
+        member, found = access.export(self.person, slug, export)
+        stream = access.file(self.person, slug, export, name)
+        taken(of=found, name=name, by=member)
         return FileResponse(
-            access.file(self.person, slug, export, name),
+            stream,
             as_attachment=True,
             filename=name.rpartition("/")[2],
             content_type="application/octet-stream",
@@ -136,9 +140,11 @@ class ExportArchive(Resource):
     @reads(OpenApiTypes.BINARY, media="application/zip", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> FileResponse:
         """Take them all."""
-        _member, found = access.export(self.person, slug, export)
+        member, found = access.export(self.person, slug, export)
+        stream = access.file(self.person, slug, export, access.ARCHIVE)
+        taken(of=found, name=access.ARCHIVE, by=member)
         return FileResponse(
-            access.file(self.person, slug, export, access.ARCHIVE),
+            stream,
             as_attachment=True,
             filename=f"{found.project.slug}-{found.format}-{found.pk}.zip",
             content_type="application/zip",

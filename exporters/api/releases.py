@@ -25,6 +25,7 @@ from exporters.api.exports import COUNTS, FileFactsSerializer
 from exporters.comparing import Comparison
 from exporters.models import Release
 from exporters.preview import preview
+from exporters.taking import taken
 
 # Between the parts of a place in a list: no id holds it.
 _TAB = "\t"
@@ -225,7 +226,7 @@ class ReleaseFile(Resource):
     @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str, name: str) -> FileResponse:
         """Take it, once it was found to be what was kept."""
-        _member, (found,) = access.made_releases(self.person, slug, release)
+        member, (found,) = access.made_releases(self.person, slug, release)
         entry = contents.files(found).get(name)
         if entry is None:
             raise Http404("There is no such file in this release.")
@@ -233,6 +234,7 @@ class ReleaseFile(Resource):
             stream = kept.checked(found.project_id, entry)
         except kept.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
+        taken(of=found, name=name, by=member)
         return FileResponse(
             stream,
             as_attachment=True,

@@ -22,6 +22,7 @@ from annotate.screens.pages import key
 from exporters import access, actions, manifest
 from exporters.forms import ExportForm
 from exporters.models import Export
+from exporters.taking import taken
 from jobs.models import Job
 
 # How many exports the list shows, the newest first.
@@ -84,8 +85,11 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_GET
 def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
     """Hand out one file of an export, never to be shown in the page."""
+    member, found = access.export(request.user, slug, pk)
+    stream = access.file(request.user, slug, pk, name)
+    taken(of=found, name=name, by=member)
     return FileResponse(
-        access.file(request.user, slug, pk, name),
+        stream,
         as_attachment=True,
         filename=name.rpartition("/")[2],
         content_type="application/octet-stream",
@@ -95,9 +99,11 @@ def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
 @require_GET
 def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
     """Hand out all files of an export as one zip archive."""
-    _, found = access.export(request.user, slug, pk)
+    member, found = access.export(request.user, slug, pk)
+    stream = access.file(request.user, slug, pk, access.ARCHIVE)
+    taken(of=found, name=access.ARCHIVE, by=member)
     return FileResponse(
-        access.file(request.user, slug, pk, access.ARCHIVE),
+        stream,
         as_attachment=True,
         filename=f"{found.project.slug}-{found.format}-{found.pk}.zip",
         content_type="application/zip",

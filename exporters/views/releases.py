@@ -30,6 +30,7 @@ from exporters.files import FileFacts
 from exporters.forms import CompareForm, ReleaseForm
 from exporters.models import Release
 from exporters.preview import preview
+from exporters.taking import taken
 from exporters.views.exports import seconds_left
 
 # How many releases the list shows, the newest first.
@@ -147,7 +148,7 @@ def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpR
 @require_GET
 def release_file(request: PageRequest, slug: str, release: str, name: str) -> HttpResponseBase:
     """Hand out one file of a release, once it was found to be what was kept."""
-    _member, (found,) = access.made_releases(request.user, slug, release)
+    member, (found,) = access.made_releases(request.user, slug, release)
     entry = contents.files(found).get(name)
     if entry is None:
         raise Http404("There is no such file in this release.")
@@ -156,6 +157,7 @@ def release_file(request: PageRequest, slug: str, release: str, name: str) -> Ht
     except kept.Damaged as damaged:
         messages.error(request, _damaged(damaged))
         return redirect(found)
+    taken(of=found, name=name, by=member)
     plain = name.replace("/", "-")
     return FileResponse(
         stream,

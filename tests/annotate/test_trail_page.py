@@ -61,6 +61,29 @@ def test_it_says_what_was_otherwise_before_and_why_as_text(tides):
     assert "A command" in page
 
 
+def test_grades_and_what_was_empty_are_told_in_words(tides):
+    changes = {
+        "grades": ([[0, "No", ""]], [[0, "No", "Never."], [1, "Yes", ""]]),
+        "description": ("", "Tides."),
+        "show_prior": (False, True),
+    }
+    record(
+        project=tides.project,
+        what="project.rules",
+        about=tides.project,
+        changes=changes,
+        by=tides.carla,
+    )
+
+    first = tides.client.get(tides.url).context["lines"][0]
+
+    assert [tuple(change) for change in first.changes] == [
+        ("grades", "0 No", "0 No, 1 Yes"),
+        ("description", "–", "Tides."),
+        ("show prior", "false", "true"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("query", "what"),
     [

@@ -6,12 +6,14 @@ import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.actions.tokens import end_token, make_token
 from annotate.actions.trail import record
 from annotate.models import Deed, User
 from annotate.verifying import verify
 from config.administration import Trailed
+from exporters.models import Export
 from tests import factories
 
 
@@ -80,3 +82,24 @@ def test_who_looks_after_the_installation_reads_it_and_nobody_else(fay, client):
     assert [line.what for line in shown.context["lines"]] == ["Made a token"]
     assert "my script" in b"".join(client.get(f"{table}?what=token.made")).decode()
     assert client.get(f"{table}?since=x").url == page
+
+
+def test_a_job_that_is_tried_again_is_there_once(fay, client, published):
+    project = factories.project()
+    export = Export.objects.create(
+        project=project,
+        by=factories.lead(project),
+        format="trec",
+        state="failed",
+        error="The disk is full.",
+        finished_at=timezone.now(),
+    )
+    client.force_login(fay)
+
+    for _ in range(2):
+        client.post(reverse("status_retry", args=["exporters.export", export.pk]))
+
+    told = Deed.objects.filter(project=project)
+    assert list(told.values_list("what", "name", "about")) == [
+        ("job.retried", "fay", f"exporters.export {export.pk}: trec export {export.pk}")
+    ]

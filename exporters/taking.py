@@ -1,0 +1,17 @@
+"""Keeping in the trail who took which file away."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from annotate.actions.trail import record
+from annotate.models import Deed, Membership
+from exporters.models import Export, Release
+
+
+def taken(*, of: Export | Release, name: str, by: Membership, now: datetime | None = None) -> Deed:
+    """Keep that `by` took a file of an export or a release. Call it once they may have it, and
+    before a byte is sent.
+    """
+    what = "export.taken" if isinstance(of, Export) else "release.taken"
+    return record(project=by.project, what=what, about=of, words=name, by=by, now=now)
