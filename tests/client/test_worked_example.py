@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,8 @@ def at_once(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def example(
     at_once: None, live_server: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[str]:
-    """The code, with this server's address and a new token, in a folder with the example's files."""
+) -> str:
+    """The code with this server's address; a token, and a folder with the example's files."""
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {
@@ -55,7 +54,7 @@ def example(
     ada = factories.user("ada")
     token = make_token(name="Notebook", scopes=["judge", "lead"], days=1, by=ada).secret
     monkeypatch.setenv("REJUDGE_TOKEN", token)
-    yield found[1].replace("http://127.0.0.1:8000", live_server.url)
+    return found[1].replace("http://127.0.0.1:8000", live_server.url)
 
 
 def test_the_readmes_example_does_what_it_says(example, capsys):
