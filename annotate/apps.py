@@ -14,6 +14,13 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Let what people say be looked after."""
-        from annotate import chain, deed_sums, judgment_sums
+        from annotate import chain, deed_sums, judgment_sums, settled_sums
 
-        chain.register(judgment=judgment_sums.JUDGMENTS, deed=deed_sums.DEEDS)
+        chain.register(
+            {
+                judgment_sums.KIND: judgment_sums.JUDGMENTS,
+                settled_sums.KIND: settled_sums.ADJUDICATIONS,
+                settled_sums.CONDITION: settled_sums.CONDITIONS,
+                deed_sums.KIND: deed_sums.DEEDS,
+            }
+        )

@@ -14,7 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid as uuids
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -36,7 +37,7 @@ _COLUMNS = ("project_id", "chain", "number", "event", "kind", "name", "digest", 
 # So many rows at most are sent as one statement; more go by the fast way.
 _FEW = 20
 
-Content = Sequence[str | int | bool | None]
+Content = tuple[str | int | bool | None, ...]
 
 
 class End(NamedTuple):
@@ -79,7 +80,7 @@ class Kind(NamedTuple):
 KINDS: dict[str, Kind] = {}
 
 
-def register(**kinds: Kind) -> None:
+def register(kinds: Mapping[str, Kind]) -> None:
     """Look after these kinds as well; a room calls it once, when it starts."""
     KINDS.update(kinds)
 
@@ -214,3 +215,52 @@ def stream(sql: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]
 def uuid_of(value: uuids.UUID | str) -> uuids.UUID:
     """A UUID as either database's driver gives it."""
     return value if isinstance(value, uuids.UUID) else uuids.UUID(value)
+
+
+# --- kinds of which there are few -----------------------------------------------------------------
+
+
+def follow(
+    kind: str,
+    project: int,
+    found: Iterable[tuple[int, Row]],
+    *,
+    new: Container[int] = (),
+    ended: Container[int] = (),
+) -> int:
+    """Put into the project's one chain of a kind which of the rows `found` (each with its key) are
+    new, and which no longer stand or stand again. Call it in the transaction that wrote them.
+    """
+    events = []
+    for key, row in found:
+        if key in new:
+            events.append(said(kind, row.name, row.content))
+            if row.ended is not None:
+                events.append(stands(kind, row.name, row.ended))
+        elif key in ended:
+            events.append(stands(kind, row.name, row.ended))
+    return append(project, named(kind), events) if events else 0
+
+
+def unlinked(kind: str, project: int, found: Iterable[tuple[int, Row]]) -> set[int]:
+    """The keys of those rows that the project's one chain of a kind does not have."""
+    links = Link.objects.filter(project=project, chain=named(kind), event=Link.Event.SAID)
+    known = set(links.values_list("name", flat=True))
+    return {key for key, row in found if row.name not in known}
+
+
+def told_apart(
+    found: Iterable[tuple[int, Content, Content, Content | None]],
+) -> Iterator[tuple[int, Row]]:
+    """Rows of a kind that has no UUIDs, with one made of what identifies each: (key, identity,
+    content, ended) in the order of the keys, with all that have the same identity.
+    """
+    times: Counter[Content] = Counter()
+    for key, identity, content, ended in found:
+        times[identity] += 1
+        yield key, Row(named(*identity, times[identity]), content, ended)
+
+
+def in_order(found: Iterable[tuple[int, Row]]) -> Iterator[Row]:
+    """Rows of which there are few, in the order of their UUIDs."""
+    return iter(sorted((row for _key, row in found), key=lambda row: row.name))

@@ -20,7 +20,7 @@ from annotate.actions import rewriting, seats
 from annotate.actions.trail import record
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
-from audit import rubrics
+from audit import rubrics, sums
 from audit.comparing import comparison_of
 from audit.criteria import SHIPPED, Criterion, Rubric, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
@@ -134,6 +134,7 @@ def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None 
             _refuse_incomplete(said)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
+            sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk)
         seats.touch(seat, done=True, now=now)
     return review
 
@@ -263,6 +264,7 @@ def decide(
             rewriting.send_back(pair=narrative.pair, by=by, now=now)
         elif outcome == Decision.Outcome.REMOVED:
             rewriting.remove(pair=narrative.pair, by=by, now=now)
+        sums.follow(sums.DECISION, by.project_id, new={decision.pk}, narrative=narrative)
         _record_decision("instruction.decided", decision, by, now)
     return decision
 
@@ -287,6 +289,8 @@ def withdraw_decision(
         standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
         if standing.outcome != Decision.Outcome.ACCEPTED:
             rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+        about = decision.narrative_id
+        sums.follow(sums.DECISION, by.project_id, ended={standing.pk}, narrative=about)
         _record_decision("instruction.undecided", standing, by, now)
     return standing
 

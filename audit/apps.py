@@ -14,16 +14,17 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         """Add to the home and project pages, and to what files may bring."""
-        from annotate import deeds
+        from annotate import chain, deeds
         from annotate import entries as journal
         from annotate import intake as files
         from annotate.screens import overview as pages
         from annotate.screens import sent_back
-        from audit import entries, intake, overview, reviews
+        from audit import entries, intake, overview, reviews, sums
         from audit.checks import overview as checks
         from audit.deeds import DEEDS
 
         deeds.register(DEEDS)
+        chain.register(sums.KINDS)
         sent_back.register(reviews.why_sent_back)
         journal.register("rating", entries.rating)
         pages.register(overview.contribution)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate import bulk
+from annotate import bulk, chain
 from annotate.intake import Arrivals, Intake
 from annotate.intake.instructions import MAX_NAME, refuse_other_query
-from audit import rubrics
+from audit import rubrics, sums
 from audit.criteria import SHIPPED, Rubric
 from audit.models import Decision, Review
 from audit.models import Rubric as Kept
@@ -253,6 +253,15 @@ class Reviews(OfNarratives):
             WHERE s.known IS NULL ORDER BY t.n
             """
         )
+        if not self.intake.dry_run:
+            fresh = bulk.select(
+                """
+                SELECT r.id FROM stage_reviews s JOIN audit_review r
+                    ON r.narrative_id = s.narrative AND r.auditor_id = s.member
+                WHERE s.known IS NULL
+                """
+            )
+            sums.follow(sums.REVIEW, self.intake.project.pk, new={key for (key,) in fresh})
         run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
         self.count()
 
@@ -350,6 +359,7 @@ class Decisions(OfNarratives):
         )
         if self.intake.report.refused:
             return
+        newest = bulk.number("SELECT MAX(d.id) FROM audit_decision d")
         self._withdraw()
         run(
             """
@@ -363,9 +373,23 @@ class Decisions(OfNarratives):
             FROM stage_decisions s WHERE s.known IS NULL ORDER BY s.n
             """
         )
+        if not self.intake.dry_run:
+            self._link(newest)
         run("UPDATE stage_decisions SET state = 2 WHERE known IS NULL")
         self._mark_pairs()
         self.count()
+
+    def _link(self, newest: int) -> None:
+        """Put what was decided since the key `newest`, and what was withdrawn, into their chain."""
+        project = self.intake.project.pk
+        withdrawn = bulk.select("SELECT s.known FROM stage_decisions s WHERE s.state = 1")
+        fresh = chain.unlinked(sums.DECISION, project, sums.decisions(project))
+        sums.follow(
+            sums.DECISION,
+            project,
+            new={key for key in fresh if key > newest},
+            ended={key for (key,) in withdrawn},
+        )
 
     def _withdraw(self) -> None:
         """Withdraw what stands here while the file knows that it no longer does."""

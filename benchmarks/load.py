@@ -17,8 +17,8 @@ fell into each step of a load; `alone` is the same crowd with nothing else going
 is neither ends the run, and at the end the judgments that were acknowledged are counted in the
 database: `lost` is their difference.
 
-`memory_mb` is the PSS of all processes of the server over time, by what they are: what half of them
-did not exceed in the first and in the last quarter of the run, and the most. `bounds` is what no
+`memory_mb` is the PSS of all processes of the server over time, by what they are: its median in
+each tenth of the run (in the first ones nothing is loaded yet), and the most. `bounds` is what no
 server of this kind gets past on this machine, measured in the same run: the same rows written by
 the bare driver, a transaction each; and the sign-in page, which reads nothing. The annotators, the
 server and the database share the machine. PostgreSQL waits for the disk at each commit.
@@ -250,22 +250,21 @@ class _Watch(threading.Thread):
             self._seen.append({"all": float(found["pss"]), **by_kind})
 
     def summary(self) -> dict[str, Any]:
-        """What was seen: at the beginning, at the end, at most."""
-        quarter = max(len(self._seen) // 4, 1)
+        """The median of each tenth of the time, by what the processes are; and the most."""
+        tenths = [
+            self._seen[len(self._seen) * n // 10 : len(self._seen) * (n + 1) // 10]
+            for n in range(10)
+        ]
         return {
-            "looks": len(self._seen),
-            **{
-                kind: {
-                    "first_quarter": round(
-                        statistics.median(one.get(kind, 0) for one in self._seen[:quarter])
-                    ),
-                    "last_quarter": round(
-                        statistics.median(one.get(kind, 0) for one in self._seen[-quarter:])
-                    ),
-                    "most": round(max(one.get(kind, 0) for one in self._seen)),
-                }
-                for kind in ("all", "web", "worker")
-            },
+            kind: {
+                "by_tenths": [
+                    round(statistics.median(one.get(kind, 0) for one in tenth))
+                    for tenth in tenths
+                    if tenth
+                ],
+                "most": round(max(one.get(kind, 0) for one in self._seen)),
+            }
+            for kind in ("all", "web", "worker")
         }
 
 

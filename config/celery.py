@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import logging.config
@@ -9,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import billiard.pool
@@ -24,7 +26,8 @@ from celery.signals import (
 )
 from django.conf import settings
 from django.db import DatabaseError, connection
-from kombu.exceptions import OperationalError
+from kombu import Connection
+from kombu.exceptions import KombuError
 from kombu.transport.sqlalchemy import Transport
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
@@ -102,13 +105,16 @@ app.conf.update(
 app.autodiscover_tasks()
 
 
-def deliver(task: str, pk: int) -> None:
-    """Publish a message that names a task and the row it is about."""
-    app.send_task(task, args=[pk])
-
-
 class BrokerAway(Exception):
     """The broker does not answer."""
+
+
+def deliver(task: str, pk: int) -> None:
+    """Publish a message that names a task and the row it is about; raise `BrokerAway` where nobody
+    takes it within seconds: a person waits for this.
+    """
+    with _within_seconds() as broker:
+        app.send_task(task, args=[pk], connection=broker, retry=False)
 
 
 def waiting_messages() -> int:
@@ -116,17 +122,31 @@ def waiting_messages() -> int:
 
     Answers within seconds, whatever the broker does.
     """
+    with _within_seconds() as broker:
+        # Its type is that of the least channel there is.
+        channel: Any
+        with broker.channel() as channel:
+            return int(channel.queue_declare(QUEUE).message_count)
+
+
+@contextlib.contextmanager
+def _within_seconds() -> Iterator[Connection]:
+    """A connection to the broker that does not wait long for anything; `BrokerAway` where it would
+    have to.
+    """
     options = transport_options(settings.BROKER_URL)
     if not settings.BROKER_URL.startswith("sqla+"):
         options |= {"socket_connect_timeout": 2, "socket_timeout": 2}
+    broker = app.connection_for_write(transport_options=options)
+    gone: tuple[type[BaseException], ...] = (
+        *broker.connection_errors,
+        *(KombuError, SQLAlchemyError, OSError),
+    )
     try:
-        with app.connection_for_read(transport_options=options) as broker:
+        with broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=3)
-            # Its type is that of the least channel there is.
-            channel: Any
-            with broker.channel() as channel:
-                return int(channel.queue_declare(QUEUE).message_count)
-    except (OperationalError, SQLAlchemyError, OSError) as error:
+            yield broker
+    except gone as error:
         raise BrokerAway(str(error)) from error
 
 

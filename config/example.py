@@ -83,18 +83,15 @@ def ensure_example() -> list[Login]:
 
 
 def _make(folder: Path) -> list[Login]:
-    user, password = User.objects.filter(username=LEAD).first(), None
-    if user is None:
-        password = secrets.token_urlsafe(12)
-        user = User.objects.create_user(LEAD, password=password)
+    logins = [_account(LEAD)]
+    user = User.objects.get(username=LEAD)
     project = projects.create_project(
         slug=SLUG, name=NAME, grades=[grade.value for grade in GRADES], by=user
     )
     lead = project.memberships.get(user=user)
-    logins = [Login(LEAD, password)]
     for name in ANNOTATORS:
-        invited = members.add_member(username=name, role=Membership.Role.ANNOTATOR, by=lead)
-        logins.append(Login(name, invited.password))
+        logins.append(_account(name))
+        members.add_member(username=name, role=Membership.Role.ANNOTATOR, by=lead)
     project = rules.change_rules(
         changes={"description": DESCRIPTION, "condition_rule": Project.ConditionRule.ALL_MET},
         grades=GRADES,
@@ -109,6 +106,15 @@ def _make(folder: Path) -> list[Login]:
     _audit(project, folder / "reviews.jsonl")
     audit.request_agreement(project=project, by=lead)
     return sorted(logins)
+
+
+def _account(name: str) -> Login:
+    """An account of this name: the one that is there, or a new one with a made-up password."""
+    if User.objects.filter(username=name).exists():
+        return Login(name, None)
+    password = secrets.token_urlsafe(12)
+    User.objects.create_user(name, password=password)
+    return Login(name, password)
 
 
 def _load(project: Project, path: Path, kind: str) -> None:

@@ -7,12 +7,15 @@ from datetime import datetime
 from functools import cache
 from typing import NamedTuple
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils.text import capfirst
 
+from annotate.actions.trail import record
+from annotate.models import User
+from jobs import queue
 from jobs.models import Job
 from jobs.status import job_models
 
@@ -140,6 +143,26 @@ def find(label: str, pk: int) -> Job | None:
     """Return the job of this kind and key; None where there is none."""
     model = next((model for model in job_models() if model.label() == label), None)
     return model._default_manager.filter(pk=pk).first() if model else None
+
+
+def try_again(*, job: Job, by: User | None, now: datetime | None = None) -> bool:
+    """Let a job that failed be done again, and keep that `by` asked for it (None: a command).
+
+    Returns whether this did it: one that waits or runs already stays. Raises `queue.NotAgain` with
+    a sentence where it cannot be.
+    """
+    with transaction.atomic():
+        done = queue.retry(job, by=by.get_username() if by else "the command line")
+        if done:
+            record(
+                project=getattr(job, "project", None),
+                what="job.retried",
+                about=job,
+                named=f"{job.label()} {job.pk}: {job}",
+                by=by,
+                now=now,
+            )
+    return done
 
 
 def _with_project(rows: QuerySet[Job], model: type[Job]) -> QuerySet[Job]:

@@ -117,7 +117,7 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
     if job is None:
         raise Http404("There is no such job.")
     try:
-        queue.retry(job, by=request.user.get_username())
+        installation.try_again(job=job, by=request.user)
     except queue.NotAgain as no:
         messages.error(request, str(no))
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -21,8 +20,6 @@ from jobs.models import Job, job_models
 MOST_OPEN = 30
 
 logger = logging.getLogger(__name__)
-
-SomeJob = TypeVar("SomeJob", bound=Job)
 
 
 class NotAgain(Exception):
@@ -94,8 +91,8 @@ def cancel(job: Job, *, now: datetime | None = None) -> Job:
     return job
 
 
-def retry(job: SomeJob, *, by: str) -> SomeJob:
-    """Let a `job` that failed be done again, as if for the first time, and return it anew.
+def retry(job: Job, *, by: str) -> bool:
+    """Let a `job` that failed be done again, as if for the first time; return whether this did it.
 
     `by` says for the log who asked. One that waits or runs already stays as it is, so asking twice
     is harmless. Raises `NotAgain` where it is over otherwise, where what it needs is gone, or where
@@ -106,8 +103,7 @@ def retry(job: SomeJob, *, by: str) -> SomeJob:
         with transaction.atomic():
             locked = rows.select_for_update().get()
             if not locked.is_over:
-                job.refresh_from_db()
-                return job
+                return False
             if locked.state != Job.State.FAILED:
                 raise NotAgain(_("Only what failed can be done again."))
             if why := locked.why_not_again():
@@ -130,8 +126,7 @@ def retry(job: SomeJob, *, by: str) -> SomeJob:
             _("Another of its kind is under way, or has its name now. Ask for a new one.")
         ) from error
     logger.info("%s %s is done again, asked for by %s", job.label(), job.pk, by)
-    job.refresh_from_db()
-    return job
+    return True
 
 
 def _rows(model: type[Job]) -> QuerySet[Job]:

@@ -401,7 +401,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     link = invite(role="annotator", by=carla)
     root = User.objects.filter(is_superuser=True).first() or User.objects.create_superuser("root")
     to_all = invite_to_installation(by=root)
-    token = make_token(name="Notebook", scopes=[], days=1, by=ada.user).token
+    token = make_token(name="Notebook", scopes=[], days=1, by=factories.user(annotator)).token
     keys = {
         "slug": slug,
         "uidb36": "1",

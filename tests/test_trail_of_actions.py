@@ -114,7 +114,7 @@ def storage(settings, tmp_path):
 def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     carla, project = story.carla, story.project
     first, second, _third = story.candidates
-    why = {"cause": "edge", "reason": "Agreed."}
+    why: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
     assert story.told == ["project.made"]
 
     # Rules, and what judges are told.

@@ -148,8 +148,9 @@ def drop_overtaken(*, pair: InstructionPair, side: str, which: str, by: Membersh
 def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
     """Throw the draft away: the page shows the version in force again. Twice is harmless.
 
-    Words that it overtook, and nobody has read, stay.
+    Words that it overtook, and nobody has read, stay. Refused: in an archived project.
     """
+    seats.refuse_if_archived(by.project)
     with transaction.atomic():
         locked = Draft.objects.select_for_update()
         found = locked.filter(pair=pair, side=side, member=by).first()

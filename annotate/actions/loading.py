@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import PurePath
 
 from django.core.files.base import File
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -266,6 +268,26 @@ def _tidy(project: Project, before: datetime) -> None:
         file=""
     ):
         discard_file(forgotten)
+    _tidy_shelf(project, before)
+
+
+def _tidy_shelf(project: Project, before: datetime) -> None:
+    """Take away what no row names: a file that a full disk cut short, or whose row was never
+    written because somebody died in between.
+    """
+    storage, shelf = default_storage, f"{Load.file.field.upload_to}/{project.pk}"
+    try:
+        _folders, names = storage.listdir(shelf)
+    except FileNotFoundError:
+        return
+    paths = {f"{shelf}/{name}" for name in names}
+    for path in paths.difference(
+        Load.objects.filter(project=project).exclude(file="").values_list("file", flat=True)
+    ):
+        # A younger one may just be on its way in. And one that has gone meanwhile is gone.
+        with suppress(FileNotFoundError):
+            if storage.get_modified_time(path) < before:
+                storage.delete(path)
 
 
 def discard_file(load: Load) -> None:

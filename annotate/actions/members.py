@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import datetime
-from typing import NamedTuple
 
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
@@ -19,15 +17,8 @@ from annotate.errors import Refused
 from annotate.models import Membership, Project, User
 
 
-class Invited(NamedTuple):
-    """A new member, and for a person who had no account yet the password to hand over, once."""
-
-    member: Membership
-    password: str | None
-
-
-def add_member(*, username: str, role: str, by: Membership) -> Invited:
-    """Let someone into the project `by` leads; who has no account gets one with a made-up password.
+def add_member(*, username: str, role: str, by: Membership) -> Membership:
+    """Let an account into the project `by` leads; who has none is invited by a link.
 
     Someone who had left comes back as who they were. A rater known only by this name from a file
     becomes this person: what the file said of them is theirs.
@@ -35,20 +26,20 @@ def add_member(*, username: str, role: str, by: Membership) -> Invited:
     check_lead(by)
     username = checked_name(username)
     check_role(role)
-    password = None
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
         user = User.objects.filter(username=username).first()
         if user is None:
-            password = secrets.token_urlsafe(12)
-            user = User.objects.create_user(username, password=password)
-        elif project.memberships.active().filter(user=user).exists():
+            raise Refused(
+                _("%(name)s has no account here. Invite them by a link.") % {"name": username}
+            )
+        if not user.is_active:
+            raise Refused(_("The account of %(name)s is closed.") % {"name": username})
+        if project.memberships.active().filter(user=user).exists():
             raise Refused(_("%(username)s is already in this project.") % {"username": username})
         member = join(project, user, role)
-        if password is not None:
-            record(project=project, what="account.made", about=user, by=by)
         record(project=project, what="member.added", about=member, words=role, by=by)
-        return Invited(member, password)
+        return member
 
 
 def appoint_lead(*, project: Project, user: User) -> Membership:

@@ -84,10 +84,10 @@ def drop_second_factor(*, user: User, by: User) -> int:
     """
     with transaction.atomic():
         user, by = _locked(user, by)
-        dropped, _each = Authenticator.objects.filter(user=user).delete()
+        dropped: int = Authenticator.objects.filter(user=user).delete()[0]
         if dropped:
             record(project=None, what="account.changed", about=user, words="second factor", by=by)
-    return dropped
+    return int(dropped)
 
 
 def end_sessions(*, user: User) -> int:

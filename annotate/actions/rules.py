@@ -136,7 +136,9 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
 
 
 def archive(*, by: Membership, now: datetime | None = None) -> Project:
-    """Put the project away: nothing in it changes any more, nothing is deleted."""
+    """Put the project away: nothing in it changes any more, nothing is deleted. What is put away
+    already stays as it is.
+    """
     return _archived(by, now or timezone.now())
 
 
@@ -150,10 +152,11 @@ def _archived(by: Membership, at: datetime | None) -> Project:
         raise Refused(_("Only leads of this project can do that."))
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=by.project_id)
-        was = project.archived_at
+        if (project.archived_at is None) == (at is None):
+            # Who put it away, and when, is never written over.
+            return project
         project.archived_at, project.archived_by = at, (by.user if at else None)
         project.save(update_fields=["archived_at", "archived_by"])
-        if (was is None) != (at is None):
-            what = "project.archived" if at else "project.unarchived"
-            record(project=project, what=what, about=project, by=by, now=at)
+        what = "project.archived" if at else "project.unarchived"
+        record(project=project, what=what, about=project, by=by, now=at)
     return project

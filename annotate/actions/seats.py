@@ -145,6 +145,7 @@ def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
 
 def give_back(*, seat: Assignment, by: Membership) -> None:
     """Leave a seat in which nothing was done yet. A lead may free anyone's."""
+    refuse_if_archived(by.project)
     with transaction.atomic():
         locked = Assignment.objects.select_for_update().filter(pk=seat.pk).first()
         if locked is None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotate import settled_sums as sums
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.actions.trail import record
@@ -71,6 +72,7 @@ def adjudicate(
             by=by,
             at=now,
         )
+        sums.follow(by.project_id, new={made.pk}, narrative=narrative)
         _record("judgment.settled", made, narrative, candidate, by, now)
     return made
 
@@ -161,6 +163,7 @@ def settle_condition(
             by=by,
             at=now,
         )
+        sums.follow_conditions(by.project_id, new={made.pk}, condition=condition)
         _record("condition.settled", made, condition.narrative, candidate, by, now)
     return made
 
@@ -211,6 +214,9 @@ def withdraw_condition_adjudication(
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
             narrative = adjudication.condition.narrative
+            sums.follow_conditions(
+                by.project_id, ended={standing.pk}, condition=adjudication.condition_id
+            )
             _record("condition.unsettled", standing, narrative, standing.candidate, by, now)
     return standing
 
@@ -227,6 +233,7 @@ def withdraw_adjudication(
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
             narrative = adjudication.narrative
+            sums.follow(by.project_id, ended={standing.pk}, narrative=narrative)
             _record("judgment.unsettled", standing, narrative, standing.candidate, by, now)
     return standing
 
@@ -263,7 +270,7 @@ def settle_together(
             raise Refused(_("There is nothing here to settle."))
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
             check_grade(by, relevance)
-        Adjudication.objects.bulk_create(
+        made = Adjudication.objects.bulk_create(
             (
                 Adjudication(
                     narrative_id=narrative,
@@ -279,6 +286,7 @@ def settle_together(
             ),
             batch_size=1_000,
         )
+        sums.follow(by.project_id, new={one.pk for one in made})
         about = _batched(batch, len(decisions))
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
@@ -292,8 +300,10 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
     with transaction.atomic():
         hold_pairs(by)
         standing = Adjudication.objects.current().filter(batch=batch, by__project=by.project_id)
+        keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
+            sums.follow(by.project_id, ended=keys)
             about = _batched(batch, count)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count

@@ -13,8 +13,7 @@ from annotate import access
 from annotate.actions import members as actions
 from annotate.actions.invitations import DAYS, invite, withdraw
 from annotate.api.frame import Resource, Scope, Sent, done, reads, writes
-from annotate.errors import Refused
-from annotate.models import Invitation, Membership, User
+from annotate.models import Invitation, Membership
 from annotate.screens.invited import hand_over
 
 
@@ -103,13 +102,8 @@ class Members(Resource):
     def post(self, request: Request, slug: str) -> Response:
         """Let somebody in who has an account; for others make an invitation."""
         by = access.lead(self.person, slug)
-        sent = self.sent()
-        if not User.objects.filter(username=sent["username"]).exists():
-            raise Refused(
-                _("%(name)s has no account here. Invite them by a link.")
-                % {"name": sent["username"]}
-            )
-        return Response(MemberSerializer(actions.add_member(**sent, by=by).member).data, status=201)
+        member = actions.add_member(**self.sent(), by=by)
+        return Response(MemberSerializer(member).data, status=201)
 
 
 class OneMember(Resource):

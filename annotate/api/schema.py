@@ -14,9 +14,10 @@ from annotate.api.frame import KEY_HEADER, MAX_KEY, Operation, Sent
 from annotate.api.problems import MEDIA_TYPE, ProblemSerializer
 
 # Told of every resource, and of those that take something.
-ALWAYS = (401, 403, 404, 429, 503)
+# 422: some of it is read only by who holds a seat there.
+ALWAYS = (401, 403, 404, 422, 429, 503)
 ASKING = (400,)
-WRITING = (400, 409, 413, 415, 422)
+WRITING = (400, 409, 413, 415)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

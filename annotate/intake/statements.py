@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from annotate import bulk, chain
+from annotate import bulk, chain, settled_sums
 from annotate import judgment_sums as sums
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.intake.collection import Qrels
@@ -1043,6 +1043,7 @@ class Statements(Arrivals):
 
     def _write_adjudications(self) -> None:
         run = self.intake.run
+        newest = bulk.number("SELECT MAX(a.id) FROM annotate_adjudication a")
         self.intake.refuse_found(
             """
             SELECT n, place, place AS here, first_place, doc_id FROM (
@@ -1114,7 +1115,31 @@ class Statements(Arrivals):
             ORDER BY s.n
             """
         )
+        self._link_adjudications(newest)
         self._count(_ADJUDICATION, "adjudications", "settled IS NOT NULL AND ended_at IS NULL")
+
+    def _link_adjudications(self, newest: int) -> None:
+        """Put what was settled since the key `newest`, and what that ended, into their chain."""
+        if self.intake.dry_run or not bulk.number(
+            "SELECT COUNT(*) FROM stage_statements WHERE what = 'adjudication'"
+        ):
+            return
+        project = self.intake.project.pk
+        ended = bulk.select(
+            """
+            SELECT s.settled FROM stage_statements s
+            WHERE s.what = 'adjudication' AND s.settled IS NOT NULL AND s.ended_at IS NULL
+            UNION SELECT s.known FROM stage_statements s
+            WHERE s.what = 'adjudication' AND s.state = 1 AND s.known IS NOT NULL
+            """
+        )
+        rows = list(settled_sums.adjudications(project))
+        fresh = chain.unlinked(settled_sums.KIND, project, rows)
+        settled_sums.follow(
+            project,
+            new={key for key in fresh if key > newest},
+            ended={key for (key,) in ended},
+        )
 
     def _count(self, what: str, kind: str, gave_way: str) -> None:
         """Mark and count what is new and what has changed."""

@@ -60,7 +60,7 @@ def thaw(apps, schema_editor):
 def take_up(apps, schema_editor):
     """What is there already is linked as it stands now: from here on a change of it is noticed."""
     # What is read and written there is there since this migration, by the names it has here.
-    from annotate import chain, judgment_sums
+    from annotate import chain, judgment_sums, settled_sums
 
     for project in apps.get_model('annotate', 'Project').objects.values_list('pk', flat=True):
         found = judgment_sums.rows(
@@ -68,6 +68,10 @@ def take_up(apps, schema_editor):
         )
         events = judgment_sums.events_of_new(found)
         chain.append(project, uuid.uuid4(), events, after=chain.End())
+        settled = {key for key, _row in settled_sums.adjudications(project)}
+        settled_sums.follow(project, new=settled)
+        settled = {key for key, _row in settled_sums.conditions(project)}
+        settled_sums.follow_conditions(project, new=settled)
 
 
 class Migration(migrations.Migration):

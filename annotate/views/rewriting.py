@@ -117,8 +117,12 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
         return refusal
     here: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
     if "discard" in request.POST:
-        drafting.discard_draft(**here)
-        messages.info(request, _("The draft is thrown away. This is the version in force."))
+        try:
+            drafting.discard_draft(**here)
+        except Refused as refused:
+            messages.error(request, str(refused))
+        else:
+            messages.info(request, _("The draft is thrown away. This is the version in force."))
         return redirect(desk.url("rewrite"))
     form = DraftForm(_typed(request, desk))
     if not form.is_valid():

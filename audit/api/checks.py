@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -122,7 +123,7 @@ class SentCheck(Sent):
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
         """Read the keys of the conditions."""
         if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
-            raise serializers.ValidationError("The keys must be those of conditions.")
+            raise serializers.ValidationError(_("The keys must be those of conditions."))
         return {int(key): answer for key, answer in verdicts.items()}
 
 
@@ -582,9 +583,11 @@ def _claims(member: Membership, given: Mapping[str, Any], before: str = "") -> C
         machines = member.project.memberships.filter(is_machine=True)
         rater = machines.filter(name=given.get("rater", "")).first()
         if rater is None:
-            raise ValidationError({f"{before}rater": ["There is no machine of that name here."]})
+            raise ValidationError({f"{before}rater": [_("There is no machine of that name here.")]})
     elif given.get("rater"):
-        raise ValidationError({f"{before}rater": ["Only the judgments of machines are by name."]})
+        raise ValidationError(
+            {f"{before}rater": [_("Only the judgments of machines are by name.")]}
+        )
     return Claims(
         given["source"],
         rater,
@@ -599,5 +602,5 @@ def _runs(member: Membership, keys: list[int] | None, field: str) -> list[Run]:
     if keys is None:
         return list(found.values())
     if missing := [key for key in keys if key not in found]:
-        raise ValidationError({field: [f"There is no run {missing[0]} here."]})
+        raise ValidationError({field: [_("There is no run %(key)s here.") % {"key": missing[0]}]})
     return [found[key] for key in dict.fromkeys(keys)]

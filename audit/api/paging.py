@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,7 +28,7 @@ def cursor_of(request: Request) -> str:
 
 def nowhere() -> ValidationError:
     """What to raise for a cursor that no page of ours named."""
-    return ValidationError({f"?{CURSOR}": ["This cursor leads nowhere."]})
+    return ValidationError({f"?{CURSOR}": [_("This cursor leads nowhere.")]})
 
 
 def paged(request: Request, results: Iterable[Any], following: str | None) -> Response:

@@ -22,7 +22,7 @@ class LevelSerializer(Sent):
     """How well an instruction meets a criterion, best first; one that rejects sends it back."""
 
     value = serializers.CharField(max_length=20)
-    name = serializers.CharField(max_length=40, required=False, allow_blank=True)
+    name = serializers.CharField(max_length=40)
     sentence = serializers.CharField(max_length=300, required=False, allow_blank=True)
     rejects = serializers.BooleanField(required=False)
 
@@ -31,7 +31,7 @@ class CriterionSerializer(Sent):
     """One question that an auditor answers about an instruction."""
 
     key = serializers.CharField(max_length=40)
-    name = serializers.CharField(max_length=80, required=False, allow_blank=True)
+    name = serializers.CharField(max_length=80)
     asks = serializers.CharField(max_length=500)
     poor_when = serializers.CharField(max_length=500, required=False, allow_blank=True)
     good_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)

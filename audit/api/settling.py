@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.db.models import OuterRef
 from django.http import Http404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -22,7 +24,7 @@ from audit.api.disagreements import AskedDisagreements, wanted_by
 from audit.api.shapes import ConditionSettledSerializer, SettledSerializer
 from audit.differing import Reader, not_before_judging
 
-CHOOSE = "Give an answer of your own, or adopt one that was given: one of the two."
+CHOOSE = gettext_lazy("Give an answer of your own, or adopt one that was given: one of the two.")
 
 
 class _SentSettling(Sent):
@@ -244,7 +246,7 @@ class Batch(Resource):
 
 def _one_of(given: dict[str, Any], own: str, adopted: str) -> None:
     if (given.get(own) is None) == (given.get(adopted) is None):
-        raise ValidationError({own: [CHOOSE]})
+        raise ValidationError({own: [str(CHOOSE)]})
 
 
 def _filter(given: dict[str, Any]) -> dict[str, Any]:
@@ -257,15 +259,15 @@ def _how(member: Membership, given: dict[str, Any], before: str) -> many.How:
     rule = many.Rule(given["rule"])
     needed = {many.Rule.PERSON: "person", many.Rule.GRADE: "grade"}.get(rule)
     if needed is not None and given.get(needed) is None:
-        raise ValidationError({f"{before}{needed}": ["This rule needs it."]})
+        raise ValidationError({f"{before}{needed}": [_("This rule needs it.")]})
     if rule is many.Rule.PERSON:
         people = Membership.objects.people().filter(project=member.project_id)
         if not people.filter(pk=given["person"]).exists():
-            raise ValidationError({f"{before}person": ["There is no such person here."]})
+            raise ValidationError({f"{before}person": [_("There is no such person here.")]})
         return many.How(rule, person=given["person"])
     if rule is many.Rule.GRADE:
         if not member.project.grades.filter(value=given["grade"]).exists():
-            raise ValidationError({f"{before}grade": ["There is no such grade here."]})
+            raise ValidationError({f"{before}grade": [_("There is no such grade here.")]})
         return many.How(rule, grade=given["grade"])
     return many.How(rule)
 

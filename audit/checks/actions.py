@@ -22,6 +22,7 @@ from annotate.errors import Refused, refuse_strange
 from annotate.models import Membership, Project, Run, Verdict
 from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.typed import tidy
+from audit import sums
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.suspects import suspicion
 from audit.models import Check, Sample, SampleItem
@@ -183,6 +184,7 @@ def check(
                 return mine
             mine.superseded_at = now
             mine.save(update_fields=["superseded_at"])
+            sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk)
             place = mine.place
         else:
             free = {1, 2} - {one.place for one in others}
@@ -229,6 +231,7 @@ def settle(
                 return standing
             standing.superseded_at = now
             standing.save(update_fields=["superseded_at"])
+            sums.follow(sums.CHECK, by.project_id, ended={standing.pk}, pk=standing.pk)
         return _say(item, Check.SETTLES, answer, uuid, by, now)
 
 
@@ -247,6 +250,7 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
             _refuse_fixed(mine, said, by)
         mine.superseded_at = mine.withdrawn_at = now
         mine.save(update_fields=["superseded_at", "withdrawn_at"])
+        sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk)
     return mine
 
 
@@ -258,7 +262,7 @@ def _say(
     by: Membership,
     now: datetime,
 ) -> Check:
-    return Check.objects.create(
+    made = Check.objects.create(
         uuid=uuid or uuids.uuid4(),
         item=item,
         checker=by,
@@ -266,6 +270,8 @@ def _say(
         at=now,
         **answer._asdict(),
     )
+    sums.follow(sums.CHECK, by.project_id, new={made.pk}, pk=made.pk)
+    return made
 
 
 def _answer(said: Answering) -> _Answer:

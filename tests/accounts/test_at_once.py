@@ -49,7 +49,7 @@ def test_a_link_that_is_used_and_taken_back_at_once_ends_once(carla):
         lambda: invitations.accept_with_new_account(
             token=link.token, username="ada", password=PASSWORD
         ),
-        lambda: invitations.withdraw(invitation=link.invitation, by=carla.user),
+        lambda: invitations.withdraw(invitation=link.invitation, by=factories.user("carla")),
     )
 
     assert len(refused(outcomes)) == 1
@@ -71,11 +71,11 @@ def test_of_two_administrators_who_close_each_other_one_stays(carla):
 
 
 def test_of_two_leads_who_go_at_once_one_stays(carla):
-    frank = factories.lead(carla.project, "frank")
+    factories.lead(carla.project, "frank")
     root = User.objects.create_superuser("root")
 
     outcomes = at_once(
-        lambda: people.deactivate(user=frank.user, by=root),
+        lambda: people.deactivate(user=factories.user("frank"), by=root),
         lambda: members.remove_member(member=carla, by=fresh(carla)),
     )
 

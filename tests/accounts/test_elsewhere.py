@@ -152,7 +152,7 @@ def test_who_is_invited_comes_in_that_way_and_uses_the_link_up(provider, client)
 
     assert who(client) == "ada"
     assert Membership.objects.get(name="ada").user == User.objects.get(username="ada")
-    assert Invitation.objects.get().accepted_by.username == "ada"
+    assert Invitation.objects.get().accepted_by == User.objects.get(username="ada")
     assert client.get(response.url).url == "/projects/tides/"
 
 
@@ -188,7 +188,7 @@ def test_a_link_that_was_taken_back_meanwhile_makes_no_account(provider, client)
     carla = factories.lead(factories.project())
     link = invitations.invite(role="annotator", by=carla)
     client.get(f"/invitations/{link.token}/")
-    invitations.withdraw(invitation=link.invitation, by=carla.user)
+    invitations.withdraw(invitation=link.invitation, by=factories.user("carla"))
 
     response = come(client)
 

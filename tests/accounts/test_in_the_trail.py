@@ -54,7 +54,7 @@ def test_a_link_that_is_taken_back_twice_is_there_once(carla):
 
 def test_members_who_come_rise_and_go(carla):
     ada = factories.user("ada")
-    member = members.add_member(username="ada", role=ANNOTATOR, by=carla).member
+    member = members.add_member(username="ada", role=ANNOTATOR, by=carla)
     for _ in range(2):
         members.change_role(member=member, role=LEAD, by=carla)
     for _ in range(2):

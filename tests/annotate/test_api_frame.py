@@ -319,4 +319,19 @@ def test_a_program_judges_with_its_token(tides):
 def test_an_options_request_tells_nobody_what_there_is(tides):
     response = Program("ada").send("OPTIONS", "projects/tides/")
 
-    assert response.status_code == 405
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, PATCH")
+
+
+def test_where_rates_cannot_be_counted_programs_go_on(tides, settings, monkeypatch):
+    settings.REST_FRAMEWORK = {
+        **settings.REST_FRAMEWORK,
+        "DEFAULT_THROTTLE_RATES": {"reads": "1/min", "writes": "1/min"},
+    }
+
+    def away(*args: Any, **options: Any) -> None:
+        raise ConnectionError("the cache is away")
+
+    monkeypatch.setattr("annotate.api.frame.Throttle.cache.get", away)
+    program = Program("ada")
+
+    assert [program.get("me/").status_code for _ in range(3)] == [200, 200, 200]

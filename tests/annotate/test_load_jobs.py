@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -266,6 +268,25 @@ def test_files_of_previews_that_nobody_confirmed_go_after_a_week(carla, storage)
     recent.refresh_from_db()
     assert (forgotten.file.name, bool(recent.file)) == ("", True)
     assert len(kept(storage)) == 2
+
+
+def test_what_no_row_names_goes_after_a_week(carla, storage):
+    # As of a web process that was killed before it had written the row.
+    waiting = hand_in(carla)
+    shelf = Path(waiting.file.path).parent
+    old, new = shelf / "old.txt", shelf / "new.txt"
+    for stray, days in ((old, 8), (new, 6)):
+        stray.write_text("301 0 A")
+        at = (timezone.now() - timedelta(days=days)).timestamp()
+        os.utime(stray, (at, at))
+    long_ago = (timezone.now() - timedelta(days=30)).timestamp()
+    os.utime(waiting.file.path, (long_ago, long_ago))
+
+    hand_in(carla)
+
+    assert not old.exists()
+    assert new.exists()
+    assert Path(waiting.file.path).exists()
 
 
 def test_only_leads_hand_files_in(carla, storage):

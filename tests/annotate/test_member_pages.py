@@ -30,7 +30,7 @@ def test_a_link_is_shown_in_the_answer_and_never_again(members, client):
     response = client.post(members, asked(username="ada"))
 
     shown = response.content.decode()
-    address = LINK.search(shown)[1]
+    [address] = set(LINK.findall(shown))
     token = address.split("/")[2]
     assert f'data-copy="http://testserver{address}"' in shown
     assert response.status_code == 200
@@ -48,7 +48,7 @@ def test_a_link_is_sent_where_it_is_asked_to_go(members, client):
     [sent] = mail.outbox
     assert sent.to == ["ada@example.org"]
     assert sent.subject == "[Rejudge] You are invited to Tides"
-    assert LINK.search(sent.body)[0] == LINK.search(shown)[0]
+    assert LINK.findall(str(sent.body)) == [*set(LINK.findall(shown))]
     assert "This link was sent to ada@example.org." in shown
 
 
@@ -111,7 +111,7 @@ def test_links_that_hold_are_listed_for_leads_and_taken_back(members, client):
     client.post(away)
 
     invitation.refresh_from_db()
-    assert invitation.withdrawn_by.username == "carla"
+    assert invitation.withdrawn_by == factories.user("carla")
     assert away not in client.get(members).content.decode()
 
 

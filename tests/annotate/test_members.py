@@ -23,18 +23,27 @@ def carla(db):
 def test_someone_with_an_account_joins_as_they_are(carla):
     factories.user("ada")
 
-    invited = members.add_member(username="ada", role=ANNOTATOR, by=carla)
+    member = members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
-    assert (invited.member.name, invited.password) == ("ada", None)
+    assert (member.name, member.user) == ("ada", factories.user("ada"))
 
 
-def test_someone_without_an_account_gets_one_with_a_password_shown_once(carla):
-    invited = members.add_member(username="ada", role=ANNOTATOR, by=carla)
+def test_someone_without_an_account_is_invited_not_added(carla):
+    with pytest.raises(Refused, match="no account here"):
+        members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
-    assert User.objects.get(username="ada").check_password(invited.password)
+    assert not User.objects.filter(username="ada").exists()
+
+
+def test_whose_account_is_closed_is_not_added(carla):
+    User.objects.filter(pk=factories.user("ada").pk).update(is_active=False)
+
+    with pytest.raises(Refused, match="closed"):
+        members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
 
 def test_nobody_joins_twice(carla):
+    factories.user("ada")
     members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
     with pytest.raises(Refused, match="already in this project"):
@@ -43,20 +52,22 @@ def test_nobody_joins_twice(carla):
 
 def test_a_rater_known_only_by_name_becomes_the_person_of_that_name(carla):
     rater = Membership.objects.create(project=carla.project, name="ada")
+    factories.user("ada")
 
-    invited = members.add_member(username="ada", role=ANNOTATOR, by=carla)
+    member = members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
-    assert invited.member == rater
-    assert invited.member.user == User.objects.get(username="ada")
+    assert member == rater
+    assert member.user == User.objects.get(username="ada")
 
 
 def test_a_machines_name_is_not_given_to_a_person(carla):
     factories.machine(carla.project, "ada")
+    factories.user("ada")
 
     with pytest.raises(Refused, match="name of a machine"):
         members.add_member(username="ada", role=ANNOTATOR, by=carla)
 
-    assert not User.objects.filter(username="ada").exists()
+    assert Membership.objects.get(name="ada").user is None
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x" * 200, "a\x00b"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -32,13 +33,15 @@ def faults(scene: Scene) -> list[tuple[str, str]]:
     return [(one.what, one.sentence) for one in verify(scene.project).faults]
 
 
-def sql(statement: str, *parameters: object) -> None:
+def sql(statement: str, *parameters: Any) -> None:
     """Somebody at the database, beside every action."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
 
 
-def statement(doc_id: str, relevance: int, annotator: str = "ben", **more: object) -> dict:
+def statement(
+    doc_id: str, relevance: int, annotator: str = "ben", **more: object
+) -> dict[str, object]:
     return {
         "query_id": "301",
         "doc_id": doc_id,

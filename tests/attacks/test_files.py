@@ -64,7 +64,7 @@ def carla(db, storage, published) -> Client:
 def test_a_file_lies_where_uploads_lie_whatever_it_is_called(carla, storage, tmp_path, name):
     file = SimpleUploadedFile("q.txt", b"301 0 D1 1\n")
     # What a browser would never send.
-    file._name = name
+    vars(file)["_name"] = name
 
     answer = carla.post("/projects/tides/loads/", {"format": "trec-qrels", "file": file})
 

@@ -49,6 +49,7 @@ def test_another_project_makes_no_more_room(carla):
 def test_what_is_over_counts_no_more(carla):
     fill(carla)
     first = AgreementReport.objects.order_by("pk").first()
+    assert first
     queue.cancel(first)
 
     asked = request_export(project=carla.project, format_name="trec", by=carla)

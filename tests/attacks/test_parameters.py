@@ -100,6 +100,7 @@ class Person(Client):
 
 def client_of(stage: SimpleNamespace, name: str) -> Client:
     member = Membership.objects.select_related("user").get(pk=stage.members[name].pk)
+    assert member.user
     return Person(raise_request_exception=False).stay(member.user)
 
 

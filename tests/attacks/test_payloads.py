@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -43,7 +44,7 @@ OF_FAILED = "error"
 UNCHANGING = {"exporters.Release", "annotate.Deed", "annotate.Link"}
 
 
-def columns() -> Iterator[tuple[type[models.Model], models.Field, int]]:
+def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]]:
     """Every column that holds words of people or files, with a number of its own."""
     number = 0
     for room in ROOMS:

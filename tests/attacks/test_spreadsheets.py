@@ -53,6 +53,7 @@ def test_the_unit_table_computes_nothing(db):
     candidate = factories.candidate(query, "-D1")
     factories.judgment(factories.altered(pair), candidate, ada, 1)
     client = Client()
+    assert carla.user
     client.force_login(carla.user)
 
     answer = client.get("/projects/tides/agreement/units.csv")

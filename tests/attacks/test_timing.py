@@ -16,11 +16,12 @@ def test_a_name_that_is_nobodys_takes_the_same_work_to_refuse(db, monkeypatch, c
     from django.contrib.auth import hashers
 
     real = hashers.MD5PasswordHasher.encode
-    monkeypatch.setattr(
-        hashers.MD5PasswordHasher,
-        "encode",
-        lambda self, password, *rest: hashed.append(password) or real(self, password, *rest),
-    )
+
+    def encode(self, password, *rest):
+        hashed.append(password)
+        return real(self, password, *rest)
+
+    monkeypatch.setattr(hashers.MD5PasswordHasher, "encode", encode)
     factories.user("ada")
     counts = []
     answers = []

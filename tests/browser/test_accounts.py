@@ -39,7 +39,7 @@ def look(page, wrong):
 
 def test_the_pages_before_one_has_signed_in_can_be_used_by_everybody(page, expected_complaints):
     expected_complaints.append("status of 4")
-    wrong = []
+    wrong: list[str] = []
     link = invite(role="lead", by=factories.lead(factories.project()))
 
     for name in sorted(OUTSIDE - LEADS_ON):
@@ -60,7 +60,7 @@ def sign_in(page):
 
 
 def test_an_app_is_set_up_by_its_picture_and_asked_for_from_then_on(page, live_server, new_person):
-    wrong = []
+    wrong: list[str] = []
     sign_in(page)
     expect(page).to_have_url(f"{live_server.url}/")
     page.goto("/accounts/")
@@ -100,7 +100,7 @@ def code(secret):
 
 
 def test_who_runs_the_installation_uses_the_page_of_people(new_person, ada):
-    wrong = []
+    wrong: list[str] = []
     root = factories.user("root")
     root.is_superuser = root.is_staff = True
     root.save()

@@ -266,10 +266,12 @@ class Installation:
                 before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
                 resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, before[1]))
                 changed.append((pid, before))
-        yield
-        for pid, before in changed:
-            with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        try:
+            yield
+        finally:
+            for pid, before in changed:
+                with contextlib.suppress(ProcessLookupError):
+                    resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
 
     def _jump(self) -> None:
         """The clock of the web processes, of the workers or of both is off from now on."""
@@ -431,9 +433,16 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="rj-storm-", dir="/tmp"))
     disk = folder / "disk"
     disk.mkdir()
-    size = f"size={DISK_MB[options.database]}m"
     # Seen by this process and its children only, and gone with the last of them.
-    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", disk], capture_output=True)
+    mounted = shutil.which("mount") is not None and not (
+        subprocess.run(
+            [
+                *("mount", "-t", "tmpfs", "-o", f"size={DISK_MB[options.database]}m"),
+                *("tmpfs", str(disk)),
+            ],
+            capture_output=True,
+        ).returncode
+    )
     try:
         found = storm(
             options.database,
@@ -445,8 +454,8 @@ def main() -> None:
             seed=options.seed,
         )
     finally:
-        if mount.returncode == 0:
-            subprocess.run(["umount", "--lazy", disk], check=True)
+        if mounted:
+            subprocess.run(["umount", "--lazy", str(disk)], check=True)
         shutil.rmtree(folder, ignore_errors=True)
     print(json.dumps(found, indent=2))
     sys.exit(bool(found["complaints"]))

@@ -52,7 +52,7 @@ def synced(monkeypatch):
     def fsync(opened):
         found.append((os.fstat(opened).st_ino, Judgment.objects.count()))
 
-    monkeypatch.setattr(durable.os, "fsync", fsync)
+    monkeypatch.setattr("config.durable.os.fsync", fsync)
     return found
 
 
@@ -73,7 +73,7 @@ def test_what_the_disk_does_not_take_is_not_acknowledged(form, client, monkeypat
     def broken(opened):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(durable.os, "fsync", broken)
+    monkeypatch.setattr("config.durable.os.fsync", broken)
     client.raise_request_exception = False
 
     assert client.post(*form).status_code == 500

@@ -7,6 +7,7 @@ import json
 import logging
 import logging.config
 import sys
+from typing import Any
 
 import pytest
 from django.http import HttpResponse
@@ -38,7 +39,7 @@ def written():
         config.config["filters"] = {
             name: config.configure_filter(entry) for name, entry in told["filters"].items()
         }
-        made = config.configure_handler(dict(told["handlers"]["console"]))
+        made: Any = config.configure_handler(dict(told["handlers"]["console"]))
         made.setStream(stream)
         handlers.append(made)
         return made
@@ -120,9 +121,13 @@ def answer(address, log, settings, **sent):
     return made
 
 
+def nothing(request, **_):
+    return HttpResponse()
+
+
 urlpatterns = [
-    path("projects/<slug:slug>/things/<int:pk>/", lambda _: None, name="thing"),
-    path("reset/<str:token>/<slug:slug>/", lambda _: None, name="reset"),
+    path("projects/<slug:slug>/things/<int:pk>/", nothing, name="thing"),
+    path("reset/<str:token>/<slug:slug>/", nothing, name="reset"),
 ]
 
 

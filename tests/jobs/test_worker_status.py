@@ -104,7 +104,7 @@ def test_a_worker_that_is_gone_for_a_day_is_forgotten():
 
 @pytest.mark.parametrize(("supervised", "nicer_by"), [(True, [5]), (False, [])])
 def test_a_worker_beside_the_pages_lets_them_go_first(supervised, nicer_by, monkeypatch):
-    told = []
+    told: list[int] = []
     monkeypatch.setattr("os.nice", told.append)
     monkeypatch.setattr("gc.freeze", lambda: None)
     if supervised:

@@ -100,7 +100,11 @@ def test_purge_asks_for_the_name(house, tmp_path, monkeypatch):
     asked = []
 
     def typing(answer):
-        monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
+        def asking(words):
+            asked.append(words)
+            return answer
+
+        monkeypatch.setattr("builtins.input", asking)
 
     typing("yes")
     with pytest.raises(CommandError, match="That is not “tides”"):

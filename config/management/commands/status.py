@@ -53,7 +53,7 @@ class Command(BaseCommand):
         if job is None:
             raise CommandError(f"There is no job {label} {number}.")
         try:
-            queue.retry(job, by="the command line")
+            installation.try_again(job=job, by=None)
         except queue.NotAgain as no:
             raise CommandError(str(no)) from no
         self.stdout.write(f"{label} {number} waits for a worker.")

@@ -1,0 +1,134 @@
+"""What of the second pass goes into chains: reviews, decisions and checks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate import chain
+from annotate.chain import Content, Kind, Row, moment
+from annotate.models import Condition, Project
+from audit.models import Check, Decision, Rating, Review
+
+REVIEW, DECISION, CHECK = "review", "decision", "check"
+
+
+def reviews(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Submitted reviews of a project with their ratings, each with its key; a draft says nothing
+    yet.
+    """
+    found = Review.objects.submitted().filter(auditor__project=project, **among)
+    given: dict[int, list[str]] = defaultdict(list)
+    ratings = Rating.objects.filter(review__in=found.order_by().values("pk")).order_by("criterion")
+    for review, *said in ratings.values_list("review", "criterion", "level", "words"):
+        given[review] += said
+    for key, *where, auditor, rubric, started_at, submitted_at in found.order_by("pk").values_list(
+        *("pk", *_of("narrative"), "auditor__name", "rubric", "started_at", "submitted_at")
+    ):
+        times = (moment(started_at), moment(submitted_at))
+        content = (*where, auditor, rubric, *times, *given[key])
+        yield key, Row(chain.named(REVIEW, *where, auditor), content)
+
+
+def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Decisions on instructions of a project, each with its key."""
+    rows = Decision.objects.filter(by__project=project, **among).order_by("pk")
+    return chain.told_apart(
+        (
+            key,
+            (*where, by, moment(at)),
+            (*where, by, outcome, reason, moment(at)),
+            None if over is None else (moment(over), by_whom),
+        )
+        for key, *where, by, outcome, reason, at, over, by_whom in rows.values_list(
+            *("pk", *_of("narrative"), "by__name", "outcome", "reason", "at"),
+            *("withdrawn_at", "withdrawn_by__name"),
+        )
+    )
+
+
+def checks(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Checks of claimed labels of a project, each with its key."""
+    rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
+    found = list(
+        rows.values_list(
+            *("pk", "uuid", "item__sample__name", *_of("item__narrative")),
+            *("item__candidate__document__doc_id", "item__claimed", "checker__name", "place"),
+            *("relevance", "cannot_judge", "words", "at"),
+            *("verdicts", "superseded_at", "withdrawn_at"),
+        )
+    )
+    asked = {int(one) for row in found for one in row[-3]}
+    numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
+    for key, uuid, *what, at, verdicts, over, back in found:
+        answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
+        written = " ".join(f"{number}:{answer}" for number, answer in answers)
+        ended = None if over is None and back is None else (moment(over), moment(back))
+        yield key, Row(uuid, (*what, moment(at), written), ended)
+
+
+ROWS = {REVIEW: reviews, DECISION: decisions, CHECK: checks}
+
+
+def follow(
+    kind: str,
+    project: int,
+    *,
+    new: Container[int] = (),
+    ended: Container[int] = (),
+    **among: Any,
+) -> None:
+    """Put reviews, decisions or checks into their chain; `among` narrows what is read."""
+    chain.follow(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
+
+
+def _of(narrative: str) -> tuple[str, str, str]:
+    return (f"{narrative}__pair__pair_id", f"{narrative}__side", f"{narrative}__version")
+
+
+def _read_reviews(project: Project | None) -> Iterator[Row]:
+    return chain.in_order(reviews(project.pk) if project else ())
+
+
+def _read_decisions(project: Project | None) -> Iterator[Row]:
+    return chain.in_order(decisions(project.pk) if project else ())
+
+
+def _read_checks(project: Project | None) -> Iterator[Row]:
+    return chain.in_order(checks(project.pk) if project else ())
+
+
+def _label_review(what: Content) -> str:
+    return _("the review of %(pair_id)s, %(side)s %(version)s, by %(auditor)s") % {
+        "pair_id": what[0],
+        "side": what[1],
+        "version": what[2],
+        "auditor": what[3],
+    }
+
+
+def _label_decision(what: Content) -> str:
+    return _("the decision on %(pair_id)s, %(side)s %(version)s") % {
+        "pair_id": what[0],
+        "side": what[1],
+        "version": what[2],
+    }
+
+
+def _label_check(what: Content) -> str:
+    return _("the check of %(doc_id)s (%(pair_id)s) in “%(sample)s” by %(checker)s") % {
+        "doc_id": what[4],
+        "pair_id": what[1],
+        "sample": what[0],
+        "checker": what[6],
+    }
+
+
+KINDS = {
+    REVIEW: Kind(_read_reviews, _label_review),
+    DECISION: Kind(_read_decisions, _label_decision),
+    CHECK: Kind(_read_checks, _label_check),
+}

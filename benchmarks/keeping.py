@@ -1,0 +1,179 @@
+"""How fast a backup is written and brought back, and that its memory does not grow.
+
+    python -m benchmarks.keeping [--rows 1000000] [--from sqlite] [--to postgresql]
+
+Fills a new database with a project of that many candidates and as many judgments (and another with
+a tenth of it), writes a backup of each, brings it back into an empty installation on the other
+database, and a project into one beside it; then purges it. In the same run the bare bound of
+writing: one SELECT of each table through the driver, one line of JSON a row. Prints JSON: rows,
+seconds, rows per second, megabytes of the file, and the peak memory of each process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.export import _fill, _server, _timed
+
+SLUG = "bench"
+
+
+class _Quiet:
+    def start(self, total: int | None, step: str) -> None:
+        pass
+
+    def advance(self, n: int = 1) -> None:
+        pass
+
+
+def main() -> None:
+    """Run every step in a process of its own, so that none pays for another's memory."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--from", dest="one", choices=["sqlite", "postgresql"], default="sqlite")
+    parser.add_argument(
+        "--to", dest="other", choices=["sqlite", "postgresql"], default="postgresql"
+    )
+    parser.add_argument("--step", choices=list(STEPS), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        print(json.dumps(STEPS[options.step](options.rows)))
+        return
+    figures = {
+        str(rows): _measure(rows, options.one, options.other)
+        for rows in (options.rows // 10, options.rows)
+    }
+    print(json.dumps({"from": options.one, "to": options.other, "rows": figures}, indent=2))
+
+
+def _measure(rows: int, one: str, other: str) -> dict[str, Any]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        _server(one) as here,
+        _server(other) as there,
+    ):
+        found: dict[str, Any] = {}
+
+        def step(name: str, place: str, address: dict[str, str]) -> None:
+            data = Path(folder) / place
+            data.mkdir(exist_ok=True)
+            env = {**os.environ, **address, "REJUDGE_DATA": str(data), "KEPT": folder}
+            env.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+            command = [sys.executable, "-m", "benchmarks.keeping", "--step", name]
+            done = subprocess.run(
+                [*command, "--rows", str(rows)], env=env, check=True, stdout=subprocess.PIPE
+            )
+            figures = json.loads(done.stdout)
+            if figures:
+                found[name] = figures
+
+        for name in ("fill", "bare", "backup", "backup-project", "purge", "restore-project"):
+            step(name, "one", here)
+        step("prepare", "two", there)
+        step("restore", "two", there)
+        return found
+
+
+def _told(figures: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "rows": figures["lines"],
+        "seconds": round(figures["seconds"], 2),
+        "rows_per_second": round(figures["lines"] / figures["seconds"]),
+        "memory_before_mb": figures["before_mb"],
+        "memory_peak_mb": figures["peak_mb"],
+    }
+
+
+def _file(name: str) -> Path:
+    return Path(os.environ["KEPT"]) / f"{name}.zip"
+
+
+def _bare(rows: int) -> dict[str, Any]:
+    """Write every row as a line of JSON and nothing else."""
+    with _timed() as figures, _file("bare").open("wb", 1024 * 1024) as stream:
+        from django.apps import apps
+        from django.db import connection
+
+        from config.keeping import tables
+
+        for model in tables.kept_tables(apps):
+            with connection.chunked_cursor() as cursor:
+                cursor.execute(f'SELECT * FROM "{model._meta.db_table}"')  # noqa: S608 (ours)
+                while some := cursor.fetchmany(2_000):
+                    for row in some:
+                        stream.write(json.dumps(row, default=str).encode() + b"\n")
+                    figures["lines"] += len(some)
+    return _told(figures)
+
+
+def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
+    def write(rows: int) -> dict[str, Any]:
+        """Write a backup, as the command does."""
+        path = _file(project or "all")
+        with _timed() as figures:
+            from config.keeping.backing_up import back_up
+
+            done = back_up(path=path, project=project, progress=_Quiet())
+        figures["lines"] = done.rows
+        return {**_told(figures), "megabytes": round(done.bytes / 1e6, 1)}
+
+    return write
+
+
+def _restore(project: str | None) -> Callable[[int], dict[str, Any]]:
+    def bring_back(rows: int) -> dict[str, Any]:
+        """Bring a backup back, as the command does."""
+        with _timed() as figures:
+            from config.keeping.restoring import restore
+
+            done = restore(path=_file(project or "all"), progress=_Quiet())
+        figures["lines"] = done.rows
+        return _told(figures)
+
+    return bring_back
+
+
+def _prepare(rows: int) -> dict[str, Any]:
+    """Make the tables: what takes long in an empty installation, whatever comes into it."""
+    with _timed():
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+    return {}
+
+
+def _purge(rows: int) -> dict[str, Any]:
+    """Purge the project, as the command does."""
+    with _timed() as figures:
+        from django.utils import timezone
+
+        from annotate.models import Project, User
+        from config.keeping.purging import purge
+
+        Project.objects.update(archived_at=timezone.now(), archived_by=User.objects.get())
+        figures["lines"] = purge(slug=SLUG, typed=SLUG).rows
+    return _told(figures)
+
+
+STEPS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "fill": _fill,
+    "prepare": _prepare,
+    "bare": _bare,
+    "backup": _backup(None),
+    "backup-project": _backup(SLUG),
+    "restore": _restore(None),
+    "restore-project": _restore(SLUG),
+    "purge": _purge,
+}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""docs/trail.md says what the code says."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from django.conf import settings
+
+from annotate.chain import KINDS, NOTHING, digest, linked
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return (Path(settings.BASE_DIR) / "docs/trail.md").read_text()
+
+
+def first_cells(page: str, head: str) -> list[str]:
+    table = page[page.index(head) :].split("\n\n")[0].splitlines()[2:]
+    return [line.strip("|").split("|")[0].strip() for line in table]
+
+
+def test_every_kind_that_has_a_chain_has_its_line(page):
+    assert sorted(first_cells(page, "| kind |")) == sorted(KINDS)
+
+
+def test_every_fault_has_its_line(page):
+    source = (Path(settings.BASE_DIR) / "annotate/verifying.py").read_text()
+    named = set(first_cells(page, "| fault |"))
+
+    assert named == {"changed", "stands", "gone", "unlinked", "link", "shorter"}
+    assert all(f'Fault("{one}"' in source for one in named)
+
+
+def test_a_sum_is_what_the_page_says():
+    said = digest("judgment", ("301", "altered", 1, "Œ", None))
+    name = UUID("00000000-0000-4000-8000-000000000001")
+    by_hand = hashlib.sha256('["judgment",["301","altered",1,"Œ",null]]'.encode()).digest()
+
+    assert said == by_hand
+    assert linked(NOTHING, 1, 1, "judgment", name.bytes, said) == (
+        hashlib.sha256(b"\0" * 32 + b"1 1 judgment " + name.bytes + said).digest()
+    )

@@ -1,0 +1,140 @@
+"""In a project that was put away nothing changes, whoever asks for it and by whatever way."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from annotate.actions import (
+    categories,
+    drafting,
+    guidelines,
+    invitations,
+    judging,
+    loading,
+    looking_again,
+    members,
+    rewriting,
+    rules,
+    seats,
+    settling,
+)
+from annotate.errors import Refused
+from annotate.models import Assignment, Deed, Draft, Membership, Project
+from audit import actions as auditing
+from audit import settling_many
+from audit.checks import actions as checking
+from tests import factories
+
+ROOMS = (
+    *(categories, drafting, guidelines, invitations, judging, loading, looking_again, members),
+    *(rewriting, rules, seats, settling, auditing, settling_many, checking),
+)
+# How an action asks; the second is that of the place where somebody judges.
+ASKS = {"refuse_if_archived", "refuse_if_closed"}
+# What writes in a project that is put away, or does not write, and why.
+FREE = {
+    "rules.archive": "puts it away",
+    "rules.unarchive": "brings it back",
+    "drafting.finish": "a part of rewriting, which refuses",
+    "drafting.may_write": "reads",
+    "seats.hold": "a part of judging, which refuses",
+    "seats.holds": "reads",
+    "seats.open_pairs": "reads",
+    "seats.work_in": "a part of judging, which refuses",
+    "seats.end": "a part of judging, which refuses",
+    "seats.free_seats": "reads",
+    "judging.check_grade": "reads",
+    "judging.on_number": "reads",
+    "settling_many.preview": "reads",
+    "invitations.check_admin": "reads",
+    "invitations.invite_to_installation": "is of no project",
+    "invitations.withdraw": "closes a door, and that may be done at any time",
+}
+
+
+def actions() -> dict[str, Callable[..., Any]]:
+    """Every function of the rooms that somebody does: those with `by`."""
+    return {
+        f"{room.__name__.rpartition('.')[2]}.{name}": function
+        for room in ROOMS
+        for name, function in inspect.getmembers(room, inspect.isfunction)
+        if function.__module__ == room.__name__
+        and not name.startswith("_")
+        and "by" in inspect.signature(function).parameters
+    }
+
+
+def refuses(function: Callable[..., Any], seen: frozenset[str] = frozenset()) -> bool:
+    """Whether it asks, itself or by a function of its room or another, if the project is there."""
+    code = function.__code__
+    if not ASKS.isdisjoint(code.co_names):
+        return True
+    near = vars(inspect.getmodule(function))
+    called = [near.get(name) for name in code.co_names]
+    for room in ROOMS:
+        if room.__name__.rpartition(".")[2] in code.co_names:
+            called += [getattr(room, name, None) for name in code.co_names]
+    return any(
+        refuses(one, seen | {function.__qualname__})
+        for one in called
+        if inspect.isfunction(one)
+        and one.__qualname__ not in seen
+        and one.__module__.split(".")[0] in {"annotate", "audit"}
+    )
+
+
+def test_every_action_asks_whether_the_project_is_put_away():
+    """A new one fails here until it asks, or is named above with the reason why not."""
+    free = {name for name, function in actions().items() if not refuses(inspect.unwrap(function))}
+
+    assert free == set(FREE) & set(actions())
+    assert set(FREE) <= set(actions())
+
+
+@pytest.fixture
+def put_away(db) -> Membership:
+    """carla, of a project with a taken seat and a draft, which she has put away."""
+    project = factories.project()
+    carla = factories.lead(project)
+    pair = factories.pair(factories.query(project))
+    Assignment.objects.create(pair=pair, task=Assignment.Task.REWRITE, seat=1, member=carla)
+    Draft.objects.create(pair=pair, side="altered", member=carla, text="Half")
+    rules.archive(by=carla, now=datetime(2026, 3, 2, tzinfo=UTC))
+    return Membership.objects.select_related("project").get(pk=carla.pk)
+
+
+def test_a_seat_is_not_given_back(put_away):
+    with pytest.raises(Refused, match="archived"):
+        seats.give_back(seat=Assignment.objects.get(), by=put_away)
+
+    assert Assignment.objects.count() == 1
+
+
+def test_a_draft_is_not_thrown_away(put_away, client):
+    pair = Assignment.objects.get().pair
+    client.force_login(put_away.user)
+
+    with pytest.raises(Refused, match="archived"):
+        drafting.discard_draft(pair=pair, side="altered", by=put_away)
+    answer = client.post(f"/pairs/{pair.pk}/draft/", {"discard": "1"}, follow=True)
+
+    assert "This project is archived." in answer.content.decode()
+    assert Draft.objects.get().text == "Half"
+
+
+def test_who_put_it_away_and_when_is_not_written_over(put_away):
+    dan = factories.lead(put_away.project, "dan")
+
+    rules.archive(by=dan)
+
+    project = Project.objects.get()
+    assert (project.archived_by, project.archived_at) == (
+        put_away.user,
+        datetime(2026, 3, 2, tzinfo=UTC),
+    )
+    assert Deed.objects.filter(what="project.archived").count() == 1
