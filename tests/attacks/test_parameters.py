@@ -186,8 +186,8 @@ def test_no_field_of_any_form_makes_an_error_or_tells_of_others(beside, name, re
         speak(beside, Way(1))
         offered = forms_of(beside, name)
         client = client_of(beside, name)
-        found = {str(key) for key in beside.other.keys.values() if isinstance(key, int)}
-        theirs, before = sorted(found), others_rows(beside)
+        theirs = sorted({str(one) for one in beside.other.keys.values() if isinstance(one, int)})
+        before = others_rows(beside)
         for (method, route, _), (url, form) in offered.items():
             for field, what, said in bodies(form, theirs):
                 tried += 1
