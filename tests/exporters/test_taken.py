@@ -8,16 +8,9 @@ from django.urls import reverse
 from annotate.models import Deed
 from exporters import actions
 from exporters.models import Export
+from jobs.runner import Progress
 from tests import factories
 from tests.exporters.conftest import AT, LATER, released
-
-
-class Progress:
-    def start(self, total, step):
-        pass
-
-    def advance(self, n=1):
-        pass
 
 
 @pytest.fixture
@@ -33,7 +26,7 @@ def take(client, address: str) -> int:
     answer = client.get(address)
     if answer.streaming:
         b"".join(answer.streaming_content)
-    return answer.status_code
+    return int(answer.status_code)
 
 
 def taken() -> list[tuple[str, str, str, str]]:
