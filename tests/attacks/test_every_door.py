@@ -24,6 +24,7 @@ from annotate.actions import seats
 from annotate.models import Assignment, Project, User
 from tests import factories
 from tests.test_permissions import (
+    ADMINS,
     LEADS,
     PROGRAMS,
     RIGHTS,
@@ -116,7 +117,7 @@ def expected(role: str, right: Right, whose: str) -> set[int] | None:
         return TOLD_TO_SIGN_IN if right in PROGRAMS else {302}
     if right in ANYBODYS:
         return None
-    if right in {Right.STAFF, Right.ADMIN}:
+    if right in {Right.STAFF, *ADMINS}:
         return None if role == "root" else NOT_FOUND | REFUSED
     member = role in {"ada", "dan", "carla"} and whose in {"own", "missing"}
     if not member:
