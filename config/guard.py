@@ -39,6 +39,11 @@ HEADERS = {
     # No proxy may keep what one person was shown, and no browser shows it without asking again.
     "Cache-Control": "private, no-cache",
 }
+# What a browser may show or use where it stands, beside pictures and fonts. All else is saved.
+SHOWN = {
+    *("text/html", "text/plain", "text/css", "text/javascript", "application/javascript"),
+    *("application/json", "application/problem+json"),
+}
 
 
 def guard(
@@ -70,6 +75,9 @@ def with_headers(response: HttpResponseBase) -> HttpResponseBase:
     """Add the headers of every answer, where it does not say otherwise itself."""
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
+    kind = response.get("Content-Type", "text/plain").partition(";")[0]
+    if kind not in SHOWN and not kind.startswith(("image/", "font/")):
+        response.headers.setdefault("Content-Disposition", "attachment")
     return response
 
 

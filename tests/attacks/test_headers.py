@@ -46,7 +46,7 @@ def faults(response) -> list[str]:
         found.append(response["Content-Security-Policy"])
     if "camera=()" not in response.get("Permissions-Policy", ""):
         found.append("Permissions-Policy")
-    if "private" not in response.get("Cache-Control", ""):
+    if not {"private", "no-store"} & set(response.get("Cache-Control", "").split(", ")):
         found.append(f"Cache-Control: {response.get('Cache-Control')}")
     if "Access-Control-Allow-Origin" in response:
         found.append("Access-Control-Allow-Origin")

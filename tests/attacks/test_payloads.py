@@ -37,7 +37,7 @@ CODES = {
     *("audit.AgreementReport.sha256", "exporters.Export.folder"),
 }
 # What a browser shows as it stands.
-PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "application/yaml", "text/plain")}
+PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
 # A job that failed says why, and no other may: attacked by a job that fails.
 OF_FAILED = "error"
 # What no update changes, whoever asks: triggers refuse it. Attacked when it is made.
