@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.attacks.test_parameters import beside
 from tests.test_blindness import stage
 
-__all__ = ["stage"]
+__all__ = ["beside", "stage"]

@@ -112,7 +112,8 @@ class _Forms(HTMLParser):
             elif kind == "submit":
                 form.buttons.setdefault(name, []).append(given.get("value", ""))
             elif kind not in {"checkbox", "radio"} or "checked" in given:
-                form.fields.setdefault(name, []).append(given.get("value", "on"))
+                plain = "on" if kind in {"checkbox", "radio"} else ""
+                form.fields.setdefault(name, []).append(given.get("value", plain))
             else:
                 form.fields.setdefault(name, [])
         elif tag == "button":

@@ -179,7 +179,7 @@ def bodies(form: Form, theirs: list[str]) -> Iterator[tuple[str, str, dict[str, 
                 yield field, f"a foreign key, {value}", sent(form, **{field: value})
 
 
-@pytest.mark.parametrize("name", ["ada", "dan"])
+@pytest.mark.parametrize("name", ["ada", "carla", "dan"])
 def test_no_field_of_any_form_makes_an_error_or_tells_of_others(beside, name, record_property):
     tried, wrong = 0, {}
     with undone():
