@@ -3,6 +3,26 @@
 import jobs.about
 from django.db import migrations, models
 
+NO_DEFAULT = {'blank': True, 'editable': False, 'null': True}
+
+
+def add_request(model_name):
+    """Add the column alone: with a default, which a request of the moment would give, SQLite would
+    make the table anew, and a release's triggers would be left behind.
+    """
+    return migrations.SeparateDatabaseAndState(
+        database_operations=[
+            migrations.AddField(model_name, 'request', models.UUIDField(**NO_DEFAULT)),
+        ],
+        state_operations=[
+            migrations.AddField(
+                model_name,
+                'request',
+                models.UUIDField(default=jobs.about.current_request, **NO_DEFAULT),
+            ),
+        ],
+    )
+
 
 class Migration(migrations.Migration):
 
@@ -10,15 +30,4 @@ class Migration(migrations.Migration):
         ('exporters', '0002_release'),
     ]
 
-    operations = [
-        migrations.AddField(
-            model_name='export',
-            name='request',
-            field=models.UUIDField(blank=True, default=jobs.about.current_request, editable=False, null=True),
-        ),
-        migrations.AddField(
-            model_name='release',
-            name='request',
-            field=models.UUIDField(blank=True, default=jobs.about.current_request, editable=False, null=True),
-        ),
-    ]
+    operations = [add_request('export'), add_request('release')]
