@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from annotate.models import Narrative
+from annotate.pure.typed import strange
 from audit.criteria import DEFAULT, SHIPPED, Rubric
 from audit.models import Review
 from audit.models import Rubric as Kept
@@ -25,7 +26,8 @@ def named(project: int, name: str) -> Rubric:
     # What comes with Rejudge never changes, and nothing of a project may have its name.
     if name in SHIPPED:
         return SHIPPED[name]
-    kept = Kept.objects.filter(project=project, name=name).first()
+    # A form may send anything, and PostgreSQL cannot even be asked for some of it.
+    kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
     if kept is None:
         raise UnknownRubric(f"project {project} has no rubric {name}")
     return kept.content

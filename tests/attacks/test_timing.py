@@ -1,14 +1,51 @@
-"""How long a refusal takes tells nobody who has an account: the work behind it is the same.
+"""How long an answer takes tells nobody what others said: the work behind it is the same.
 
-Time itself cannot be asserted on a machine that others use. What takes time is hashing a password,
-and that can be counted.
+Time itself cannot be asserted on a machine that others use. What takes time here are queries, and
+those can be counted.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
 
 from tests import factories
+from tests.test_blindness import Way, signed_in, speak, undone
+from tests.test_permissions import ROUTES
+
+# What is asked for, how much of it, and the names of savepoints, which are counted.
+VALUES = re.compile(r"'[^']*'|\b[0-9]+\b|\"s[0-9]+_x[0-9]+\"|%s(?:, %s)*")
+
+
+def shapes(client: Client, url: str) -> list[str]:
+    """The queries behind an address, without what they ask for."""
+    found: list[str] = []
+
+    def watch(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
+        found.append(VALUES.sub("?", str(sql)))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(watch):
+        client.get(url)
+    return found
+
+
+@pytest.mark.parametrize("name", ["ada", "dan"])
+def test_the_queries_behind_a_page_are_the_same_whatever_others_said(stage, name, record_property):
+    told: dict[int, dict[str, list[str]]] = {}
+    for number in (1, 2):
+        with undone():
+            speak(stage, Way(number))
+            client = signed_in(stage.members[name])
+            told[number] = {route: shapes(client, stage.world.url(route)) for route in ROUTES}
+    record_property("tried", f"timing, {name}: queries of {len(told[1]):,} answers compared")
+
+    assert {route for route, queries in told[1].items() if queries != told[2][route]} == set()
+    assert max(map(len, told[1].values())) > 5
 
 
 def test_a_name_that_is_nobodys_takes_the_same_work_to_refuse(db, monkeypatch, client):
