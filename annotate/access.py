@@ -5,6 +5,9 @@ A stranger gets 404, as if there were nothing; a member who lacks the right gets
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
@@ -66,6 +69,17 @@ def lead(user: Person, slug: str) -> Membership:
     annotator PermissionDenied.
     """
     return _leading(member(user, slug))
+
+
+@contextmanager
+def told_alike(sentence: str) -> Iterator[None]:
+    """Tell a stranger to the project of a thing what is told where there is no such thing: not even
+    that it is somewhere.
+    """
+    try:
+        yield
+    except Http404:
+        raise Http404(sentence) from None
 
 
 def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:

@@ -36,6 +36,11 @@ BLIND = gettext_lazy(
 )
 
 
+NO_NARRATIVE = "There is no such narrative among yours."
+NO_CONDITION = "There is no such condition among yours."
+NO_LABEL = "There is no such label among yours."
+
+
 class Reviewing(NamedTuple):
     """An auditor before the altered narrative that is in force."""
 
@@ -85,8 +90,9 @@ def verdicts_differing(user: Person, pk: int, candidate: int) -> tuple[Differing
     """
     found = Condition.objects.filter(pk=min(pk, access.LARGEST_KEY)).first()
     if found is None:
-        raise Http404("There is no such condition among yours.")
-    differing = judgments_differing(user, found.narrative_id, candidate)
+        raise Http404(NO_CONDITION)
+    with access.told_alike(NO_CONDITION):
+        differing = judgments_differing(user, found.narrative_id, candidate)
     found.narrative = differing.narrative
     return differing, found
 
@@ -105,8 +111,9 @@ def checks_differing(user: Person, pk: int) -> tuple[Differing, SampleItem]:
         .first()
     )
     if found is None:
-        raise Http404("There is no such label among yours.")
-    member = access.lead(user, found.narrative.pair.project.slug)
+        raise Http404(NO_LABEL)
+    with access.told_alike(NO_LABEL):
+        member = access.lead(user, found.narrative.pair.project.slug)
     said = Check.objects.current().filter(item=found, place__in=(1, 2))
     if said.count() < 2:
         raise Http404("What people say of this label shows here once two have checked it.")
@@ -255,5 +262,6 @@ def told(user: Person, slug: str) -> Membership:
 def _led(user: Person, pk: int) -> tuple[Membership, Narrative]:
     found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
     if found is None:
-        raise Http404("There is no such narrative among yours.")
-    return access.lead(user, found.pair.project.slug), found
+        raise Http404(NO_NARRATIVE)
+    with access.told_alike(NO_NARRATIVE):
+        return access.lead(user, found.pair.project.slug), found

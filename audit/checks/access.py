@@ -11,6 +11,9 @@ from annotate.access import Person
 from annotate.models import Membership
 from audit.models import Sample, SampleItem
 
+NO_SAMPLE = "There is no such sample among yours."
+NO_LABEL = "There is no such label among yours."
+
 
 class Checking(NamedTuple):
     """A member before one claimed label."""
@@ -27,8 +30,9 @@ def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
         .first()
     )
     if found is None:
-        raise Http404("There is no such sample among yours.")
-    return access.member(user, found.project.slug), found
+        raise Http404(NO_SAMPLE)
+    with access.told_alike(NO_SAMPLE):
+        return access.member(user, found.project.slug), found
 
 
 def item(user: Person, pk: int) -> Checking:
@@ -44,5 +48,6 @@ def item(user: Person, pk: int) -> Checking:
         .first()
     )
     if found is None:
-        raise Http404("There is no such label among yours.")
-    return Checking(access.member(user, found.sample.project.slug), found)
+        raise Http404(NO_LABEL)
+    with access.told_alike(NO_LABEL):
+        return Checking(access.member(user, found.sample.project.slug), found)
