@@ -175,7 +175,6 @@ def rows(client, pair, **asked) -> list[str]:
         ({"find": "barrage text", "in": "texts"}, ["kept"]),
         ({"find": "%"}, []),
         ({"find": "dam", "in": "texts"}, []),
-        ({"find": "\0"}, ["kept", "bare"]),
     ],
 )
 def test_documents_are_found_by_title_id_and_on_request_by_text(pair, ada, client, asked, expected):
