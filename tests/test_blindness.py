@@ -471,6 +471,11 @@ def test_every_route_is_walked_and_answers_somebody(stage):
         "annotate:judging": {302},
         "audit:checking": {302},
         "audit:settling": {302},
+        # For who runs the installation, and leads do not.
+        "annotate:people": {403},
+        "annotate:api_accounts": {403},
+        # It wants to know which.
+        "annotate:api_sheets": {400},
     }
 
 
