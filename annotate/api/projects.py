@@ -15,6 +15,7 @@ from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
 from annotate.models import Membership, Project
 
 SMALL = 32_767
+LARGE = 2_147_483_647
 
 
 class GradeSerializer(Sent):
@@ -27,6 +28,12 @@ class GradeSerializer(Sent):
 
 class RulesSerializer(serializers.ModelSerializer[Project]):
     """By which rules a project works: for its leads."""
+
+    # The model's would have the range of whichever database it is.
+    relevant_from = serializers.IntegerField(
+        min_value=-SMALL - 1, max_value=SMALL, help_text="The lowest grade that counts as relevant."
+    )
+    order_seed = serializers.IntegerField(min_value=0, max_value=LARGE)
 
     class Meta:
         model = Project
@@ -80,7 +87,7 @@ class SentRules(Sent):
     show_rank = serializers.BooleanField(required=False)
     hide_names = serializers.BooleanField(required=False)
     judge_order = serializers.ChoiceField(choices=Project.Order.choices, required=False)
-    order_seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
+    order_seed = serializers.IntegerField(min_value=0, max_value=LARGE, required=False)
     repeat_percent = serializers.IntegerField(min_value=0, max_value=50, required=False)
     evidence_rule = serializers.ChoiceField(choices=Project.EvidenceRule.choices, required=False)
     condition_rule = serializers.ChoiceField(choices=Project.ConditionRule.choices, required=False)

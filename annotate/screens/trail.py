@@ -95,7 +95,8 @@ def lines(found: list[Deed], known: dict[str, str]) -> list[Line]:
             known.get(deed.what, deed.what),
             [
                 Change(name.replace("_", " "), _words(before), _words(after))
-                for name, (before, after) in deed.changes.items()
+                # By name: databases keep their order each in its own way.
+                for name, (before, after) in sorted(deed.changes.items())
             ],
         )
         for deed in found
@@ -115,7 +116,7 @@ def table(found: QuerySet[Deed]) -> Iterator[list[str]]:
             deed.kind,
             "" if deed.key is None else str(deed.key),
             deed.words,
-            json.dumps(deed.changes, ensure_ascii=False) if deed.changes else "",
+            json.dumps(deed.changes, ensure_ascii=False, sort_keys=True) if deed.changes else "",
         ]
 
 

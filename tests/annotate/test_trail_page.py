@@ -78,8 +78,8 @@ def test_grades_and_what_was_empty_are_told_in_words(tides):
     first = tides.client.get(tides.url).context["lines"][0]
 
     assert [tuple(change) for change in first.changes] == [
-        ("grades", "0 No", "0 No, 1 Yes"),
         ("description", "–", "Tides."),
+        ("grades", "0 No", "0 No, 1 Yes"),
         ("show prior", "false", "true"),
     ]
 
