@@ -5,6 +5,8 @@ window.SwaggerUIBundle({
   url: place.dataset.schema,
   domNode: place,
   deepLinking: true,
+  // There are many addresses: each group opens where it is wanted, and is drawn then.
+  docExpansion: "none",
   validatorUrl: null,
   requestInterceptor(request) {
     if (request.method !== undefined && request.method !== "GET") {

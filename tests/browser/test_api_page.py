@@ -14,6 +14,7 @@ def test_the_page_is_drawn_and_a_change_is_tried_out_with_ones_own_session(new_p
     factories.user("ada")
     page = new_person("ada")
     page.goto("/api/v1/")
+    page.locator("#operations-tag-You").click()
     change = page.locator("#operations-You-my_preferences_patch")
     change.locator(".opblock-summary-control").click()
     change.get_by_role("button", name="Try it out").click()
