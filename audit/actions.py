@@ -194,7 +194,7 @@ def choose_rubric(
 
 def _rubrics_of(project: Project, by: Membership | None) -> None:
     """Lock the project, so that of two leads one comes last."""
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project say what instructions are rated on."))
     seats.refuse_if_archived(project)
@@ -342,7 +342,7 @@ def _request(
     seats.refuse_if_archived(by.project)
     with transaction.atomic():
         # Two requests at once: the second waits here and then finds the first.
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         under_way = (
             AgreementReport.objects.filter(
                 project=project,

@@ -60,7 +60,7 @@ def request_export(
         raise Refused(BLIND)
     with transaction.atomic():
         # Two requests at once: the second waits here and then finds the first.
-        Project.objects.select_for_update().get(pk=project.pk)
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         under_way = (
             Export.objects.filter(
                 project=project,

@@ -83,7 +83,7 @@ def request_release(
             raise Refused(BLIND)
     with transaction.atomic():
         # Two requests at once: the second waits here and then finds the first.
-        locked = Project.objects.select_for_update().get(pk=project.pk)
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         refuse_if_archived(locked)
         check_name(locked, name)
         if len(note) > MAX_NOTE:

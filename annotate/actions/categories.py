@@ -32,7 +32,7 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
     if not all(keys):
         raise Refused(_("A type needs the key that files use for it, such as C1."))
     with transaction.atomic():
-        project = Project.objects.select_for_update().get(pk=by.project_id)
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         refuse_if_archived(project)
         before = _listed(project)
         project.categories.exclude(key__in=keys).delete()
@@ -74,7 +74,7 @@ def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
         )
     with transaction.atomic():
         # What another lead saves meanwhile is read, or waits.
-        project = Project.objects.select_for_update().get(pk=by.project_id)
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         here = [
             Kind(one.key, one.name, one.sentence)
             for one in project.categories.order_by("place", "key")

@@ -54,7 +54,7 @@ def write_guideline(
         )
     with transaction.atomic():
         _refuse_strangers(wanted, by)
-        project = Project.objects.select_for_update().get(pk=by.project_id)
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         latest = Guideline.objects.latest_of(project)
         version = latest.version if latest else 0
         if version != based_on:

@@ -218,7 +218,7 @@ def _locked(token: str, now: datetime) -> Invitation:
     pk = read(token, now=now).pk
     found = Invitation.objects.select_for_update(of=("self",)).get(pk=pk)
     if found.project_id is not None:
-        found.project = Project.objects.select_for_update().get(pk=found.project_id)
+        found.project = Project.objects.select_for_update(no_key=True).get(pk=found.project_id)
     _check_open(found, now)
     return found
 

@@ -315,7 +315,7 @@ def _led(judgment: Judgment, by: Membership) -> InstructionPair:
 
 def _led_project(by: Membership) -> Project:
     """Lock the project: two leads who ask at once ask one after the other."""
-    project = Project.objects.select_for_update().get(pk=by.project_id)
+    project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if not by.leads:
         raise Refused(_("Only leads of this project can ask its judges to look again."))
     seats.refuse_if_archived(project)

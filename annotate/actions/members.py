@@ -27,7 +27,7 @@ def add_member(*, username: str, role: str, by: Membership) -> Membership:
     username = checked_name(username)
     check_role(role)
     with transaction.atomic():
-        project = Project.objects.select_for_update().get(pk=by.project_id)
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         user = User.objects.filter(username=username).first()
         if user is None:
             raise Refused(
@@ -46,7 +46,7 @@ def appoint_lead(*, project: Project, user: User) -> Membership:
     """Let an account lead a project, whoever leads it: for who runs the installation."""
     refuse_if_archived(project)
     with transaction.atomic():
-        project = Project.objects.select_for_update().get(pk=project.pk)
+        project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         member = join(project, user, Membership.Role.LEAD)
         record(project=project, what="member.added", about=member, words=member.role, by=None)
         return member
@@ -91,7 +91,7 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
     check_lead(by)
     check_role(role)
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=by.project_id)
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         member = _member_of(by, member)
         if member.user_id is None:
             raise Refused(
@@ -114,7 +114,7 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
     check_lead(by)
     now = now or timezone.now()
     with transaction.atomic():
-        Project.objects.select_for_update().get(pk=by.project_id)
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         member = _member_of(by, member)
         _keep_a_lead(member)
         member.assignments.filter(touched_at__isnull=True).delete()

@@ -77,7 +77,7 @@ def change_rules(
     if changes.get("condition_rule", by.project.condition_rule) == _COUNT:
         _check_counted(by.project, values)
     with transaction.atomic():
-        project = Project.objects.select_for_update().get(pk=by.project_id)
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         given = Judgment.objects.filter(annotator__project=project).values_list("relevance")
         settled = Adjudication.objects.filter(by__project=project).values_list("relevance")
         used = {value for (value,) in given.union(settled)}
@@ -151,7 +151,7 @@ def _archived(by: Membership, at: datetime | None) -> Project:
     if not by.leads:
         raise Refused(_("Only leads of this project can do that."))
     with transaction.atomic():
-        project = Project.objects.select_for_update().get(pk=by.project_id)
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         if (project.archived_at is None) == (at is None):
             # Who put it away, and when, is never written over.
             return project

@@ -366,7 +366,7 @@ def _check_runs(
 
 def _refuse_taken(name: str, by: Membership) -> None:
     # Two leads at once: the second waits here and then finds the first one's.
-    Project.objects.select_for_update().get(pk=by.project_id)
+    Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if Sample.objects.filter(project=by.project_id, name=name).exists():
         raise Refused(
             _("There is a sample called “%(name)s” already. Give this one another name.")
