@@ -57,7 +57,7 @@ CHANGING = [
     # UUIDs are made by chance, and by their sender.
     re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"),
     # How many rows are meant, and the sum of their keys, which PostgreSQL never gives twice.
-    re.compile(rb'name="token" value="[0-9]+-[0-9]+"'),
+    re.compile(rb'(?:name="token" value=|"token": ?)"[0-9]+-[0-9]+"'),
 ]
 HEADERS = ("Location", "Content-Type", "Content-Disposition", "HX-Redirect", "ETag")
 
