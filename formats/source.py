@@ -486,9 +486,9 @@ class Folder(Input):
     def refuse_all(self, message: str) -> None:
         self._problems.report(FormatError(message, file=self.name))
 
+    @abstractmethod
     def names(self) -> list[str]:
         """Every file in it as `folder/file` with forward slashes, sorted; no folders."""
-        raise NotImplementedError
 
     def source(self, name: str) -> Source:
         """The file `name`, sharing this folder's problems; the one before it is closed.
@@ -502,8 +502,9 @@ class Folder(Input):
         )
         return self._current
 
+    @abstractmethod
     def _stream(self, name: str) -> IO[bytes]:
-        raise NotImplementedError
+        """The bytes of a file; KeyError where there is no such file."""
 
     def close_current(self) -> None:
         """Close the file that is being read, if any; `place` still names it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -236,7 +237,7 @@ class Json(JSONParser):
             raise ParseError(_("This is nested too deeply.")) from error
 
 
-class Throttle(UserRateThrottle):
+class Throttle(UserRateThrottle, ABC):
     """How much one person's programs may ask, by the rate of the settings for `scope`."""
 
     cache = caches["rates"]
@@ -258,9 +259,9 @@ class Throttle(UserRateThrottle):
             log.warning("rates cannot be counted now", exc_info=True)
             return True
 
+    @abstractmethod
     def concerns(self, request: Request) -> bool:
         """Whether requests of this kind are counted."""
-        raise NotImplementedError
 
 
 class Reads(Throttle):

@@ -13,6 +13,7 @@ import re
 import threading
 import time
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -139,7 +140,7 @@ class Diary:
         return asdict(self)
 
 
-class Person(threading.Thread):
+class Person(threading.Thread, ABC):
     """Somebody with a connection of their own, who goes on until told that it is enough."""
 
     def __init__(self, port: int, who: dict[str, Any], seed: int, enough: threading.Event) -> None:
@@ -158,9 +159,9 @@ class Person(threading.Thread):
             self.diary.complaints.append(f"{self.name}: {error!r}")
         self._wire.close()
 
+    @abstractmethod
     def live(self) -> None:
         """What this person does."""
-        raise NotImplementedError
 
     def _ask(self, how: Callable[[], Answer]) -> Answer:
         self.diary.requests += 1
