@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
@@ -53,7 +53,8 @@ def guard(
     browser may do with it.
 
     A NUL in an address is 400: PostgreSQL keeps none, so nothing here has one in its name. A body
-    larger than settings.MAX_UPLOAD is 413, before any of it is read.
+    larger than settings.MAX_UPLOAD is 413, before any of it is read. An address that only takes
+    forms says so to who opens it.
     """
 
     def watch(request: HttpRequest) -> HttpResponseBase:
@@ -62,7 +63,11 @@ def guard(
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length[:20]) > settings.MAX_UPLOAD:
             return _refusal(413)
-        return with_headers(get_response(request))
+        response = get_response(request)
+        if response.status_code == 405 and isinstance(response, HttpResponseNotAllowed):
+            # Opened from the history or a bookmark; an empty page would say nothing.
+            response.content = render_to_string("405.html")
+        return with_headers(response)
 
     return watch
 

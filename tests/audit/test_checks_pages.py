@@ -48,6 +48,20 @@ def item(sample, doc_id):
     return sample.items.get(candidate__document__doc_id=doc_id)
 
 
+# --- on the first page ------------------------------------------------------------------------
+
+
+def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, client):
+    sign_in(client, scene.ada)
+
+    page = client.get(reverse("annotate:home"))
+
+    assert [(row["todo"].text, row["todo"].count) for row in page.context["waiting"]] == [
+        ("Labels to check", 6)
+    ]
+    assert f'href="{url("checks", "tides")}"' in page.content.decode()
+
+
 # --- drawing ----------------------------------------------------------------------------------
 
 

@@ -192,7 +192,7 @@ def test_after_the_last_one_comes_the_list(led, client):
         )
 
     assert response.url == led.list
-    assert "Nobody disagrees" in text(client.get(led.list))
+    assert "All of it is settled" in text(client.get(led.list))
 
 
 def test_one_key_adopts_an_answer(led, client):

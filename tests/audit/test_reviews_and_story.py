@@ -195,8 +195,8 @@ def test_words_for_an_author_carry_no_names(told):
 def test_the_list_tells_each_what_they_may_know(told):
     send_back(told)
 
-    assert "Send back for revision" in told.read(told.carla, told.list)
-    assert "Send back for revision" in told.read(told.dan, told.list)
+    assert "Sent back for revision" in told.read(told.carla, told.list)
+    assert "Sent back for revision" in told.read(told.dan, told.list)
     for who in (told.ben, told.ada):
         page = told.read(who, told.list)
         assert "Send back" not in page

@@ -1,0 +1,309 @@
+"""Every token that is not good enough x every route of the API x every verb; what a good one may.
+
+Routes come from the URL configuration, scopes from what each verb declares: a new route is tried
+without being named here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from annotate.actions.tokens import make_token
+from annotate.models import Token, User
+from tests import factories
+from tests.attacks.test_every_door import nobodys, worlds, writes
+from tests.test_permissions import LEADS, RIGHTS, ROUTES, VERBS, Right, World
+
+__all__ = ["worlds"]
+
+Worlds = tuple[World, World]
+
+# They come with a session alone: a page, and what pages send.
+OF_PAGES = {"api_page", "annotate:api_journal"}
+# Not made of the resources that declare a scope: who reads the schema has any token.
+UNDECLARED = {"api_schema"}
+API = sorted(
+    name
+    for name, route in ROUTES.items()
+    if name not in OF_PAGES and RIGHTS[name] is not Right.HIDDEN and "api_" in name
+)
+DECLARED = [
+    (name, verb, getattr(ROUTES[name].callback.cls, verb.lower()).operation)
+    for name, verb in product(API, ("GET", "POST", "PUT", "PATCH", "DELETE"))
+    if name not in UNDECLARED and hasattr(ROUTES[name].callback.cls, verb.lower())
+]
+PROBLEM = "application/problem+json"
+
+
+def secret_of(name: str, *scopes: str, **changed: Any) -> str:
+    """The words of a token that is changed afterwards; that it was used is known already, so that
+    nothing needs to be written of it.
+    """
+    user = factories.user(name)
+    made = make_token(name="Tried", scopes=scopes, days=1, by=user)
+    Token.objects.filter(pk=made.token.pk).update(last_used_at=timezone.now(), **changed)
+    return made.secret
+
+
+def not_good(way: str) -> str:
+    """A header by which a lead with every scope is not let in."""
+    now = timezone.now()
+    good = secret_of("carla", "judge", "lead")
+    match way:
+        case "expired":
+            past = {"made_at": now - timedelta(days=3), "expires_at": now - timedelta(seconds=1)}
+            return f"Bearer {secret_of('carla', 'judge', 'lead', **past)}"
+        case "ended":
+            return f"Bearer {secret_of('carla', 'judge', 'lead', ended_at=now)}"
+        case "closed":
+            # "closed" is a lead of the project whose account was closed.
+            return f"Bearer {secret_of('closed', 'judge', 'lead')}"
+        case "its digest":
+            return f"Bearer {hashlib.sha256(good.encode()).hexdigest()}"
+        case "what is kept of it":
+            return f"Bearer {good[:12]}"
+        case "another's letters":
+            return f"Bearer {good.swapcase()}"
+        case "longer":
+            return f"Bearer {good}, Bearer {good}"
+        case "no words":
+            return "Bearer "
+        case "another scheme":
+            return f"Token {good}"
+    raise AssertionError(way)
+
+
+NOT_GOOD = (
+    *("expired", "ended", "closed", "its digest", "what is kept of it", "another's letters"),
+    *("longer", "no words", "another scheme"),
+)
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """Thousands are refused here, and each is a line of the log that would be kept."""
+    caplog.set_level(logging.CRITICAL, logger="django.request")
+
+
+def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
+    """The answer, and what was written; all of it is undone."""
+    with transaction.atomic():
+        with writes() as written:
+            answer = client.generic(verb, url, "{}", content_type="application/json")
+            # What is streamed is looked up while it is read.
+            body = answer.getvalue()
+        transaction.set_rollback(True)
+    answer.body = body
+    return answer, written
+
+
+@pytest.mark.parametrize("way", NOT_GOOD)
+def test_a_token_that_is_not_good_opens_nothing(worlds, way, record_property):
+    client = Client(headers={"Authorization": not_good(way)})
+    wrong = {}
+    for name in API:
+        for verb in VERBS:
+            answer, written = tried_on(client, worlds[0].url(name), verb)
+            told = (answer.status_code, answer["Content-Type"])
+            if told != (401, PROBLEM) or "Bearer" not in answer["WWW-Authenticate"] or written:
+                wrong[verb, name] = (*told, written)
+    record_property(
+        "tried",
+        f"tokens, {way}: {len(API)} routes x {len(VERBS)} verbs = {len(API) * len(VERBS):,} "
+        "requests",
+    )
+
+    assert wrong == {}
+    assert len(API) > 90
+
+
+def test_a_token_that_is_elsewhere_than_in_its_header_is_none(worlds):
+    secret = secret_of("carla", "judge", "lead")
+    client = Client(raise_request_exception=False)
+    client.cookies["Authorization"] = f"Bearer {secret}"
+    client.cookies["sessionid"] = secret
+    for name in API:
+        url = worlds[0].url(name)
+        for parameter in ("token", "access_token", "api_key", "authorization"):
+            assert client.get(f"{url}?{parameter}={secret}").status_code == 401, name
+
+
+@pytest.mark.parametrize("scope", ["judge", "lead"])
+def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
+    worlds, scope, record_property
+):
+    # Whoever runs the installation and leads the project: nothing but the scope is in the way.
+    root = User.objects.get(username="root")
+    factories.lead(worlds[0].project, "root")
+    assert root.is_superuser
+    missing = nobodys(worlds[0])
+    wrong, tried = {}, 0
+    for given in {"judge": [(), ("lead",)], "lead": [(), ("judge",)]}[scope]:
+        client = Client(headers={"Authorization": f"Bearer {secret_of('root', *given)}"})
+        for name, verb, operation in DECLARED:
+            if operation.scope != scope:
+                continue
+            for verb_sent in {"GET": ("GET", "HEAD")}.get(verb, (verb,)):
+                for world in (*worlds, missing):
+                    tried += 1
+                    answer, written = tried_on(client, world.url(name), verb_sent)
+                    told = (answer.status_code, answer["Content-Type"])
+                    if told != (403, PROBLEM) or written:
+                        wrong[verb_sent, name] = (*told, written)
+    record_property(
+        "tried", f"tokens, without the scope “{scope}”: {tried:,} requests, by who may all"
+    )
+
+    assert wrong == {}
+    assert tried > 100
+
+
+def test_what_changes_something_takes_more_than_reading():
+    # It reads words that are sent, and keeps none.
+    harmless = {("annotate:api_advice", "POST")}
+    scopes: Counter[tuple[str, bool]] = Counter()
+    for name, verb, operation in DECLARED:
+        scopes[str(operation.scope), operation.writes] += 1
+        if verb == "GET":
+            assert not operation.writes, name
+        elif (name, verb) not in harmless:
+            assert operation.scope in {"judge", "lead"}, (verb, name)
+        if verb != "GET" and RIGHTS[name] in {*LEADS, Right.API_READ, Right.API_ADMIN}:
+            assert operation.scope == "lead", (verb, name)
+
+    assert sum(scopes.values()) == len(DECLARED) > 130
+    assert scopes["read", True] == len(harmless)
+
+
+def told(answer: Any, verb: str) -> tuple[int, str, bytes]:
+    """What an answer tells; of a write not the keys, UUIDs and times that were just made."""
+    kind = answer.get("Content-Type", "")
+    return answer.status_code, kind, answer.body if verb == "GET" else b""
+
+
+@pytest.mark.parametrize("who", ["ada", "carla", "eve", "gone", "root"])
+def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(worlds, who, record_property):
+    token = Client(
+        headers={"Authorization": f"Bearer {secret_of(who, 'judge', 'lead')}"},
+        raise_request_exception=False,
+    )
+    session = Client(raise_request_exception=False)
+    session.force_login(User.objects.get(username=who))
+    wrong, tried = {}, 0
+    for name, verb, _operation in DECLARED:
+        # How a token differs from a session: this resource says so.
+        for world in worlds if name != "annotate:api_me" else ():
+            tried += 1
+            url = world.url(name)
+            by_token, written = tried_on(token, url, verb)
+            by_session, _written = tried_on(session, url, verb)
+            if told(by_token, verb) != told(by_session, verb):
+                wrong[verb, url] = told(by_token, verb), told(by_session, verb)
+            if by_session.status_code >= 400 and written:
+                wrong[verb, url] = written
+            if by_token.status_code >= 500:
+                wrong[verb, url] = told(by_token, verb)
+    record_property(
+        "tried", f"tokens beside a session, {who}: {tried:,} requests of each, own and foreign"
+    )
+
+    assert wrong == {}
+
+
+def of_pages() -> Iterator[str]:
+    """Every route that is no program's."""
+    return (name for name in ROUTES if name not in API)
+
+
+def doors() -> dict[str, Any]:
+    """Everything by which somebody comes in."""
+    return {
+        "tokens": list(
+            Token.objects.order_by("pk").values_list("pk", "user", "digest", "ended_at")
+        ),
+        "passwords": list(User.objects.order_by("pk").values_list("pk", "password", "email")),
+        "rights": list(User.objects.order_by("pk").values_list("is_staff", "is_superuser")),
+        "factors": list(Authenticator.objects.order_by("pk").values()),
+        "sessions": list(UserSession.objects.order_by("pk").values()),
+    }
+
+
+def test_a_token_opens_no_page(worlds, record_property):
+    root = secret_of("root", "judge", "lead")
+    nobody, token = (
+        Client(headers=headers, raise_request_exception=False)
+        for headers in ({}, {"Authorization": f"Bearer {root}"})
+    )
+    before, wrong, tried = doors(), {}, 0
+    for name in of_pages():
+        for verb in VERBS:
+            tried += 1
+            url = worlds[0].url(name)
+            for client in (nobody, token):
+                client.cookies.clear()
+            by_token, written = tried_on(token, url, verb)
+            by_nobody, written_by_nobody = tried_on(nobody, url, verb)
+            same = by_token.status_code == by_nobody.status_code
+            if not same or by_token.get("Location") != by_nobody.get("Location"):
+                wrong[verb, name] = by_token.status_code, by_nobody.status_code
+            if len(written) != len(written_by_nobody):
+                wrong[verb, name] = written, written_by_nobody
+    record_property("tried", f"tokens on pages: {tried:,} requests, answered as nobody's")
+
+    assert wrong == {}
+    assert doors() == before
+
+
+PASSWORD_PAGES: dict[str, dict[str, Any]] = {
+    "/settings/tokens/": {"name": "Another", "scopes": ["judge", "lead"], "days": "30"},
+    "/accounts/password/change/": {
+        "oldpassword": factories.PASSWORD,
+        "password1": "another long password",
+        "password2": "another long password",
+    },
+    "/accounts/2fa/totp/activate/": {"code": "123456"},
+    "/accounts/2fa/recovery-codes/generate/": {},
+    "/accounts/email/": {"email": "eve@evil.example", "action_add": ""},
+}
+
+
+def test_no_token_makes_tokens_or_changes_how_somebody_signs_in(worlds):
+    token = Client(headers={"Authorization": f"Bearer {secret_of('carla', 'judge', 'lead')}"})
+    before = doors()
+
+    for url, form in PASSWORD_PAGES.items():
+        answer = token.post(url, form)
+        assert answer.status_code in {302, 404}, url
+        assert answer.status_code == 404 or "/accounts/login/" in answer.url
+
+    assert doors() == before
+
+
+def test_nothing_that_programs_send_is_about_signing_in(worlds):
+    """Names of all fields of all bodies: none is a password, a code or a token's scope."""
+    from config.schema import schema
+
+    components = schema()["components"]["schemas"]
+    bodies = {
+        content["schema"]["$ref"].rpartition("/")[2]
+        for verbs in schema()["paths"].values()
+        for operation in verbs.values()
+        for content in operation.get("requestBody", {}).get("content", {}).values()
+    }
+    names = {name for body in bodies for name in components[body]["properties"]}
+
+    assert len(bodies) > 30
+    assert not names & {"password", "secret", "scopes", "code", "totp", "factor", "digest"}
