@@ -444,10 +444,8 @@ class WantedForm(forms.Form):
         found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
         key: int | None = found.values_list("pk", flat=True).first()
         if key is None:
-            pairs = InstructionPair.objects.filter(
-                project=self._member.project_id, pair_id=query_id
-            )
-            key = pairs.values_list("query", flat=True).first()
+            pairs = InstructionPair.objects.filter(project=self._member.project_id)
+            key = pairs.filter(pair_id=query_id).values_list("query__pk", flat=True).first()
         if key is None:
             raise forms.ValidationError(
                 _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
