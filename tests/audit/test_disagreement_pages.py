@@ -458,6 +458,11 @@ def test_a_stranger_finds_nothing_and_an_annotator_is_refused(reviewed, client):
     assert (list(Adjudication.objects.values()), list(Decision.objects.values())) == before
 
 
+def test_the_ways_back_of_the_browser_show_nothing_that_was_settled_since(led, client):
+    for address in (led.list, reverse("audit:disagreement_count", args=[led.project.slug])):
+        assert "no-store" in client.get(address)["Cache-Control"]
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
