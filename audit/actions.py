@@ -298,7 +298,16 @@ def withdraw_decision(
 def _record_decision(what: str, decision: Decision, by: Membership, now: datetime) -> None:
     narrative = decision.narrative
     named = f"{narrative.pair} · {narrative}"
-    record(project=by.project, what=what, about=decision, named=named, by=by, now=now)
+    made, gone = (None, decision.outcome), (decision.outcome, None)
+    record(
+        project=by.project,
+        what=what,
+        about=decision,
+        named=named,
+        by=by,
+        changes={"outcome": gone if decision.withdrawn_at else made},
+        now=now,
+    )
 
 
 def request_agreement(

@@ -113,6 +113,18 @@ def test_a_filter_that_means_nothing_is_explained(led, client, asked, sentence):
     assert sentence in text(response)
 
 
+def test_a_pair_that_the_list_names_asks_for_its_query(led, client):
+    pair = factories.pair(led.query, pair_id="301_1")
+    elsewhere = factories.pair(factories.query(led.project, "302"), pair_id="302_1")
+
+    shown = [
+        [row["candidate"] for row in client.get(led.list, {"query": one.pair_id}).context["rows"]]
+        for one in (pair, elsewhere)
+    ]
+
+    assert shown == [[led.first, led.third], []]
+
+
 def test_a_long_list_comes_in_pages(led, client, monkeypatch):
     monkeypatch.setattr("audit.views.disagreements.PAGE_SIZE", 1)
 
