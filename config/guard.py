@@ -78,6 +78,8 @@ def guard(
         if response.status_code == 405 and isinstance(response, HttpResponseNotAllowed):
             # Opened from the history or a bookmark; an empty page would say nothing.
             response.content = render_to_string("405.html")
+            # The length of the empty page is said already, and a server sends no more than that.
+            response.headers["Content-Length"] = str(len(response.content))
         return with_headers(in_json(request, response))
 
     return watch
