@@ -161,11 +161,15 @@ class Reader:
         """The pairs in whose review seats the lead sits."""
         return [pair for task, pair in self._seats if task == Assignment.Task.REVIEW]
 
-    def narratives(self, wanted: Wanted, only: Thing | None) -> QuerySet[Narrative]:
-        """The narratives in force, of every side: an export writes the qrels of each."""
-        found = Narrative.objects.current().filter(
-            pair__project=self.project, pair__removed_at__isnull=True
-        )
+    def narratives(
+        self, wanted: Wanted, only: Thing | None, *, removed: bool = False
+    ) -> QuerySet[Narrative]:
+        """The narratives in force, of every side: an export writes the qrels of each. `removed`:
+        also those of pairs that were removed.
+        """
+        found = Narrative.objects.current().filter(pair__project=self.project)
+        if not removed:
+            found = found.filter(pair__removed_at__isnull=True)
         if only is not None:
             found = found.filter(pk=only.narrative)
         return found if wanted.query is None else found.filter(pair__query=wanted.query)
@@ -329,7 +333,8 @@ def _called(condition: str) -> Q:
 
 def _reviews(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bool) -> Source:
     decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
-    found = reader.narratives(wanted, only)
+    # One way to settle is to remove the pair, which can be taken back like any other.
+    found = reader.narratives(wanted, only, removed=wanted.settled or in_any_state)
     if not in_any_state:
         if reader.to_review:
             mine = Review.objects.submitted().filter(

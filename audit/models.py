@@ -169,7 +169,7 @@ class Decision(models.Model):
         """What was decided."""
 
         ACCEPTED = "accepted", _("Accepted")
-        REVISE = "revise", _("Send back for revision")
+        REVISE = "revise", _("Sent back for revision")
         REMOVED = "removed", _("Removed")
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="decisions")

@@ -112,8 +112,16 @@ def _invited(request: HttpRequest) -> Any:
     return _read(token) if token else None
 
 
+LABELS = {
+    "email": _("Mail address"),
+    "oldpassword": _("Current password"),
+    "password1": _("New password"),
+    "password2": _("New password, again"),
+}
+
+
 class Plain:
-    """Forms without grey words in their fields: the label says it, and stays."""
+    """Forms in the words of the house, and without grey ones in their fields: the label stays."""
 
     fields: dict[str, forms.Field]
 
@@ -123,6 +131,8 @@ class Plain:
             field.widget.attrs.pop("placeholder", None)
             if isinstance(field, SetPasswordField):
                 field.help_text = GOOD_PASSWORD
+        for name in LABELS.keys() & self.fields.keys():
+            self.fields[name].label = LABELS[name]
 
 
 class LoginForm(Plain, account_forms.LoginForm):

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -61,7 +61,7 @@ def guard(
     A NUL in an address is 400: PostgreSQL keeps none, so nothing here has one in its name. A body
     in another encoding than UTF-8 is 400 as well: neither pages nor JSON have one, and what is an
     encoding for Python is not always one of texts. A body larger than settings.MAX_UPLOAD is 413,
-    before any of it is read.
+    before any of it is read. An address that only takes forms says so to who opens it.
     """
 
     def watch(request: HttpRequest) -> HttpResponseBase:
@@ -74,7 +74,13 @@ def guard(
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length[:20]) > settings.MAX_UPLOAD:
             return _refusal(request, 413)
-        return with_headers(in_json(request, get_response(request)))
+        response = get_response(request)
+        if response.status_code == 405 and isinstance(response, HttpResponseNotAllowed):
+            # Opened from the history or a bookmark; an empty page would say nothing.
+            response.content = render_to_string("405.html")
+            # The length of the empty page is said already, and a server sends no more than that.
+            response.headers["Content-Length"] = str(len(response.content))
+        return with_headers(in_json(request, response))
 
     return watch
 

@@ -253,7 +253,7 @@ def _record(what: str, wish: LookAgain, by: Membership, now: datetime) -> None:
 def _record_many(
     what: str, guideline: Guideline, count: int, by: Membership, now: datetime
 ) -> None:
-    named = f"{count} documents · {guideline}"
+    named = f"{count} document{'' if count == 1 else 's'} · {guideline}"
     record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 

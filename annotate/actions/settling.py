@@ -323,7 +323,7 @@ def _record(
 
 
 def _batched(batch: UUID, count: int) -> str:
-    return f"{count} documents · {batch}"
+    return f"{count} document{'' if count == 1 else 's'} · {batch}"
 
 
 def checked_reason(reason: str, cause: str) -> str:

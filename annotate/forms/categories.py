@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.forms import BaseFormSet, formset_factory
 
+from annotate.forms.fields import SentenceField
 from annotate.pure.taxonomies import Kind
 
 
@@ -15,7 +16,7 @@ class CategoryForm(forms.Form):
 
     key = forms.CharField(max_length=60)
     name = forms.CharField(max_length=120)
-    sentence = forms.CharField(max_length=500, required=False)
+    sentence = SentenceField(max_length=500, required=False)
 
 
 CategoryFormSet = formset_factory(CategoryForm, extra=2, can_delete=True, max_num=100)

@@ -23,7 +23,13 @@ class LoadForm(forms.Form):
         choices=[
             (
                 one.name,
-                format_html('{} <span class="below help">{}</span>', one.title, one.description),
+                format_html(
+                    # Its name as well: sentences on lines and the command line know it by that.
+                    '{} <code>{}</code> <span class="below help">{}</span>',
+                    one.title,
+                    one.name,
+                    one.description,
+                ),
             )
             for one in FORMATS.values()
         ],

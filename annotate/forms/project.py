@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.guidelines import MAX_LENGTH
 from annotate.actions.rules import FIELDS, GradeRule
+from annotate.forms.fields import SentenceField
 from annotate.models import Project
 
 
@@ -116,7 +117,7 @@ class GradeForm(forms.Form):
 
     value = forms.IntegerField(min_value=-32_768, max_value=32_767)
     name = forms.CharField(max_length=60)
-    sentence = forms.CharField(max_length=300, required=False)
+    sentence = SentenceField(max_length=300, required=False)
 
 
 GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=20)

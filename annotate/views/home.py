@@ -18,15 +18,18 @@ from annotate.errors import Refused
 from annotate.forms.project import NewProjectForm
 from annotate.models import Assignment, Membership
 from annotate.requests import PageRequest
-from annotate.screens.overview import overview
+from annotate.screens.overview import Contribution, overview
 from annotate.screens.progress import judgments_wanted, my_seats
 from jobs.status import worker_status
 
 
 @require_GET
 def home(request: PageRequest) -> HttpResponse:
-    """Show the person's seats with work left, the seats they could take, and what they lead."""
+    """Show the person's seats with work left, the seats they could take, what else waits for them,
+    and what they lead.
+    """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
+    added = {member: overview(member) for member in members}
     return render(
         request,
         "annotate/home.html",
@@ -43,7 +46,12 @@ def home(request: PageRequest) -> HttpResponse:
                 for task in Assignment.Task
                 if (free := seats.open_pairs(task=task, by=member).count())
             ],
-            "led": [_led(member) for member in members if member.leads],
+            "waiting": [
+                {"project": member.project, "todo": todo}
+                for member in members
+                for todo in added[member].todo
+            ],
+            "led": [_led(member, added[member]) for member in members if member.leads],
             "projects": members,
             "archived": list(access.archived_projects(request.user).order_by("project__name")),
             **worker(),
@@ -152,9 +160,8 @@ def worker() -> dict[str, Any]:
     return {"heartbeat": status.last_seen, "worker_alive": status.alive, "worker_known": True}
 
 
-def _led(member: Membership) -> dict[str, Any]:
+def _led(member: Membership, added: Contribution) -> dict[str, Any]:
     judgments = judgments_wanted(member.project)
-    added = overview(member)
     return {
         "project": member.project,
         "judged": judgments.done,

@@ -39,7 +39,11 @@ class Outcome(NamedTuple):
 def loads(request: PageRequest, slug: str) -> HttpResponse:
     """List what was handed in, newest first; a post hands a file in to be looked through."""
     member = access.lead(request.user, slug)
-    form = LoadForm(request.POST or None, request.FILES or None)
+    form = LoadForm(
+        request.POST or None,
+        request.FILES or None,
+        initial={"format": request.GET.get("format", "")},
+    )
     if request.method == "POST" and form.is_valid():
         try:
             asked = loading.request_load(
@@ -69,7 +73,11 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
             "section": "load",
             "form": form,
             "rows": [
-                {"load": load, "outcome": _outcome(load, load.refused_lines or 0)}
+                {
+                    "load": load,
+                    "format": _title(load),
+                    "outcome": _outcome(load, load.refused_lines or 0),
+                }
                 for load in found[:SHOWN]
             ],
             "empty": not found and not before and not member.project.queries.exists(),
@@ -101,7 +109,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "outcome": _outcome(
                 found, report["refused"] if report else 0, loaded=confirmed is not None
             ),
-            "format_title": FORMATS[found.format].title if found.format in FORMATS else "",
+            "format_title": _title(found),
             "counts": _counts(report) if report and done and not report["refused"] else None,
             "notes": report["notes"] if report and done and not report["refused"] else [],
             "problems": report["problems"] if report else [],
@@ -157,6 +165,11 @@ def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         _("%(file_name)s was put away. Nothing of it was loaded.") % {"file_name": found.file_name},
     )
     return redirect("annotate:loads", slug)
+
+
+def _title(load: Load) -> str:
+    """A load's format in words; its bare name where it is known no longer."""
+    return FORMATS[load.format].title if load.format in FORMATS else load.format
 
 
 def _outcome(load: Load, refused: int, *, loaded: bool = False) -> Outcome:

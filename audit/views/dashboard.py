@@ -172,7 +172,7 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             "key": "queries",
             "title": _("By query"),
             "of": _("Query"),
-            "unit": _("documents"),
+            "unit": _("Documents compared"),
             "rows": rows(found.queries, kind="judgment", query=""),
             "more": max(len(found.queries) - TOP, 0),
         },
@@ -180,7 +180,7 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             "key": "categories",
             "title": _("By category"),
             "of": _("Category"),
-            "unit": _("documents"),
+            "unit": _("Documents compared"),
             "rows": [
                 {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
                 for spot in found.categories[:TOP]
@@ -191,7 +191,7 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             "key": "conditions",
             "title": _("By condition"),
             "of": _("Condition"),
-            "unit": _("documents"),
+            "unit": _("Documents compared"),
             "rows": rows(found.conditions, kind="verdict", condition=""),
             "more": max(len(found.conditions) - TOP, 0),
         },
@@ -199,7 +199,7 @@ def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
             "key": "criteria",
             "title": _("By criterion of the reviews"),
             "of": _("Criterion"),
-            "unit": _("instructions"),
+            "unit": _("Instructions compared"),
             "rows": rows(found.criteria, kind="review", criterion=""),
             "more": max(len(found.criteria) - TOP, 0),
         },

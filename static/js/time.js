@@ -11,21 +11,33 @@ function known(zone) {
 }
 
 export const zone = dataset.timeZone ? known(dataset.timeZone) : undefined;
-const day = { day: "numeric", month: "short", year: "numeric" };
 const hour = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const format = (parts, timeZone) => new Intl.DateTimeFormat(language, { ...parts, timeZone });
-const formats = { datetime: format({ ...day, ...hour }, zone), date: format(day, zone), time: format({ ...hour, second: "2-digit" }, zone), today: format(hour, zone) };
+
+// In the order in which the server writes a day: the two stand beside each other on the same page.
+function days(timeZone) {
+  const parts = format({ day: "numeric", month: "short", year: "numeric" }, timeZone);
+  return (moment) => {
+    const found = Object.fromEntries(parts.formatToParts(moment).map(({ type, value }) => [type, value]));
+    return `${found.day} ${found.month} ${found.year}`;
+  };
+}
+
+const date = days(zone);
+const time = format({ ...hour, second: "2-digit" }, zone);
+const minute = format(hour, zone);
 
 /** A moment (a Date) in words: style is datetime, date or time. */
 export function clock(moment, style = "time") {
-  const today = style === "datetime" && formats.date.format(moment) === formats.date.format(new Date());
-  return formats[today ? "today" : style].format(moment);
+  if (style === "time") return time.format(moment);
+  if (style === "date") return date(moment);
+  return date(moment) === date(new Date()) ? minute.format(moment) : `${date(moment)}, ${minute.format(moment)}`;
 }
 
 /** A moment in a zone that need not be the reader's; null for a zone that the browser does not know. */
 export function clockIn(moment, name) {
   const other = name ? known(name) : known(undefined);
-  return other ? format({ ...day, ...hour }, other).format(moment) : null;
+  return other ? `${days(other)(moment)}, ${format(hour, other).format(moment)}` : null;
 }
 
 function localise(root) {

@@ -136,6 +136,18 @@ def test_a_type_is_struck_out_on_the_page(carla):
     assert [key for key, *_ in rows(carla.project)] == ["X"]
 
 
+def test_a_sentence_that_was_typed_on_two_lines_is_kept_on_one(carla):
+    client = Client()
+    client.force_login(carla.user)
+
+    client.post(
+        "/projects/tides/categories/",
+        fields({"key": "A", "name": "About", "sentence": "It is\r\nabout  that. "}),
+    )
+
+    assert rows(carla.project) == [("A", "About", "It is about that.")]
+
+
 def test_the_review_page_says_what_the_type_is(carla):
     project = carla.project
     pair = factories.pair(factories.query(project))

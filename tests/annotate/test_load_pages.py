@@ -231,7 +231,7 @@ def test_a_refused_file_is_called_refused_and_asks_for_a_corrected_one(pages):
 
     assert outcome(pages, load) == ("Refused: 1 line", "Refused: 1 line")
     assert "Refused: 1 line</span>" in page
-    assert "Hand in the corrected file" in page
+    assert "Hand it in again" in page
 
 
 @pytest.mark.parametrize("put_away", [False, True])

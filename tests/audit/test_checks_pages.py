@@ -48,6 +48,20 @@ def item(sample, doc_id):
     return sample.items.get(candidate__document__doc_id=doc_id)
 
 
+# --- on the first page ------------------------------------------------------------------------
+
+
+def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, client):
+    sign_in(client, scene.ada)
+
+    page = client.get(reverse("annotate:home"))
+
+    assert [(row["todo"].text, row["todo"].count) for row in page.context["waiting"]] == [
+        ("Labels to check", 6)
+    ]
+    assert f'href="{url("checks", "tides")}"' in page.content.decode()
+
+
 # --- drawing ----------------------------------------------------------------------------------
 
 
@@ -425,6 +439,8 @@ def test_a_bound_that_was_chosen_is_counted_with(scene, sample, client):
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
     assert "More for 1.0\xa0%" in page.content.decode()
+    # Nobody can check 299 where there are six.
+    assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
 
 
 def test_empty_pages_say_what_will_be_here(scene, client):

@@ -10,7 +10,7 @@ from annotate.actions import seats
 from annotate.actions.settling import settle_condition
 from annotate.models import Assignment, Candidate, Condition, Project, Verdict
 from annotate.pure.consensus import State, consensus
-from audit.actions import save_ratings, submit_review
+from audit.actions import decide, save_ratings, submit_review
 from audit.checks import actions as checking
 from audit.disagreements import Kind, Order, Thing, Wanted, counts, following, is_open, key_of, page
 from audit.models import Sample, SampleItem
@@ -168,6 +168,15 @@ def test_a_check_that_a_third_settled_is_settled(scene):
 
     assert (listed(scene), listed(scene, settled=True)) == ([], ["apart"])
     assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
+
+
+def test_a_review_settled_by_removing_the_instruction_stands_among_the_settled(scene):
+    reviewed(scene, dan={"query_dependency": "poor"}, ben={})
+    decision = {"outcome": "removed", "reason": "No query."}
+    removed = decide(narrative=scene.narrative, **decision, by=scene.carla)
+
+    assert (listed(scene), listed(scene, settled=True)) == ([], ["review"])
+    assert page(scene.carla, Wanted(settled=True)).items[0].settled == removed
 
 
 @pytest.fixture

@@ -359,5 +359,5 @@ def test_why_the_last_version_was_sent_back_stands_beside_the_new_one(asked, cli
 
     page = client.get(asked.url).content.decode()
 
-    assert "Decided: send back for revision." in page
+    assert "Decided: sent back for revision." in page
     assert "Do not repeat it." in page

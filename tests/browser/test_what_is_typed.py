@@ -75,7 +75,7 @@ def test_a_moment_is_shown_in_the_readers_zone(new_person, pair):
     page = new_person("carla", timezone_id="Asia/Tokyo")
     page.goto(f"/pairs/{pair.pk}/narrative/")
 
-    expect(page.locator("time")).to_have_text("Mar 2, 2026, 05:30")
+    expect(page.locator("time")).to_have_text("2 Mar 2026, 05:30")
 
 
 def test_without_script_a_moment_names_its_zone(new_person, pair):

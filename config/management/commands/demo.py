@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from config.example import ensure_example
+from annotate.models import Membership
+from config.example import LEAD, NAME, ensure_example
 from config.management.commands import serve
 
 
@@ -23,5 +24,9 @@ class Command(serve.Command):
         lines = super().greeting(url)
         for login in self.logins:
             words = f"password {login.password}" if login.password else "with its own password"
-            lines.append(f"  sign in as {login.username:8} {words}")
+            leads = f", {NAME}" if login.username == LEAD else ""
+            role = Membership.Role.LEAD if leads else Membership.Role.ANNOTATOR
+            lines.append(
+                f"  sign in as {login.username:8} {words:26} ({role.label.lower()}{leads})"
+            )
         return lines

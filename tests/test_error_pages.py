@@ -1,0 +1,30 @@
+"""What somebody reads whose request leads nowhere."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from tests import factories
+
+
+@pytest.mark.django_db
+def test_an_address_that_takes_forms_only_says_so_to_who_opens_it(client):
+    lead = factories.lead(factories.project())
+    client.force_login(lead.user)
+
+    answer = client.get(reverse("annotate:archiving", args=[lead.project.slug]))
+
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert int(answer["Content-Length"]) == len(answer.content)
+    assert "This address is no page" in answer.content.decode()
+    assert 'href="/"' in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_program_that_uses_a_wrong_verb_is_told_as_a_problem(client):
+    client.force_login(factories.user("ada"))
+
+    answer = client.put("/api/v1/me/")
+
+    assert (answer.status_code, answer["Content-Type"]) == (405, "application/problem+json")
