@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.actions import rewriting, seats
 from annotate.actions.trail import record
-from annotate.errors import Refused, Stale
+from annotate.errors import Refused, Stale, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from audit import rubrics, sums
 from audit.comparing import comparison_of
@@ -298,7 +298,16 @@ def withdraw_decision(
 def _record_decision(what: str, decision: Decision, by: Membership, now: datetime) -> None:
     narrative = decision.narrative
     named = f"{narrative.pair} · {narrative}"
-    record(project=by.project, what=what, about=decision, named=named, by=by, now=now)
+    made, gone = (None, decision.outcome), (decision.outcome, None)
+    record(
+        project=by.project,
+        what=what,
+        about=decision,
+        named=named,
+        by=by,
+        changes={"outcome": gone if decision.withdrawn_at else made},
+        now=now,
+    )
 
 
 def request_agreement(
@@ -465,14 +474,16 @@ def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: 
         raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
     if outcome != Decision.Outcome.ACCEPTED:
         if not reason:
-            raise Refused(_("Give a reason; its author will read it."))
+            raise Unfit(_("Give a reason; its author will read it."), "reason")
     elif state is Verdict.INCOMPLETE:
         raise Refused(
             _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
             % {"passes": len(passes), "wanted": wanted}
         )
     elif state is Verdict.REJECTED and not reason:
-        raise Refused(_("An auditor rejects it. Give the reason for accepting it all the same."))
+        raise Unfit(
+            _("An auditor rejects it. Give the reason for accepting it all the same."), "reason"
+        )
 
 
 def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:

@@ -16,6 +16,7 @@ from annotate.models import (
     Adjudication,
     Condition,
     Guideline,
+    InstructionPair,
     Membership,
     Narrative,
     Project,
@@ -429,12 +430,17 @@ class WantedForm(forms.Form):
         field.choices = [("", _("Any")), *choices]
 
     def clean_query(self) -> int | None:
-        """Turn a query's id into its key."""
+        """Turn a query's id into its key; the list also names pairs, which stand for theirs."""
         query_id = self.cleaned_data["query"]
         if not query_id:
             return None
         found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
         key = found.values_list("pk", flat=True).first()
+        if key is None:
+            pairs = InstructionPair.objects.filter(
+                project=self._member.project_id, pair_id=query_id
+            )
+            key = pairs.values_list("query", flat=True).first()
         if key is None:
             raise forms.ValidationError(
                 _("There is no query %(query_id)s in this project.") % {"query_id": query_id}

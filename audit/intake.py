@@ -396,8 +396,9 @@ class Decisions(OfNarratives):
         run = self.intake.run
         run(
             """
-            UPDATE stage_decisions SET state = 1 WHERE withdrawn_at IS NOT NULL AND known IN (
-                SELECT d.id FROM audit_decision d WHERE d.withdrawn_at IS NULL
+            UPDATE stage_decisions SET state = 1 WHERE withdrawn_at IS NOT NULL AND EXISTS (
+                SELECT 1 FROM audit_decision d
+                WHERE d.id = stage_decisions.known AND d.withdrawn_at IS NULL
             )
             """
         )

@@ -50,7 +50,13 @@ def _refuse_short(sizes: Mapping[str, int], size: int) -> None:
     more = len(short) - 1
     others = f", and {more:,} more {'is' if more == 1 else 'are'} too small" if more else ""
     if len(sizes) == 1:
-        raise CannotDraw(f"There are {have:,} to draw from, fewer than the {size:,} asked for.")
+        raise CannotDraw(
+            f"There are {have:,} to draw from, fewer than the {size:,} asked for."
+            " Ask for fewer, or take what there is."
+        )
     if not have:
         raise CannotDraw(f"“{stratum}” has nothing in it to draw from{others}.")
-    raise CannotDraw(f"“{stratum}” has {have:,}, fewer than the {size:,} asked for{others}.")
+    raise CannotDraw(
+        f"“{stratum}” has {have:,}, fewer than the {size:,} asked for{others}."
+        " Ask for fewer, or take what there is."
+    )

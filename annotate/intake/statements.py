@@ -818,8 +818,9 @@ class Statements(Arrivals):
         run(
             """
             UPDATE stage_statements SET state = 1
-            WHERE what = 'judgment' AND ended_at IS NOT NULL AND known IN (
-                SELECT j.id FROM annotate_judgment j WHERE j.superseded_at IS NULL
+            WHERE what = 'judgment' AND ended_at IS NOT NULL AND EXISTS (
+                SELECT 1 FROM annotate_judgment j
+                WHERE j.id = stage_statements.known AND j.superseded_at IS NULL
             )
             """
         )
@@ -844,12 +845,13 @@ class Statements(Arrivals):
             ), narrative = (
                 SELECT k.narrative_id FROM annotate_judgment k WHERE k.id = stage_statements.known
             )
-            WHERE what = 'judgment' AND at IS NULL AND given = 0 AND ended_at IS NULL
-            AND known IN (
-                SELECT k.id FROM annotate_judgment k JOIN annotate_judgment c
-                    ON c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
-                    AND c.annotator_id = k.annotator_id
-                WHERE k.superseded_at IS NOT NULL AND c.superseded_at IS NULL
+            WHERE n IN (
+                SELECT s.n FROM stage_statements s
+                CROSS JOIN annotate_judgment k CROSS JOIN annotate_judgment c
+                WHERE s.what = 'judgment' AND s.at IS NULL AND s.given = 0 AND s.ended_at IS NULL
+                AND k.id = s.known AND k.superseded_at IS NOT NULL
+                AND c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
+                AND c.annotator_id = k.annotator_id AND c.superseded_at IS NULL
                 AND c.source = 'file' AND c.relevance <> k.relevance
             )
             """  # noqa: S608 (a constant)
@@ -946,8 +948,9 @@ class Statements(Arrivals):
         run(
             """
             UPDATE stage_statements SET state = 1
-            WHERE what = 'flag' AND ended_at IS NOT NULL AND known IN (
-                SELECT f.id FROM annotate_flag f WHERE f.cleared_at IS NULL
+            WHERE what = 'flag' AND ended_at IS NOT NULL AND EXISTS (
+                SELECT 1 FROM annotate_flag f
+                WHERE f.id = stage_statements.known AND f.cleared_at IS NULL
             )
             """
         )
@@ -1062,8 +1065,9 @@ class Statements(Arrivals):
         run(
             """
             UPDATE stage_statements SET state = 1
-            WHERE what = 'adjudication' AND ended_at IS NOT NULL AND known IN (
-                SELECT a.id FROM annotate_adjudication a WHERE a.withdrawn_at IS NULL
+            WHERE what = 'adjudication' AND ended_at IS NOT NULL AND EXISTS (
+                SELECT 1 FROM annotate_adjudication a
+                WHERE a.id = stage_statements.known AND a.withdrawn_at IS NULL
             )
             """
         )

@@ -20,6 +20,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotate import keymap, personal
 from annotate.models import Preferences
+from annotate.pure.browsers import browser_of
 from annotate.pure.narrative_diff import Op, is_anew
 from jobs.status import worker_status
 
@@ -75,6 +76,15 @@ def since(moment: datetime.datetime | None) -> str:
     if moment is None:
         return NOTHING
     return duration((timezone.now() - moment).total_seconds())
+
+
+@register.filter
+def browser_name(agent: str) -> str:
+    """The browser and the system of a User-Agent in words; one that says neither, as it is."""
+    browser, system = browser_of(agent)
+    if browser and system:
+        return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return browser or agent
 
 
 @register.filter

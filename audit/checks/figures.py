@@ -71,6 +71,11 @@ class Rates:
     # How many claims there were to draw from.
     frame: int
 
+    @property
+    def left(self) -> int:
+        """How many of them are not checked: more than that cannot be."""
+        return self.frame - self.checked
+
 
 class Weighted(NamedTuple):
     """The rates of all that there was to draw from, weighted by the sizes of the strata."""

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate import access as annotate_access
@@ -31,6 +32,7 @@ KINDS = {
 }
 
 
+@never_cache  # drawn before something was settled, it would show what no longer waits
 @require_GET
 def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     """List what a project's people differ on, or what was settled."""
@@ -94,6 +96,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     )
 
 
+@never_cache  # the browser's way back would say how many there were
 @require_GET
 def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
     """Say how many there are of those asked for: the page of one does not wait for it."""

@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from annotate import access as annotate_access
 from annotate.actions import seats
-from annotate.errors import Refused, Stale
+from annotate.errors import Refused, Stale, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
@@ -27,6 +27,7 @@ from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews import (
     Pass,
     contrasts,
+    must_answer_first,
     pass_of,
     passes_of,
     story,
@@ -184,7 +185,7 @@ def decide(
             by=member,
         )
     except Refused as refused:
-        form.add_error(None, str(refused))
+        form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
         return False
     messages.success(
         request,
@@ -339,7 +340,23 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
         "category": pair.project.categories.filter(key=pair.category).first(),
         "verdicts": Verdict,
         "form": form,
+        "review_url": _review_url(member, pair, newest.narrative) if newest else "",
+        "next_url": _next_url(member, pair) if member.leads else "",
         "can_decide": bool(
             member.leads and newest and newest.passes and not newest.hidden and not newest.decision
         ),
     }
+
+
+def _review_url(member: Membership, pair: InstructionPair, narrative: Narrative) -> str:
+    """Where the reader reviews the version in force, if they hold a seat and have yet to do it."""
+    owed = must_answer_first(member, narrative)
+    return reverse("audit:review", args=[pair.pk]) if owed else ""
+
+
+def _next_url(member: Membership, pair: InstructionPair) -> str:
+    """The story of the next instruction that waits for a lead: onward in the list, then around."""
+    waiting = to_decide(member).exclude(pair=pair).order_by("pair_id")
+    onward = waiting.filter(pair_id__gt=pair.pk).values_list("pair_id", flat=True).first()
+    found = onward or waiting.values_list("pair_id", flat=True).first()
+    return reverse("audit:story", args=[found]) if found else ""

@@ -4,6 +4,7 @@ import "./keys.js";
 import "./dialog.js";
 import "./notices.js";
 import "./wrong.js";
+import "./once.js";
 import "./csrf.js";
 import "./theme.js";
 import "./time.js";

@@ -16,9 +16,22 @@ const letters = (row) => `rejudge.words.${given.user}.${given.narrative}.${row.d
 const timers = new Map(); // row -> the pause after its last letter
 let turn = Promise.resolve(); // what is on its way into the journal
 
+// The page may be the answer to a review that was refused. Reloaded it is asked for anew: the form that was sent holds older
+// words than those said since, and would hand in what was not to be.
+history.replaceState(history.state, "");
+
 function count() {
   const rated = document.getElementById("rated");
   rated.textContent = rated.dataset.words.replace("{rated}", rows.filter(chosen).length);
+}
+
+// What is missing is said as it was when the review was refused.
+function corrected(row) {
+  form.querySelector("[data-missing]")?.remove();
+  if (chosen(row).dataset.rejects !== undefined && !wordsOf(row).value.trim()) return;
+  row.querySelector(".errorlist")?.remove();
+  wordsOf(row).removeAttribute("aria-invalid");
+  wordsOf(row).removeAttribute("aria-describedby");
 }
 
 function say(row, what) {
@@ -43,6 +56,7 @@ function say(row, what) {
     if (what === "words" && localStorage.getItem(letters(row)) === words) localStorage.removeItem(letters(row));
   });
   count();
+  if (level) corrected(row);
 }
 
 function type(row) {
@@ -93,9 +107,12 @@ async function reached() {
 }
 
 let sure = false;
+let asked = false;
 form.addEventListener("submit", async (event) => {
   if (sure) return;
   event.preventDefault();
+  if (asked) return;
+  asked = true;
   const button = event.submitter;
   forget();
   flush();
@@ -104,6 +121,7 @@ form.addEventListener("submit", async (event) => {
     sure = true;
     form.requestSubmit(button);
   } else {
+    asked = false;
     tell(form.dataset.away, { kind: "warning" });
   }
 });

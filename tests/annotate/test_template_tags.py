@@ -15,6 +15,21 @@ from annotate.pure.narrative_diff import diff
 from annotate.templatetags import rejudge
 from tests import factories
 
+AGENTS = {
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0"
+    " Safari/537.36": "Chrome 140 on Linux",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)"
+    " Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0": "Edge 140 on Windows",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:143.0) Gecko/20100101 Firefox/143.0": (
+        "Firefox 143 on macOS"
+    ),
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like"
+    " Gecko) Version/18.6 Mobile/15E148 Safari/604.1": "Safari 18 on iPhone",
+    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0"
+    " Mobile Safari/537.36": "Chrome 140 on Android",
+    "rejudge-client/0.1": "rejudge-client/0.1",
+    "": "",
+}
 GRADES = [
     SimpleNamespace(value=0, name="Not relevant"),
     SimpleNamespace(value=1, name="Relevant"),
@@ -265,3 +280,8 @@ def test_a_page_without_a_request_has_no_forced_theme():
 )
 def test_a_text_says_how_long_it_is(count, words):
     assert rejudge.characters(count) == words
+
+
+@pytest.mark.parametrize(("agent", "words"), AGENTS.items())
+def test_a_browser_is_named_as_people_name_it(agent, words):
+    assert rejudge.browser_name(agent) == words

@@ -152,14 +152,26 @@ def test_who_wrote_the_instruction_makes_strata(scene):
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"size": 4}, "“C1” has 3, fewer than the 4 asked for, and 1 more is too small."),
+        (
+            {"size": 4},
+            (
+                "“C1” has 3, fewer than the 4 asked for, and 1 more is too small."
+                " Ask for fewer, or take what there is."
+            ),
+        ),
         (
             {"stratify": "none", "size": 7},
-            "There are 6 to draw from, fewer than the 7 asked for.",
+            (
+                "There are 6 to draw from, fewer than the 7 asked for."
+                " Ask for fewer, or take what there is."
+            ),
         ),
         (
             {"per": "instruction", "size": 4},
-            "“301” has 3, fewer than the 4 asked for, and 1 more is too small.",
+            (
+                "“301” has 3, fewer than the 4 asked for, and 1 more is too small."
+                " Ask for fewer, or take what there is."
+            ),
         ),
         ({"size": 0}, "Draw at least one."),
         ({"name": "  "}, "Give the sample a name."),

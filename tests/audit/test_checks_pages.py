@@ -439,6 +439,8 @@ def test_a_bound_that_was_chosen_is_counted_with(scene, sample, client):
     # log 0.05 / log 0.99 = 298.1
     assert page.context["figures"].overall.more_status == 299
     assert "More for 1.0\xa0%" in page.content.decode()
+    # Nobody can check 299 where there are six.
+    assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
 
 
 def test_empty_pages_say_what_will_be_here(scene, client):

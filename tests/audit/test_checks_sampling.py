@@ -73,9 +73,20 @@ def test_two_names_never_share_a_place():
         ({"": LETTERS}, 0, "Draw at least one."),
         ({}, 1, "There is nothing to draw from."),
         ({"C1": [], "C2": []}, 1, "There is nothing to draw from."),
-        ({"": LETTERS}, 11, "There are 10 to draw from, fewer than the 11 asked for."),
+        (
+            {"": LETTERS},
+            11,
+            (
+                "There are 10 to draw from, fewer than the 11 asked for."
+                " Ask for fewer, or take what there is."
+            ),
+        ),
         ({"C1": LETTERS, "C2": []}, 2, "“C2” has nothing in it to draw from."),
-        ({"C1": LETTERS, "C2": ["a"]}, 2, "“C2” has 1, fewer than the 2 asked for."),
+        (
+            {"C1": LETTERS, "C2": ["a"]},
+            2,
+            "“C2” has 1, fewer than the 2 asked for. Ask for fewer, or take what there is.",
+        ),
         (
             {"C1": ["b", "c"], "C2": ["a"], "C3": []},
             3,

@@ -8,7 +8,7 @@ import pytest
 
 from annotate.actions import rewriting, seats
 from annotate.errors import Refused, Stale
-from annotate.models import Assignment, InstructionPair
+from annotate.models import Assignment, Deed, InstructionPair
 from audit.actions import decide, save_ratings, submit_review, withdraw_decision
 from audit.models import Decision
 from tests.audit.conftest import levels
@@ -212,3 +212,14 @@ def test_only_leads_of_the_project_withdraw(rejected, who):
         withdraw_decision(decision=made, by=getattr(rejected, who))
 
     assert pair_of(rejected).removed_at is not None
+
+
+def test_the_trail_says_what_was_decided_and_what_was_withdrawn(passed):
+    decision = deciding(passed, "removed", reason="It names one document.")
+    withdraw_decision(decision=decision, by=passed.carla)
+
+    told = Deed.objects.filter(what__startswith="instruction.").order_by("pk")
+    assert list(told.values_list("what", "changes")) == [
+        ("instruction.decided", {"outcome": [None, "removed"]}),
+        ("instruction.undecided", {"outcome": ["removed", None]}),
+    ]

@@ -113,6 +113,18 @@ def test_a_filter_that_means_nothing_is_explained(led, client, asked, sentence):
     assert sentence in text(response)
 
 
+def test_a_pair_that_the_list_names_asks_for_its_query(led, client):
+    pair = factories.pair(led.query, pair_id="301_1")
+    elsewhere = factories.pair(factories.query(led.project, "302"), pair_id="302_1")
+
+    shown = [
+        [row["candidate"] for row in client.get(led.list, {"query": one.pair_id}).context["rows"]]
+        for one in (pair, elsewhere)
+    ]
+
+    assert shown == [[led.first, led.third], []]
+
+
 def test_a_long_list_comes_in_pages(led, client, monkeypatch):
     monkeypatch.setattr("audit.views.disagreements.PAGE_SIZE", 1)
 
@@ -456,6 +468,11 @@ def test_a_stranger_finds_nothing_and_an_annotator_is_refused(reviewed, client):
             assert client.post(page, sent).status_code == status
 
     assert (list(Adjudication.objects.values()), list(Decision.objects.values())) == before
+
+
+def test_the_ways_back_of_the_browser_show_nothing_that_was_settled_since(led, client):
+    for address in (led.list, reverse("audit:disagreement_count", args=[led.project.slug])):
+        assert "no-store" in client.get(address)["Cache-Control"]
 
 
 @pytest.mark.parametrize(

@@ -268,11 +268,70 @@ def test_the_list_costs_the_same_however_long(told, client, django_assert_max_nu
         client.get(told.list)
 
 
+def test_what_is_missing_is_said_at_the_box_where_it_goes(told, client):
+    client.force_login(told.carla.user)
+
+    page = client.post(told.decision, {"outcome": "revise", "reason": ""})
+
+    assert page.context["form"].errors == {"reason": ["Give a reason; its author will read it."]}
+    assert 'aria-describedby="reason-help id_reason_error" aria-invalid="true"' in (
+        page.content.decode()
+    )
+
+
+def test_the_story_leads_to_the_next_that_waits_for_a_decision_and_around(told, client):
+    pairs = [told.pair]
+    for number in ("302", "303"):
+        pair = factories.pair(factories.query(told.project, number))
+        seats.take(pair=pair, task=Assignment.Task.REVIEW, by=told.dan)
+        answers = {**levels(), "query_dependency": ("poor", WORDS)}
+        save_ratings(narrative=factories.altered(pair), answers=answers, by=told.dan)
+        submit_review(narrative=factories.altered(pair), by=told.dan)
+        pairs.append(pair)
+    stories = [reverse("audit:story", args=[pair.pk]) for pair in pairs]
+    client.force_login(told.carla.user)
+
+    assert [client.get(story).context["next_url"] for story in stories] == [
+        *(stories[1], stories[2], stories[0])
+    ]
+    for pair in pairs[1:]:
+        decide(narrative=factories.altered(pair), outcome="revise", reason="No.", by=told.carla)
+    assert client.get(stories[0]).context["next_url"] == ""
+    assert "next-to-decide" not in client.get(stories[0]).content.decode()
+    client.force_login(told.dan.user)
+    assert "next-to-decide" not in client.get(stories[1]).content.decode()
+
+
+def test_the_story_leads_an_auditor_to_the_review_that_is_still_to_be_made(told):
+    review = reverse("audit:review", args=[told.pair.pk])
+
+    assert f'id="review-it" href="{review}"' in told.read(told.ben)
+    assert "review-it" not in told.read(told.dan)
+    assert "review-it" not in told.read(told.ada)
+    rewrite(told)
+    assert f'id="review-it" href="{review}"' in told.read(told.dan)
+
+
+def test_a_version_that_a_person_wrote_is_not_said_to_be_a_models(told, client):
+    told.pair.origin, told.pair.model = "llm", "some-model"
+    told.pair.save()
+    review = reverse("audit:review", args=[told.pair.pk])
+    query = reverse("annotate:query", args=[told.project.slug, told.query.pk])
+
+    assert "written by some-model" in told.read(told.ben, review)
+    assert "written by some-model" in told.read(told.ben, query)
+    assert "first written by some-model" in told.read(told.ben)
+    rewrite(told)
+    assert "written by" not in told.read(told.ben, review)
+    assert "written by" not in told.read(told.ben, query)
+    assert "first written by some-model" in told.read(told.ben)
+
+
 @pytest.mark.parametrize("more", [0, 5])
 def test_the_story_costs_the_same_however_long(told, client, django_assert_num_queries, more):
     for number in range(more):
         factories.narrative(told.pair, text=f"Version of {number}.", version=2 + number)
     client.force_login(told.dan.user)
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         client.get(told.story)

@@ -107,6 +107,54 @@ def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
     assert Review.objects.get().submitted_at is None
 
 
+def test_what_is_said_after_a_refusal_is_missing_no_more_and_outlives_a_reload(tides, new_person):
+    page = new_person("ada")
+    opens(page, "/projects/tides/reviews/")
+    page.keyboard.press("1")
+    expect(page.locator("#rated")).to_have_text("1 of 6 rated")
+    press(page, "s")
+    missing = page.get_by_text("Choose a level.")
+    expect(missing).to_have_count(5)
+    expect(page.locator("[data-missing]")).to_contain_text("Not rated yet: semantic consistency")
+
+    page.keyboard.press("2")
+    expect(missing).to_have_count(4)
+    expect(page.locator("[data-missing]")).to_have_count(0)
+    page.keyboard.press("3")
+    expect(missing).to_have_count(4)
+    page.keyboard.type("It repeats the query.")
+    expect(missing).to_have_count(3)
+    saved(page)
+
+    # Reloaded the page is asked for again; the form that was refused is not sent again.
+    with page.expect_request(lambda asked: asked.is_navigation_request()) as reloading:
+        page.reload()
+    assert reloading.value.method == "GET"
+    expect(page.locator("#rated")).to_have_text("3 of 6 rated")
+    expect(page.locator("#words-query_dependency")).to_have_value("It repeats the query.")
+    expect(missing).to_have_count(0)
+    assert [rating.words for rating in Rating.objects.order_by("pk")] == [
+        *("", "", "It repeats the query.")
+    ]
+
+
+def test_a_review_that_is_handed_in_twice_at_once_is_handed_in(tides, new_person):
+    page = new_person("ada")
+    opens(page, "/projects/tides/reviews/")
+    for count in range(1, 7):
+        page.keyboard.press("1")
+        expect(page.locator("#rated")).to_have_text(f"{count} of 6 rated")
+    saved(page)
+
+    with page.expect_navigation():
+        page.keyboard.press("s")
+        page.keyboard.press("s")
+
+    expect(page.get_by_text("Submitted.", exact=True)).to_be_visible()
+    expect(page.locator("[data-missing]")).to_have_count(0)
+    assert Review.objects.get().submitted_at is not None
+
+
 @pytest.mark.parametrize("size", [(1280, 800), (800, 900), (390, 800)])
 def test_nothing_lies_over_the_rows_and_the_words_typed_into_them(tides, new_person, size):
     width, height = size

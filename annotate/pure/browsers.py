@@ -1,0 +1,30 @@
+"""What browser and system a User-Agent names. Pure."""
+
+from __future__ import annotations
+
+import re
+
+# The first that is named counts: all of them call themselves Mozilla, and most also Safari.
+_BROWSERS = (
+    ("Edge", re.compile(r"\bEdgA?(?:iOS)?/(\d+)")),
+    ("Opera", re.compile(r"\bOPR/(\d+)")),
+    ("Firefox", re.compile(r"\b(?:Firefox|FxiOS)/(\d+)")),
+    ("Chrome", re.compile(r"\b(?:(?:Headless)?Chrome|CriOS)/(\d+)")),
+    ("Safari", re.compile(r"\bVersion/(\d+)[\d.]* (?:Mobile/\w+ )?Safari/")),
+)
+_SYSTEMS = (
+    ("iPhone", re.compile(r"\biPhone\b")),
+    ("iPad", re.compile(r"\biPad\b")),
+    ("Android", re.compile(r"\bAndroid\b")),
+    ("Windows", re.compile(r"\bWindows\b")),
+    ("macOS", re.compile(r"\bMac OS X\b")),
+    ("ChromeOS", re.compile(r"\bCrOS\b")),
+    ("Linux", re.compile(r"\bLinux\b")),
+)
+
+
+def browser_of(agent: str) -> tuple[str, str]:
+    """Return the browser with its version, and the system; "" for what the agent does not tell."""
+    named = ((name, pattern.search(agent)) for name, pattern in _BROWSERS)
+    browser = next((f"{name} {found[1]}" for name, found in named if found), "")
+    return browser, next((name for name, pattern in _SYSTEMS if pattern.search(agent)), "")
