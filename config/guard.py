@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote
 
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from annotate.api.problems import in_json
 
 # No page of ours asks the browser for any of these, so nothing on a page may.
 PERMISSIONS = ", ".join(
@@ -39,6 +43,8 @@ HEADERS = {
     # No proxy may keep what one person was shown, and no browser shows it without asking again.
     "Cache-Control": "private, no-cache",
 }
+# In what a body may say that it is written: ASCII is UTF-8.
+READ = {"utf-8", "utf8", "us-ascii", "ascii"}
 # What a browser may show or use where it stands, beside pictures and fonts. All else is saved.
 SHOWN = {
     *("text/html", "text/plain", "text/css", "text/javascript", "application/javascript"),
@@ -50,30 +56,52 @@ def guard(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Middleware: refuse addresses and bodies that no page sends; say in every answer what a
-    browser may do with it.
+    browser may do with it. Programs are told every error as a problem.
 
     A NUL in an address is 400: PostgreSQL keeps none, so nothing here has one in its name. A body
-    larger than settings.MAX_UPLOAD is 413, before any of it is read. An address that only takes
-    forms says so to who opens it.
+    in another encoding than UTF-8 is 400 as well: neither pages nor JSON have one, and what is an
+    encoding for Python is not always one of texts. A body larger than settings.MAX_UPLOAD is 413,
+    before any of it is read. An address that only takes forms says so to who opens it.
     """
 
     def watch(request: HttpRequest) -> HttpResponseBase:
-        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            return _refusal(400)
+        if "\0" in request.path_info:
+            return _refusal(request, 400)
+        if places := _with_nul(request):
+            return _refusal(request, 400, dict.fromkeys(places, _("There is a NUL in this.")))
+        if request.content_params and _encoding(request) not in READ:
+            return _refusal(request, 400)
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdecimal() or int(length[:20]) > settings.MAX_UPLOAD:
-            return _refusal(413)
+            return _refusal(request, 413)
         response = get_response(request)
         if response.status_code == 405 and isinstance(response, HttpResponseNotAllowed):
             # Opened from the history or a bookmark; an empty page would say nothing.
             response.content = render_to_string("405.html")
-        return with_headers(response)
+            # The length of the empty page is said already, and a server sends no more than that.
+            response.headers["Content-Length"] = str(len(response.content))
+        return with_headers(in_json(request, response))
 
     return watch
 
 
-def _refusal(status: int) -> HttpResponseBase:
-    return with_headers(HttpResponse(render_to_string(f"{status}.html"), status=status))
+def _with_nul(request: HttpRequest) -> list[str]:
+    """The parameters of the address that hold a NUL, as problems name them."""
+    query = request.META.get("QUERY_STRING", "")
+    names = [part.partition("=")[0] for part in query.split("&") if "%00" in part]
+    return [f"?{unquote(name).replace(chr(0), '')}" for name in names]
+
+
+def _encoding(request: HttpRequest) -> str:
+    """What the body says it is written in."""
+    return (request.content_params or {}).get("charset", "utf-8").strip().lower()
+
+
+def _refusal(
+    request: HttpRequest, status: int, faults: dict[str, str] | None = None
+) -> HttpResponseBase:
+    page = HttpResponse(render_to_string(f"{status}.html"), status=status)
+    return with_headers(in_json(request, page, faults))
 
 
 def with_headers(response: HttpResponseBase) -> HttpResponseBase:

@@ -16,6 +16,8 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from annotate.api.frame import AlwaysJson
+
 
 @cache
 def schema() -> dict[str, Any]:
@@ -36,6 +38,7 @@ class Schema(APIView):
     """The schema, in YAML; with `?form=json` in JSON."""
 
     permission_classes = (IsAuthenticated,)
+    content_negotiation_class = AlwaysJson
     # It does not tell of itself.
     schema = None
 

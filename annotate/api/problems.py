@@ -14,8 +14,10 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.template import loader
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views import defaults
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
@@ -27,6 +29,27 @@ from jobs.disk import is_full
 MEDIA_TYPE = "application/problem+json"
 # Where programs ask; everything else is a page.
 API = "/api/"
+# What is told where nothing else is known: a word and a sentence for each status.
+SENTENCES = {
+    HTTPStatus.BAD_REQUEST: ("invalid", gettext_lazy("This request cannot be read.")),
+    HTTPStatus.FORBIDDEN: (
+        "permission_denied",
+        gettext_lazy("This is for pages of ours alone, or the form's secret is missing."),
+    ),
+    HTTPStatus.NOT_FOUND: ("not_found", gettext_lazy("There is nothing at this address.")),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        "method_not_allowed",
+        gettext_lazy("This is not done at this address: see “Allow”."),
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        "too_large",
+        gettext_lazy("This is more than is taken at once."),
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        "error",
+        gettext_lazy("Something went wrong here. It is in the log."),
+    ),
+}
 
 
 class Conflict(exceptions.APIException):
@@ -91,17 +114,40 @@ def handler(problem: Exception, context: dict[str, Any]) -> Response | None:
     return response
 
 
+def in_json(
+    request: HttpRequest, response: HttpResponseBase, faults: dict[str, str] | None = None
+) -> HttpResponseBase:
+    """An error that comes as a page, as a problem where a program asked; all else as it is.
+
+    So no error below /api/ is a page, whoever answers it: the guard, Django, another library.
+    `faults`: what is wrong, by the place where it is.
+    """
+    if (
+        response.status_code < HTTPStatus.BAD_REQUEST
+        or not isinstance(response, HttpResponse)
+        or response.get("Content-Type") == MEDIA_TYPE
+        or not request.path_info.startswith(API)
+        or response.get("Content-Type", "").startswith("application/json")
+    ):
+        return response
+    told = _plain(HTTPStatus(response.status_code), faults)
+    response.content = told.content
+    response["Content-Type"] = told["Content-Type"]
+    response["Content-Length"] = str(len(told.content))
+    return response
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The answer where no address fits: for programs a problem, for people a page."""
     if request.path.startswith(API):
-        return _plain(HTTPStatus.NOT_FOUND, "not_found", _("There is nothing at this address."))
+        return _plain(HTTPStatus.NOT_FOUND)
     return defaults.page_not_found(request, exception)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The answer to what Django itself refuses to read."""
     if request.path.startswith(API):
-        return _plain(HTTPStatus.BAD_REQUEST, "invalid", _("This request cannot be read."))
+        return _plain(HTTPStatus.BAD_REQUEST)
     return defaults.bad_request(request, exception)
 
 
@@ -117,8 +163,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if full or isinstance(error, OperationalError | InterfaceError):
         return _later(request, full=full)
     if request.path.startswith(API):
-        sentence = _("Something went wrong here. It is in the log.")
-        return _plain(HTTPStatus.INTERNAL_SERVER_ERROR, "error", sentence)
+        return _plain(HTTPStatus.INTERNAL_SERVER_ERROR)
     return defaults.server_error(request)
 
 
@@ -131,7 +176,7 @@ def _later(request: HttpRequest, *, full: bool) -> HttpResponse:
             if full
             else _busy()
         )
-        response = _plain(HTTPStatus.SERVICE_UNAVAILABLE, "busy", sentence)
+        response = _written(HTTPStatus.SERVICE_UNAVAILABLE, "busy", sentence)
     else:
         # Without the request: who asks is in the database.
         page = loader.get_template("503.html").render({"full": full})
@@ -201,6 +246,17 @@ def _step(key: str) -> str:
     return key if key.startswith("?") else "/" + key.replace("~", "~0").replace("/", "~1")
 
 
-def _plain(status: HTTPStatus, code: str, sentence: str) -> JsonResponse:
-    told = {"title": status.phrase, "status": status.value, "code": code, "detail": sentence}
+def _plain(status: HTTPStatus, faults: dict[str, str] | None = None) -> JsonResponse:
+    """What a status says of itself."""
+    code, sentence = SENTENCES.get(status, (status.phrase.lower().replace(" ", "_"), status.phrase))
+    return _written(status, code, str(sentence), faults)
+
+
+def _written(
+    status: HTTPStatus, code: str, sentence: str, faults: dict[str, str] | None = None
+) -> JsonResponse:
+    told: dict[str, Any] = {"title": status.phrase, "status": status.value, "code": code}
+    told["detail"] = sentence
+    if faults:
+        told["errors"] = [{"pointer": place, "detail": fault} for place, fault in faults.items()]
     return JsonResponse(told, status=status, content_type=MEDIA_TYPE)

@@ -586,9 +586,11 @@ class OneLookAgain(Resource):
         return done()
 
 
-def wanted_by(member: Membership, asked: Mapping[str, Any]) -> Wanted:
-    """Return which disagreements the parameters of an address name; 400 for what is not there."""
+def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -> Wanted:
+    """Return which disagreements are named, by the parameters of an address unless `before` says
+    otherwise; 400 for what is not there.
+    """
     form = WantedForm(member, {name: str(value) for name, value in asked.items()})
     if not form.is_valid():
-        raise wrong(form, "?")
+        raise wrong(form, before)
     return form.wanted()

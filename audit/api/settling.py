@@ -205,7 +205,7 @@ class SettlingMany(Resource):
         member = annotate_access.lead(self.person, slug)
         given = self.sent()
         batch = many.settle_many(
-            wanted=wanted_by(member, _filter(given)),
+            wanted=wanted_by(member, _filter(given), ""),
             how=_how(member, given, ""),
             cause=given["cause"],
             reason=given["reason"],

@@ -39,7 +39,7 @@ CHECKS = [
     checks.response_headers_conformance,
 ]
 # Of what is made wrong on purpose, some is right again once it is written into an address.
-OF_WRONG = CHECKS[:2]
+OF_WRONG = CHECKS[:3]
 BRIEF = hypothesis_settings(
     max_examples=EXAMPLES,
     phases=[Phase.generate],

@@ -1,0 +1,197 @@
+"""No error below /api/ is a page: whatever is wrong, and whoever says so, it is told in JSON."""
+
+from __future__ import annotations
+
+import logging
+from itertools import product
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.views import APIView
+
+from tests import factories
+from tests.attacks.test_every_door import worlds
+from tests.attacks.test_tokens import API, secret_of
+from tests.test_permissions import VERBS
+
+__all__ = ["worlds"]
+
+PROBLEM = "application/problem+json"
+# What pages send has answers of its own, in JSON as well.
+ITS_OWN = {"annotate:api_journal": "application/json"}
+BELOW_API = sorted([*API, *ITS_OWN])
+
+# What is wrong with a request, and what it is answered with; 0: what the route says.
+WRONG: dict[str, tuple[int, dict[str, Any]]] = {
+    "a NUL in the query": (400, {"QUERY_STRING": "of=a%00b"}),
+    "an encoding that is none": (400, {"CONTENT_TYPE": "application/json; charset=nonsense"}),
+    "an encoding of bytes": (400, {"CONTENT_TYPE": "multipart/form-data; boundary=x; charset=bz2"}),
+    "too much": (413, {"CONTENT_LENGTH": "99999999999999"}),
+    "no length": (413, {"CONTENT_LENGTH": "much"}),
+    "a strange host": (400, {"HTTP_HOST": "evil.example"}),
+    "pages alone are taken": (0, {"HTTP_ACCEPT": "text/html"}),
+    "pictures alone are taken": (0, {"HTTP_ACCEPT": "image/png;q=0.1"}),
+    "a form": (0, {"CONTENT_TYPE": "application/x-www-form-urlencoded"}),
+    "no type at all": (0, {"CONTENT_TYPE": ""}),
+    "a type that is none": (0, {"CONTENT_TYPE": "}{"}),
+}
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """Thousands are refused here, and each is a line of the log that would be kept."""
+    for name in ("django.request", "django.security.DisallowedHost"):
+        caplog.set_level(logging.CRITICAL, logger=name)
+
+
+@pytest.fixture
+def client(worlds) -> Client:
+    """A program of a lead; it is told what the server of a team would tell it."""
+    return Client(
+        headers={"Authorization": f"Bearer {secret_of('carla', 'judge', 'lead')}"},
+        raise_request_exception=False,
+    )
+
+
+def fault(answer: Any, kind: str = PROBLEM) -> str:
+    """What is wrong with an answer that says that something is wrong."""
+    if answer.status_code < 400:
+        return ""
+    if answer["Content-Type"] != kind:
+        return f"{answer.status_code} {answer['Content-Type']}"
+    if answer.get("Content-Length", str(len(answer.content))) != str(len(answer.content)):
+        return "another length"
+    told = answer.json()
+    if kind != PROBLEM:
+        return "" if told["detail"] else "no sentence"
+    if (told["status"], bool(told["detail"])) != (answer.status_code, True):
+        return repr(told)
+    return "" if told["code"].replace("_", "").isalpha() else repr(told)
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_whatever_is_wrong_with_a_request_is_told_in_json(worlds, client, what, record_property):
+    status, environ = WRONG[what]
+    found = {}
+    # HEAD has no words, and how TRACE is answered is no business of what is behind it.
+    verbs = [verb for verb in VERBS if verb not in {"HEAD", "TRACE"}]
+    for name, verb in product(BELOW_API, verbs):
+        sent = {"content_type": "application/json"} if "CONTENT_TYPE" not in environ else {}
+        url = worlds[0].url(name)
+        answer = client.generic(verb, url, b"{", **sent, **environ)
+        # What the guard and Django itself refuse comes before who asks, and what.
+        kind = PROBLEM if status else ITS_OWN.get(name, PROBLEM)
+        if wrong := fault(answer, kind):
+            found[verb, name] = wrong
+        if status and answer.status_code != status:
+            found[verb, name] = str(answer.status_code)
+    record_property(
+        "tried", f"errors in JSON, {what}: {len(BELOW_API)} routes x {len(verbs)} verbs"
+    )
+
+    assert found == {}
+
+
+def test_a_nul_is_told_with_its_place(worlds, client):
+    answer = client.get("/api/v1/projects/tides/agreement/units/?of=a%00b&side=changed&%00=1")
+
+    assert answer.status_code == 400
+    assert answer.json() == {
+        "title": "Bad Request",
+        "status": 400,
+        "code": "invalid",
+        "detail": "This request cannot be read.",
+        "errors": [
+            {"pointer": "?of", "detail": "There is a NUL in this."},
+            {"pointer": "?", "detail": "There is a NUL in this."},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("/api/v1/projects/tides/agreement/units/?of=everything", "?of"),
+        ("/api/v1/projects/tides/agreement/units/?query=nowhere", "?query"),
+        ("/api/v1/projects/tides/trail/?since=yesterday", "?since"),
+        ("/api/v1/projects/tides/disagreements/?state=none", "?state"),
+    ],
+)
+def test_a_wrong_question_is_told_with_its_place(worlds, client, url, place):
+    answer = client.get(url)
+
+    assert (answer.status_code, answer["Content-Type"]) == (400, PROBLEM)
+    assert [one["pointer"] for one in answer.json()["errors"]] == [place]
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_what_nobody_foresaw_is_no_page_anywhere(
+    worlds, client, monkeypatch, settings, caplog, debug
+):
+    settings.DEBUG = debug
+
+    def broken(*_args: Any, **_options: Any) -> None:
+        raise RuntimeError("the password is swordfish")
+
+    monkeypatch.setattr(APIView, "initial", broken)
+    for name in API:
+        answer = client.get(worlds[0].url(name))
+
+        assert (answer.status_code, fault(answer)) == (500, ""), name
+        assert b"swordfish" not in answer.content, name
+
+
+@pytest.mark.parametrize("path", ["", "v1/nowhere/", "v1/nowhere", "v2/me/", "v1/pairs/-1/", "%FF"])
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "HEAD"])
+def test_where_nothing_is_there_is_no_page_either(db, client, path, verb):
+    answer = client.generic(verb, f"/api/{path}")
+
+    assert (answer.status_code, fault(answer)) == (404, "")
+
+
+def test_a_forged_entry_is_refused_in_json(db):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(factories.user("ada"))
+
+    answer = browser.post("/api/v1/journal/", "{}", content_type="application/json")
+
+    assert (answer.status_code, answer.json()["code"], fault(answer)) == (
+        *(403, "permission_denied"),
+        "",
+    )
+
+
+def test_the_page_of_the_api_says_what_it_does_not_take(db):
+    browser = Client()
+    browser.force_login(factories.user("ada"))
+
+    answer = browser.delete("/api/v1/")
+
+    assert (answer.status_code, answer["Allow"], fault(answer)) == (405, "GET", "")
+
+
+def test_people_are_told_on_pages(db):
+    browser = Client(raise_request_exception=False)
+    browser.force_login(factories.user("ada"))
+
+    for answer in (
+        browser.get("/nowhere/"),
+        browser.get("/?search=a%00b"),
+        browser.generic("POST", "/projects/new/", b"", CONTENT_LENGTH="9999999999999"),
+    ):
+        assert answer.status_code >= 400
+        assert answer["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("encoding", ["zlib", "hex", "rot13", "undefined", "utf-16", "nonsense"])
+@pytest.mark.parametrize("route", ["login", "annotate:preferences", "annotate:new_project"])
+def test_a_form_in_no_encoding_of_texts_is_not_read(worlds, encoding, route):
+    browser = Client(raise_request_exception=False)
+    browser.force_login(factories.user("carla"))
+    kind = f"multipart/form-data; boundary=x; charset={encoding}"
+    part = b'--x\r\nContent-Disposition: form-data; name="theme"\r\n\r\ndark\r\n--x--\r\n'
+
+    answer = browser.generic("POST", worlds[0].url(route), part, content_type=kind)
+
+    assert answer.status_code == 400
