@@ -566,11 +566,11 @@ def test_every_page_has_a_place_that_is_read_out_when_it_changes(scene):
 
 def test_what_is_printed_is_black_on_white_and_has_nothing_to_press(scene, new_person):
     page = new_person("carla", color_scheme="dark")
-    page.goto(scene.one("audit:agreement"))
+    page.goto(scene.one("annotate:progress"))
 
     page.emulate_media(media="print")
 
-    expect(page.get_by_role("heading", name="Judgments of people")).to_be_visible()
+    expect(page.get_by_role("heading", name="Tasks, in seats")).to_be_visible()
     expect(page.locator(".rail")).to_be_hidden()
     assert page.locator("button:visible, a.button:visible").count() == 0
     lightness = "getComputedStyle(document.body).color.match(/oklch\\(([\\d.]+)/)[1]"
