@@ -151,7 +151,14 @@ class RubricForm(forms.Form):
 class DecisionForm(forms.Form):
     """What becomes of an instruction, and why."""
 
-    outcome = forms.ChoiceField(choices=Decision.Outcome.choices, widget=forms.RadioSelect)
+    outcome = forms.ChoiceField(
+        choices=[
+            (Decision.Outcome.ACCEPTED, _lazy("Accept")),
+            (Decision.Outcome.REVISE, _lazy("Send back for revision")),
+            (Decision.Outcome.REMOVED, _lazy("Remove")),
+        ],
+        widget=forms.RadioSelect,
+    )
     reason = forms.CharField(
         required=False,
         max_length=MAX_WORDS,
@@ -435,12 +442,10 @@ class WantedForm(forms.Form):
         if not query_id:
             return None
         found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
-        key = found.values_list("pk", flat=True).first()
+        key: int | None = found.values_list("pk", flat=True).first()
         if key is None:
-            pairs = InstructionPair.objects.filter(
-                project=self._member.project_id, pair_id=query_id
-            )
-            key = pairs.values_list("query", flat=True).first()
+            pairs = InstructionPair.objects.filter(project=self._member.project_id)
+            key = pairs.filter(pair_id=query_id).values_list("query__pk", flat=True).first()
         if key is None:
             raise forms.ValidationError(
                 _("There is no query %(query_id)s in this project.") % {"query_id": query_id}

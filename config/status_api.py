@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.frame import Resource, Scope, reads, writes
 from annotate.api.jobs import JobSerializer, job_told
+from annotate.api.trail import AskedTrail, DeedSerializer, listed, tabled
 from annotate.errors import Refused
 from config import installation
 from jobs import queue, status
@@ -105,6 +107,30 @@ class JobRetry(Resource):
             raise Refused(str(no)) from no
         found.refresh_from_db()
         return Response(_told(found))
+
+
+class InstallationTrail(Resource):
+    """What administrators and commands did to the installation."""
+
+    tag = "Installation"
+
+    @reads(DeedSerializer, asked=AskedTrail, paged=True)
+    def get(self, request: Request) -> Response:
+        """List what was done, newest first."""
+        _check_staff(self)
+        return listed(self, None)
+
+
+class InstallationTrailTable(Resource):
+    """The same as a table."""
+
+    tag = "Installation"
+
+    @reads(OpenApiTypes.STR, asked=AskedTrail, media="text/csv")
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """Take all of it, oldest first."""
+        _check_staff(self)
+        return tabled(self, None)
 
 
 def _check_staff(resource: Resource) -> None:

@@ -8,7 +8,12 @@ from django.urls import include, path
 
 from config import views
 from config.schema import Schema, schema_page
-from config.status_api import InstallationStatus, JobRetry
+from config.status_api import (
+    InstallationStatus,
+    InstallationTrail,
+    InstallationTrailTable,
+    JobRetry,
+)
 
 # One door: the administration has no sign-in of its own, without limits or a second factor.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -27,6 +32,12 @@ urlpatterns = [
     path("status/trail/table/", views.installation_trail_table, name="installation_trail_table"),
     path("api/v1/status/", InstallationStatus.as_view(), name="api_status"),
     path("api/v1/status/<str:label>/<int:job>/retry/", JobRetry.as_view(), name="api_status_retry"),
+    path("api/v1/status/trail/", InstallationTrail.as_view(), name="api_installation_trail"),
+    path(
+        "api/v1/status/trail/table/",
+        InstallationTrailTable.as_view(),
+        name="api_installation_trail_table",
+    ),
     path("api/v1/schema/", Schema.as_view(), name="api_schema"),
     path("api/v1/", schema_page, name="api_page"),
     path("admin/", admin.site.urls),

@@ -100,7 +100,7 @@ _ALL = (
     Format(
         "topics-json",
         "Topics (JSON)",
-        "Queries as one JSON object a line, as a list, or as one object by topic id.",
+        "Queries, one JSON object a line or a list: query_id, title, description, narrative.",
         "file",
         (Topic,),
         topics_json.read_topics,
@@ -140,7 +140,7 @@ _ALL = (
     Format(
         "docs-jsonl",
         "Documents (JSONL)",
-        "Documents as one JSON object a line, with title, text and markup.",
+        "Documents as one JSON object a line: doc_id, title, text, markup.",
         "file",
         (Doc,),
         jsonl.read_docs,
@@ -200,7 +200,7 @@ _ALL = (
     Format(
         "pairs-jsonl",
         "Instruction pairs (JSONL)",
-        "Instruction pairs with every version of their narratives, one a line; claims too.",
+        "Instructions, one JSON object a line: query_id, original, altered; or versions; claims.",
         "file",
         (PairRecord, Claim),
         jsonl.read_pairs,

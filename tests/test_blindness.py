@@ -474,6 +474,7 @@ def test_every_route_is_walked_and_answers_somebody(stage):
         # For who runs the installation, and leads do not.
         "annotate:people": {403},
         "annotate:api_accounts": {403},
+        "annotate:api_account_invitations": {403},
         # It wants to know which.
         "annotate:api_sheets": {400},
     }

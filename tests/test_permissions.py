@@ -155,6 +155,8 @@ RIGHTS = {
     "annotate:token_end": Right.PERSON,
     "api_status": Right.API_ADMIN,
     "api_status_retry": Right.API_ADMIN,
+    "api_installation_trail": Right.API_ADMIN,
+    "api_installation_trail_table": Right.API_ADMIN,
     "api_schema": Right.API_PERSON,
     "api_page": Right.PERSON,
     "annotate:api_journal": Right.JOURNAL,
@@ -170,7 +172,10 @@ RIGHTS = {
     "annotate:api_invitations": Right.API_LEAD,
     "annotate:api_invitation": Right.API_LEAD,
     "annotate:api_trail": Right.API_LEAD,
+    "annotate:api_trail_table": Right.API_LEAD,
     "annotate:api_accounts": Right.API_ADMIN,
+    "annotate:api_account_invitations": Right.API_ADMIN,
+    "annotate:api_account_invitation": Right.API_ADMIN,
     "annotate:api_account": Right.API_ADMIN,
     "annotate:api_account_sessions": Right.API_ADMIN,
     "annotate:api_member_pace": Right.API,
@@ -364,7 +369,7 @@ class World:
     def _key(self, name: str, key: str) -> Any:
         if key == "pk":
             return self.keys.get(f"{name}.pk", self.keys["pair"])
-        return self.keys[key]
+        return self.keys.get(f"{name}.{key}", self.keys[key])
 
 
 def world(slug: str, annotator: str, lead: str) -> World:
@@ -412,6 +417,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "token": link.token,
         "annotate:invitation_withdrawal.pk": link.invitation.pk,
         "annotate:account_invitation_withdrawal.pk": to_all.invitation.pk,
+        "annotate:api_account_invitation.invitation": to_all.invitation.pk,
         "annotate:account_change.pk": ada.user_id,
         "pair": pair.pk,
         "narrative": factories.altered(pair).pk,

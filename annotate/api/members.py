@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotate import access
 from annotate.actions import members as actions
-from annotate.actions.invitations import DAYS, invite, withdraw
+from annotate.actions.invitations import DAYS, Link, invite, withdraw
 from annotate.api.frame import Resource, Scope, Sent, done, reads, writes
 from annotate.models import Invitation, Membership
 from annotate.screens.invited import hand_over
@@ -50,18 +50,23 @@ class SentMember(Sent):
     )
 
 
-class InvitationSerializer(serializers.Serializer[Any]):
-    """A link that lets one person in."""
+class LinkSerializer(serializers.Serializer[Any]):
+    """A link that lets one person have an account."""
 
     id = serializers.IntegerField()
-    role = serializers.ChoiceField(choices=Membership.Role.choices)
     username = serializers.CharField(help_text="Empty: they choose.")
     email = serializers.CharField(help_text="Where it was mailed to; empty: nowhere.")
     made_by = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
-class NewInvitationSerializer(InvitationSerializer):
+class InvitationSerializer(LinkSerializer):
+    """A link that lets one person into a project."""
+
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+
+
+class NewLinkSerializer(LinkSerializer):
     """A link that was just made."""
 
     url = serializers.CharField(help_text="The link. It is told this once, and kept nowhere.")
@@ -70,12 +75,13 @@ class NewInvitationSerializer(InvitationSerializer):
     )
 
 
-class SentInvitation(Sent):
+class NewInvitationSerializer(NewLinkSerializer, InvitationSerializer):
+    """A link into a project that was just made."""
+
+
+class SentLink(Sent):
     """Whom a link shall let in."""
 
-    role = serializers.ChoiceField(
-        choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
-    )
     username = serializers.CharField(
         max_length=150,
         required=False,
@@ -85,6 +91,14 @@ class SentInvitation(Sent):
     )
     email = serializers.EmailField(required=False, allow_blank=True, default="")
     days = serializers.IntegerField(min_value=DAYS.start, max_value=DAYS.stop - 1, default=7)
+
+
+class SentInvitation(SentLink):
+    """Whom a link shall let into a project, and as what."""
+
+    role = serializers.ChoiceField(
+        choices=Membership.Role.choices, default=Membership.Role.ANNOTATOR.value
+    )
 
 
 class Members(Resource):
@@ -152,9 +166,7 @@ class Invitations(Resource):
         by = access.lead(self.person, slug)
         sent = self.sent()
         link = invite(name=sent.pop("username"), **sent, by=by)
-        handed = hand_over(request, link)
-        told = {**_invitation(link.invitation), **handed._asdict()}
-        return Response(told, status=201, headers={"Cache-Control": "no-store"})
+        return handed_over(request, link, _invitation(link.invitation))
 
 
 class OneInvitation(Resource):
@@ -170,10 +182,21 @@ class OneInvitation(Resource):
         return done()
 
 
+def handed_over(request: Request, link: Link, told: dict[str, Any]) -> Response:
+    """The answer to who made a link: what is told of it, and the link itself, this once."""
+    handed = hand_over(request, link)
+    answer = {**told, **handed._asdict()}
+    return Response(answer, status=201, headers={"Cache-Control": "no-store"})
+
+
 def _invitation(row: Invitation) -> dict[str, Any]:
+    return {**link_told(row), "role": row.role}
+
+
+def link_told(row: Invitation) -> dict[str, Any]:
+    """What is told of a link, wherever it leads."""
     return {
         "id": row.pk,
-        "role": row.role,
         "username": row.name,
         "email": row.email,
         "made_by": row.created_by.username,

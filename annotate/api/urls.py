@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from annotate.api import (
+    accounts,
     categories,
     collection,
     dashboard,
@@ -32,12 +33,22 @@ urlpatterns = [
     path("me/", me.Me.as_view(), name="api_me"),
     path("me/preferences/", me.MyPreferences.as_view(), name="api_preferences"),
     path("formats/", loads.Formats.as_view(), name="api_formats"),
-    path("accounts/", trail.Accounts.as_view(), name="api_accounts"),
-    path("accounts/<int:account>/", trail.Account.as_view(), name="api_account"),
+    path("accounts/", accounts.Accounts.as_view(), name="api_accounts"),
+    path("accounts/<int:account>/", accounts.Account.as_view(), name="api_account"),
     path(
         "accounts/<int:account>/sessions/",
-        trail.AccountSessions.as_view(),
+        accounts.AccountSessions.as_view(),
         name="api_account_sessions",
+    ),
+    path(
+        "accounts/invitations/",
+        accounts.AccountInvitations.as_view(),
+        name="api_account_invitations",
+    ),
+    path(
+        "accounts/invitations/<int:invitation>/",
+        accounts.OneAccountInvitation.as_view(),
+        name="api_account_invitation",
     ),
     path("projects/", projects.Projects.as_view(), name="api_projects"),
     path(PROJECT, projects.OneProject.as_view(), name="api_project"),
@@ -58,6 +69,7 @@ urlpatterns = [
         name="api_invitation",
     ),
     path(f"{PROJECT}trail/", trail.Trail.as_view(), name="api_trail"),
+    path(f"{PROJECT}trail/table/", trail.TrailTable.as_view(), name="api_trail_table"),
     path(f"{PROJECT}progress/", dashboard.Progress.as_view(), name="api_progress"),
     path(f"{PROJECT}pace/", dashboard.Pace.as_view(), name="api_pace"),
     path(f"{PROJECT}matrix/", dashboard.MatrixPart.as_view(), name="api_matrix"),

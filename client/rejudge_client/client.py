@@ -19,11 +19,15 @@ from uuid import uuid4
 from rejudge_client.connection import Connection
 from rejudge_client.errors import Damaged, Failed, Refused
 from rejudge_client.records import (
+    AccountRecord,
+    DeedRecord,
     ExportRecord,
     FileFacts,
     Job,
     Judged,
+    LinkRecord,
     LoadRecord,
+    MemberRecord,
     Narrative,
     Progress,
     ProjectRecord,
@@ -61,6 +65,18 @@ class Rejudge(Connection):
         """Make a project, which you lead."""
         made = self.post("projects/", {"slug": slug, "name": name, "grades": grades})
         return Project(self, cast(ProjectRecord, made))
+
+    def accounts(self, search: str = "", *, closed: bool = False) -> Iterator[AccountRecord]:
+        """Yield the accounts of the installation; Forbidden unless you run it."""
+        asked = {"closed": str(closed).lower(), **({"search": search} if search else {})}
+        return cast(Iterator[AccountRecord], self.pages("accounts/", asked))
+
+    def invite(self, username: str = "", email: str = "", *, days: int = 7) -> LinkRecord:
+        """Make a link by which one person gets an account; Forbidden unless you run the
+        installation. Without `username` they choose, with `email` it is mailed as well.
+        """
+        body = {"username": username, "email": email, "days": days}
+        return cast(LinkRecord, self.post("accounts/invitations/", body))
 
 
 @dataclass(frozen=True)
@@ -141,6 +157,32 @@ class Project:
         found = self.rejudge.get(f"pairs/{pair}/")
         query = self.rejudge.get(f"{self._here}queries/{found['query']}/")
         return Sitting(self.rejudge, pair, query["title"], found["narratives"])
+
+    def members(self) -> Iterator[MemberRecord]:
+        """Yield who is, or was, in the project."""
+        return cast(Iterator[MemberRecord], self.rejudge.pages(f"{self._here}members/"))
+
+    def invite(
+        self,
+        username: str = "",
+        email: str = "",
+        *,
+        role: Literal["annotator", "lead"] = "annotator",
+        days: int = 7,
+    ) -> LinkRecord:
+        """Make a link that lets one person into the project, with the account they have or a new
+        one. Without `username` they choose, with `email` it is mailed as well.
+        """
+        body = {"username": username, "email": email, "role": role, "days": days}
+        return cast(LinkRecord, self.rejudge.post(f"{self._here}invitations/", body))
+
+    def trail(self) -> Iterator[DeedRecord]:
+        """Yield what leads and administrators did in the project, the newest first."""
+        return cast(Iterator[DeedRecord], self.rejudge.pages(f"{self._here}trail/"))
+
+    def fetch_trail(self, target: str | Path) -> Path:
+        """Fetch the same as a table (CSV), the oldest first."""
+        return self.rejudge.download(f"{self._here}trail/table/", Path(target))
 
     def progress(self) -> Progress:
         """Return how many judgments there are under the narratives in force, of how many."""

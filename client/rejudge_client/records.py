@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -13,6 +13,47 @@ class ProjectRecord(TypedDict):
     slug: str
     name: str
     role: Literal["annotator", "lead"]
+
+
+class MemberRecord(TypedDict):
+    """Somebody who works, or worked, in a project: a person, a name from a file, or a machine."""
+
+    id: int
+    name: str
+    role: Literal["annotator", "lead"]
+    is_machine: bool
+    left_at: str | None
+
+
+class LinkRecord(TypedDict):
+    """A link that was made to let one person in; it is told this once."""
+
+    id: int
+    url: str | None
+    mailed: bool | None
+    expires_at: str
+
+
+class AccountRecord(TypedDict):
+    """An account of an installation."""
+
+    id: int
+    username: str
+    email: str
+    is_active: bool
+    projects: int
+
+
+class DeedRecord(TypedDict):
+    """One thing that somebody did who leads a project, or runs the installation."""
+
+    uuid: str
+    at: str
+    who: str
+    what: str
+    about: str
+    words: str
+    changes: dict[str, list[Any]]
 
 
 class Job(TypedDict):

@@ -464,6 +464,84 @@ def test_the_trail_is_read_newest_first_and_narrowed(scene):
     assert scene.ask("trail/?what=nothing.known").status_code == 400
 
 
+def test_the_trail_is_taken_away_as_a_table_oldest_first(scene):
+    scene.send("PATCH", "", {"overlap_judge": 3})
+    scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "lead"})
+
+    table = scene.ask("trail/table/")
+    head, *lines = table.getvalue().decode().splitlines()
+    narrowed = scene.ask("trail/table/?what=project.rules").getvalue().decode().splitlines()
+    ada = Program("ada", "lead")
+    scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "annotator"})
+
+    assert table["Content-Type"] == "text/csv; charset=utf-8"
+    assert head.lstrip("\ufeff") == "uuid,at,who,what,about,kind,key,words,changes"
+    assert [line.split(",")[2:4] for line in lines] == [
+        ["carla", "project.rules"],
+        ["carla", "member.role"],
+    ]
+    assert len(narrowed) == 2
+    assert scene.ask("trail/table/?since=yesterday").json()["errors"][0]["pointer"] == "?since"
+    assert ada.get("projects/tides/trail/table/").status_code == 403
+
+
+def runs_it() -> Program:
+    """A program of who runs the installation."""
+    root = factories.user("root")
+    root.is_superuser = root.is_staff = True
+    root.save()
+    return Program("root", "lead")
+
+
+def test_who_runs_the_installation_lets_people_in_by_program(scene, client, mailoutbox):
+    program, path = runs_it(), "accounts/invitations/"
+    sent = {"username": "newcomer", "email": "newcomer@example.org", "days": 3}
+
+    made = program.send("POST", path, sent, **{"Idempotency-Key": "one"})
+    again = program.send("POST", path, sent, **{"Idempotency-Key": "one"}).json()
+    (listed,) = program.get(path).json()["results"]
+    page = client.get(made.json()["url"].removeprefix("http://testserver"))
+    gone = [program.send("DELETE", f"{path}{made.json()['id']}/").status_code for _ in range(2)]
+    closed = client.get(made.json()["url"].removeprefix("http://testserver"))
+
+    assert (made.status_code, made["Cache-Control"]) == (201, "no-store")
+    assert (made.json()["mailed"], len(mailoutbox)) == (True, 1)
+    assert again == {**made.json(), "url": None}
+    assert listed == {name: value for name, value in made.json().items() if name in listed}
+    assert (listed["username"], "url" in listed, "role" in listed) == ("newcomer", False, False)
+    assert (page.status_code, closed.status_code) == (200, 410)
+    assert gone == [204, 204]
+    assert program.get(path).json()["results"] == []
+
+
+def test_a_link_to_the_installation_is_no_business_of_leads(scene):
+    program = runs_it()
+    made = program.send("POST", "accounts/invitations/", {}).json()
+    hers = scene.send("POST", "invitations/", {"username": "other"}).json()
+
+    assert scene.program.send("POST", "accounts/invitations/", {}).status_code == 403
+    assert scene.program.send("DELETE", f"accounts/invitations/{made['id']}/").status_code == 403
+    assert scene.send("DELETE", f"invitations/{made['id']}/").status_code == 404
+    assert program.send("DELETE", f"accounts/invitations/{hers['id']}/").status_code == 404
+    assert len(program.get("accounts/invitations/").json()["results"]) == 1
+
+
+def test_who_looks_after_the_installation_reads_its_trail(scene):
+    program = runs_it()
+    program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": False})
+    program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": True})
+
+    told = program.get("status/trail/?who=" + str(factories.user("root").pk)).json()["results"]
+    table = program.get("status/trail/table/?what=account.closed").getvalue().decode()
+
+    assert [one["what"] for one in told][:2] == ["account.opened", "account.closed"]
+    assert [line.split(",")[2:5] for line in table.splitlines()[1:]] == [
+        ["root", "account.closed", "ada"]
+    ]
+    assert scene.program.get("status/trail/").status_code == 403
+    assert scene.program.get("status/trail/table/").status_code == 403
+
+
 def test_who_runs_the_installation_closes_and_opens_accounts(scene):
     root = factories.user("root")
     root.is_superuser = True

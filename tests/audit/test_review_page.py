@@ -45,6 +45,15 @@ def test_the_page_asks_six_questions_of_query_and_instruction(asked, client):
     assert "</ins>" in page
 
 
+def test_an_instruction_can_be_read_without_marks_beside_its_original(asked, client):
+    page = client.get(asked.url).content.decode()
+
+    unmarked = page.partition('id="unmarked"')[2].partition("</details>")[0]
+    assert "All plants at sea count." in unmarked
+    assert "Only plants at sea count." in unmarked
+    assert "<ins>" not in unmarked
+
+
 def test_looking_writes_nothing(asked, client):
     client.get(asked.url)
 

@@ -327,6 +327,22 @@ def test_a_version_that_a_person_wrote_is_not_said_to_be_a_models(told, client):
     assert "first written by some-model" in told.read(told.ben)
 
 
+def test_a_lead_is_asked_what_to_do_and_told_what_was_done(told, client):
+    client.force_login(told.carla.user)
+    page = client.get(told.story).content.decode()
+    assert [word for word in ("> Accept\n", "> Send back", "> Remove\n") if word not in page] == []
+
+    page = client.post(told.decision, {"outcome": "removed", "reason": "No."}, follow=True)
+
+    assert "301: removed." in page.content.decode()
+
+
+def test_the_page_of_a_query_leads_to_the_story_of_its_instruction(told):
+    query = reverse("annotate:query", args=[told.project.slug, told.query.pk])
+
+    assert f'href="{told.story}"' in told.read(told.ada, query)
+
+
 @pytest.mark.parametrize("more", [0, 5])
 def test_the_story_costs_the_same_however_long(told, client, django_assert_num_queries, more):
     for number in range(more):

@@ -1,0 +1,140 @@
+"""What pages change, programs can change as well, but what is left to pages on purpose.
+
+Pages are read from the URL configuration: one that changes something fails here until it is said
+which operation of the API does the same, or that none shall.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from annotate.models import Membership
+from tests import factories
+from tests.attacks.test_tokens import DECLARED
+from tests.test_permissions import RIGHTS, ROUTES, Right, World, world
+
+API_TEXT = Path(settings.BASE_DIR) / "docs" / "api.md"
+# Who signs in, and how; and what is one's own.
+LEFT_TO_PAGES = {
+    *("annotate:invitation", "annotate:tokens", "annotate:token_end"),
+    *("annotate:account", "annotate:sessions"),
+}
+OF_LIBRARIES = ("account_", "mfa_", "socialaccount_", "openid_connect_", "password_change", "log")
+
+# Each page that changes something, and the operations that do the same.
+SAME = {
+    "annotate:preferences": ["PATCH annotate:api_preferences"],
+    "annotate:people": ["POST annotate:api_account_invitations"],
+    "annotate:account_change": [
+        "PATCH annotate:api_account",
+        "DELETE annotate:api_account_sessions",
+    ],
+    "annotate:account_invitation_withdrawal": ["DELETE annotate:api_account_invitation"],
+    "annotate:new_project": ["POST annotate:api_projects"],
+    "annotate:seat": ["POST annotate:api_seats"],
+    "annotate:give_back_seat": ["DELETE annotate:api_seat"],
+    "annotate:guidelines": ["POST annotate:api_guidelines"],
+    "annotate:guideline_looks": ["POST annotate:api_looks"],
+    "annotate:guideline_looks_withdrawal": ["DELETE annotate:api_looks"],
+    "annotate:members": ["POST annotate:api_members", "POST annotate:api_invitations"],
+    "annotate:member": ["PATCH annotate:api_member"],
+    "annotate:invitation_withdrawal": ["DELETE annotate:api_invitation"],
+    "annotate:settings": ["PATCH annotate:api_project"],
+    "annotate:categories": ["PUT annotate:api_categories"],
+    "annotate:taxonomy": ["POST annotate:api_taxonomy"],
+    "annotate:archiving": ["PUT annotate:api_archiving", "DELETE annotate:api_archiving"],
+    "annotate:loads": ["POST annotate:api_loads"],
+    "annotate:load_confirmation": ["PUT annotate:api_confirmation"],
+    "annotate:load_cancellation": ["PUT annotate:api_cancellation"],
+    "annotate:load_leaving": ["PUT annotate:api_leaving"],
+    "annotate:pair_seat": ["POST annotate:api_pair_seats"],
+    "annotate:rewrite": ["POST annotate:api_narratives"],
+    "annotate:draft": [
+        "PUT annotate:api_draft",
+        "DELETE annotate:api_draft",
+        "PUT annotate:api_overtaken",
+        "DELETE annotate:api_overtaken",
+    ],
+    "annotate:advice": ["POST annotate:api_advice"],
+    "annotate:undo": ["POST annotate:api_undo"],
+    "annotate:judgment": ["POST annotate:api_judgments", "DELETE annotate:api_judgment"],
+    "annotate:flag": ["POST annotate:api_flags", "DELETE annotate:api_flag"],
+    "audit:review_seat": ["POST audit:api_review_seat"],
+    "audit:rubric": ["POST audit:api_rubrics"],
+    "audit:rubric_choice": ["PUT audit:api_rubric"],
+    "audit:review": ["PUT audit:api_review", "POST audit:api_review_submission"],
+    "audit:decision": ["POST audit:api_decision"],
+    "audit:decision_withdrawal": ["DELETE audit:api_decision"],
+    "audit:settling_many": ["POST audit:api_settling_many"],
+    "audit:batch_withdrawal": ["DELETE audit:api_batch"],
+    "audit:disagreement": ["POST audit:api_adjudication"],
+    "audit:adjudication_withdrawal": ["DELETE audit:api_adjudication"],
+    "audit:look_again": ["POST audit:api_wishes"],
+    "audit:look_again_withdrawal": ["DELETE audit:api_wish"],
+    "audit:reveal_judges": ["POST audit:api_judges_revealed"],
+    "audit:verdict_disagreement": ["POST audit:api_verdict_adjudication"],
+    "audit:verdict_withdrawal": ["DELETE audit:api_verdict_adjudication"],
+    "audit:review_disagreement": ["POST audit:api_decision"],
+    "audit:review_withdrawal": ["DELETE audit:api_decision"],
+    "audit:reveal_auditors": ["POST audit:api_auditors_revealed"],
+    "audit:check_disagreement": ["PUT audit:api_settling"],
+    "audit:check_disagreement_withdrawal": ["DELETE audit:api_check"],
+    "audit:reveal_checkers": ["POST audit:api_checkers_revealed"],
+    "audit:new_sample": ["POST audit:api_samples", "POST audit:api_sample_plan"],
+    "audit:suspects": ["POST audit:api_suspects"],
+    "audit:check": ["PUT audit:api_check"],
+    "audit:check_withdrawal": ["DELETE audit:api_check"],
+    "audit:settlement": ["PUT audit:api_settling"],
+    "audit:agreement": ["POST audit:api_reports"],
+    "audit:agreement_machines": ["POST audit:api_reports"],
+    "audit:agreement_comparison": ["POST audit:api_comparisons"],
+    "audit:agreement_cancellation": ["POST audit:api_report_cancellation"],
+    "exporters:exports": ["POST exporters:api_exports"],
+    "exporters:export_cancellation": ["POST exporters:api_export_cancellation"],
+    "exporters:new_release": ["POST exporters:api_releases"],
+    "exporters:release_cancellation": ["POST exporters:api_release_cancellation"],
+    "status_retry": ["PUT api_status_retry"],
+}
+OPERATIONS = {f"{verb} {name}" for name, verb, one in DECLARED if verb != "GET"}
+
+
+@pytest.fixture
+def tides(db) -> World:
+    made = world("tides", "ada", "carla")
+    # The administrator leads it as well: nothing is in the way.
+    root = factories.user("root")
+    root.is_staff = root.is_superuser = True
+    root.save()
+    factories.member(made.project, "root", Membership.Role.LEAD)
+    return made
+
+
+def takes(client: Client, url: str) -> bool:
+    """Whether a page takes what is sent to it."""
+    return any(client.generic(verb, url).status_code != 405 for verb in ("POST", "PUT"))
+
+
+def test_every_page_that_changes_something_has_its_operation(tides):
+    pages = set()
+    for name in ROUTES:
+        if "api_" in name or name.startswith(OF_LIBRARIES) or RIGHTS[name] is Right.HIDDEN:
+            continue
+        client = Client()
+        client.force_login(factories.user("root"))
+        if takes(client, tides.url(name)):
+            pages.add(name)
+
+    assert pages - LEFT_TO_PAGES == set(SAME)
+    assert {one for same in SAME.values() for one in same} <= OPERATIONS
+
+
+def test_every_operation_that_changes_something_has_its_page():
+    assert OPERATIONS - {one for same in SAME.values() for one in same} == set()
+
+
+def test_what_is_left_to_pages_is_told():
+    assert "## What is left to the pages" in API_TEXT.read_text()
