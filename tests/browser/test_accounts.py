@@ -64,7 +64,7 @@ def test_an_app_is_set_up_by_its_picture_and_asked_for_from_then_on(page, live_s
     sign_in(page)
     expect(page).to_have_url(f"{live_server.url}/")
     page.goto("/accounts/")
-    page.get_by_role("link", name=re.compile("Change ?: Second factor")).click()
+    page.get_by_role("link", name=re.compile("Set up ?: Second factor")).click()
     page.get_by_role("link", name="Set up an app").click()
     expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
     page.get_by_label("Password").fill(factories.PASSWORD)
