@@ -52,7 +52,9 @@ def test_the_other_tasks_go_on(audited, client):
     ada.project.refresh_from_db()
 
     assert [one.task for one in task_progress(ada)] == ["review"]
-    assert seats.take_next(task=Assignment.Task.REVIEW, by=ada).pair == audited
+    seat = seats.take_next(task=Assignment.Task.REVIEW, by=ada)
+    assert seat is not None
+    assert seat.pair == audited
 
     client.force_login(ada.user)
     offered = client.get(reverse("annotate:home")).context["offers"]
