@@ -80,6 +80,9 @@ LEAD = ("gina",)
 HOW_FAR = {
     # How many judgments, seats and labels there are, of how many.
     *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
+    # The same of all of one's projects; and the page that the walk opens after one of these left
+    # it something to say.
+    *("annotate:home", "api_page"),
     *("annotate:api_progress", "annotate:api_queries", "annotate:api_query"),
     # Who is done.
     *("annotate:query", "annotate:api_pair"),
@@ -95,7 +98,7 @@ HOW_FAR_FOR_LEADS = {
     # How many judgments could be asked for again, and what is counted of every pair and category.
     *("annotate:guideline_looks", "audit:differences", "audit:collection", "audit:rubric"),
     "audit:agreement_reports",
-    *("annotate:home", "annotate:progress", "annotate:person", "annotate:api_looks"),
+    *("annotate:progress", "annotate:person", "annotate:api_looks"),
     *("annotate:api_pace", "annotate:api_member_pace"),
     # That there are judgments, so that grades cannot be taken away; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
