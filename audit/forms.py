@@ -225,10 +225,13 @@ class HowForm(forms.Form):
         widget=forms.RadioSelect,
     )
     person = forms.ModelChoiceField(
-        Membership.objects.none(), label=_lazy("Who"), required=False, empty_label=_lazy("Nobody")
+        Membership.objects.none(),
+        label=_lazy("Who, where one person says"),
+        required=False,
+        empty_label=_lazy("Choose"),
     )
     grade = forms.TypedChoiceField(
-        label=_lazy("Grade"), coerce=int, empty_value=None, required=False
+        label=_lazy("Grade, where it is one grade"), coerce=int, empty_value=None, required=False
     )
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
@@ -239,7 +242,7 @@ class HowForm(forms.Form):
         person.queryset = Membership.objects.people().filter(project=member.project_id)
         person.queryset = person.queryset.order_by("name")
         grades = member.project.grades.order_by("value")
-        grade.choices = [("", _("None")), *((one.value, str(one)) for one in grades)]
+        grade.choices = [("", _("Choose")), *((one.value, str(one)) for one in grades)]
 
     def clean(self) -> dict[str, Any]:
         """Ask for the person, or the grade, that the rule needs."""

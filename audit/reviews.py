@@ -208,7 +208,8 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
             side=Narrative.Side.ALTERED,
         )
         .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
-        .filter(Exists(against) | Q(heard__gte=member.project.overlap_review))
+        # Where nobody is asked to review, a file may bring reviews all the same.
+        .filter(Exists(against) | Q(heard__gte=max(member.project.overlap_review, 1)))
         .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
         .filter(~Exists(owed) | Exists(heard.filter(auditor=member)) | Q(author=member))
     )

@@ -139,10 +139,14 @@ def labels(project: Project) -> Iterator[Label]:
             yield Label._make((*label, outcomes[pk], settled, checks))
 
 
+def over(project: Project) -> int:
+    """How many labels are checked, and so have a line."""
+    return with_checks(SampleItem.objects.filter(sample__project=project)).filter(_OVER).count()
+
+
 def waiting(project: Project) -> int:
     """How many labels are not checked yet, and so have no line."""
-    items = SampleItem.objects.filter(sample__project=project)
-    return items.count() - with_checks(items).filter(_OVER).count()
+    return SampleItem.objects.filter(sample__project=project).count() - over(project)
 
 
 def write(records: Iterable[Drawn] | Iterable[Label], stream: IO[bytes]) -> int:

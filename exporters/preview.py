@@ -20,9 +20,9 @@ from annotate.models import (
     Query,
 )
 from audit import disagreements
-from audit.models import Decision, Review
+from audit.models import Decision, Review, SampleItem
 from audit.reviews import to_decide
-from exporters import selection
+from exporters import checks, selection
 from exporters.selection import Pair
 
 
@@ -52,6 +52,8 @@ def preview(by: Membership) -> Preview:
         (_("reviews"), Review.objects.submitted().filter(**of_project).count()),
         (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
     ]
+    if SampleItem.objects.filter(sample__project=project).exists():
+        counts.append((_("checked labels"), checks.over(project)))
     if any(pair.claims for pair in pairs):
         claimed = sum(pair.claims for pair in selection.claimed(pairs))
         counts.append((_("claimed labels of accepted instructions"), claimed))
@@ -98,8 +100,11 @@ def _warnings(
         ),
         (
             "not judged",
-            _("Nobody has judged 1 pair, so it would be left out."),
-            _("Nobody has judged %(n)s pairs, so they would be left out."),
+            _("1 pair has no judgments and no claimed labels that count: it would be left out."),
+            _(
+                "%(n)s pairs have no judgments and no claimed labels that count: "
+                "they would be left out."
+            ),
         ),
     ):
         warn(sum(pair.left_out == why for pair in pairs), one, many)

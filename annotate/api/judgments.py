@@ -126,17 +126,21 @@ class Judgments(Resource):
         return Response(_told(row, member), status=201)
 
 
-class OneJudgment(Resource):
-    """One judgment of the person who asks."""
+class Said(Resource):
+    """What the person who asks said of one document."""
 
     tag = "Judging"
 
     @writes(None, status=204, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, uuid: UUID) -> Response:
-        """Take a judgment back: what it had replaced stands again. Twice changes nothing."""
+        """Take what you said back: what it had replaced stands again. Twice changes nothing."""
         member, found = access.pair(self.person, pair)
         withdraw(uuid=uuid, pair=found, by=member)
         return done()
+
+
+class OneJudgment(Said):
+    """One judgment of the person who asks."""
 
 
 class SentFlag(Sent):
@@ -192,17 +196,8 @@ class Flags(Resource):
         return Response(_flag(row, member), status=201)
 
 
-class OneFlag(Resource):
+class OneFlag(Said):
     """One flag of the person who asks."""
-
-    tag = "Judging"
-
-    @writes(None, status=204, scope=Scope.JUDGE)
-    def delete(self, request: Request, pair: int, uuid: UUID) -> Response:
-        """Take a flag back: what it had replaced stands again. Twice changes nothing."""
-        member, found = access.pair(self.person, pair)
-        withdraw(uuid=uuid, pair=found, by=member)
-        return done()
 
 
 def _told(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:

@@ -91,9 +91,9 @@ class SentRules(Sent):
     repeat_percent = serializers.IntegerField(min_value=0, max_value=50, required=False)
     evidence_rule = serializers.ChoiceField(choices=Project.EvidenceRule.choices, required=False)
     condition_rule = serializers.ChoiceField(choices=Project.ConditionRule.choices, required=False)
-    overlap_rewrite = serializers.IntegerField(min_value=1, max_value=50, required=False)
-    overlap_judge = serializers.IntegerField(min_value=1, max_value=50, required=False)
-    overlap_review = serializers.IntegerField(min_value=1, max_value=50, required=False)
+    overlap_rewrite = serializers.IntegerField(min_value=0, max_value=50, required=False)
+    overlap_judge = serializers.IntegerField(min_value=0, max_value=50, required=False)
+    overlap_review = serializers.IntegerField(min_value=0, max_value=50, required=False)
 
 
 class AskedProjects(Asked):

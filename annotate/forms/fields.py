@@ -15,4 +15,4 @@ class SentenceField(forms.CharField):
 
     def to_python(self, value: Any) -> str:
         """The sentence without line breaks."""
-        return " ".join(super().to_python(value).split())
+        return " ".join((super().to_python(value) or "").split())

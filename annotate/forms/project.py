@@ -109,6 +109,9 @@ class RulesForm(forms.ModelForm[Project]):
             ),
             "condition_rule": _lazy("A judge may still give another grade, with a word on why."),
             "relevant_from": _lazy("The lowest grade that counts as relevant."),
+            "overlap_rewrite": _lazy("0: nobody is asked to rewrite here."),
+            "overlap_judge": _lazy("0: nobody is asked to judge here."),
+            "overlap_review": _lazy("0: nobody is asked to review here."),
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.contrib.auth.models import AbstractUser
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -121,15 +121,12 @@ class Project(models.Model):
     condition_rule = models.CharField(
         max_length=10, choices=ConditionRule, default=ConditionRule.BY_HAND
     )
+    # How many people do each task on each pair; with 0 nobody is asked to.
     overlap_rewrite = models.PositiveSmallIntegerField(
-        default=1, validators=[MinValueValidator(1), MaxValueValidator(50)]
+        default=1, validators=[MaxValueValidator(50)]
     )
-    overlap_judge = models.PositiveSmallIntegerField(
-        default=2, validators=[MinValueValidator(1), MaxValueValidator(50)]
-    )
-    overlap_review = models.PositiveSmallIntegerField(
-        default=2, validators=[MinValueValidator(1), MaxValueValidator(50)]
-    )
+    overlap_judge = models.PositiveSmallIntegerField(default=2, validators=[MaxValueValidator(50)])
+    overlap_review = models.PositiveSmallIntegerField(default=2, validators=[MaxValueValidator(50)])
     created_at = models.DateTimeField(default=timezone.now)
     archived_at = models.DateTimeField(null=True, blank=True)
     archived_by = models.ForeignKey(
@@ -139,10 +136,10 @@ class Project(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.CheckConstraint(
-                name="project_overlaps_from_1_to_50",
-                condition=Q(overlap_rewrite__range=(1, 50))
-                & Q(overlap_judge__range=(1, 50))
-                & Q(overlap_review__range=(1, 50)),
+                name="project_overlaps_from_0_to_50",
+                condition=Q(overlap_rewrite__range=(0, 50))
+                & Q(overlap_judge__range=(0, 50))
+                & Q(overlap_review__range=(0, 50)),
             ),
             models.CheckConstraint(
                 name="project_repeats_at_most_half",

@@ -89,7 +89,9 @@ def judgments_wanted(project: Project) -> Share:
 
 
 def task_progress(member: Membership) -> list[TaskProgress]:
-    """How far each task is in the member's project, and what they could take."""
+    """How far each task is that anybody is asked to do in the member's project, and what they could
+    take.
+    """
     project = member.project
     done = dict(
         Assignment.objects.filter(pair__project=project, done_at__isnull=False)
@@ -117,6 +119,7 @@ def task_progress(member: Membership) -> list[TaskProgress]:
             free=seats.open_pairs(task=task, by=member).count(),
         )
         for task in Assignment.Task
+        if project.overlap(task)
     ]
 
 

@@ -331,6 +331,24 @@ def secret(ada, client):
     return found
 
 
+@pytest.mark.parametrize(
+    ("route", "words", "field", "other"),
+    [
+        ("account_reauthenticate", "Enter your password again", "password", "code"),
+        ("mfa_reauthenticate", "Enter a code of your app or a recovery", "code", "password"),
+    ],
+)
+def test_who_changes_how_to_sign_in_is_asked_for_one_thing_again(
+    secret, client, route, words, field, other
+):
+    page = client.get(reverse(route)).content.decode()
+
+    assert page.count("Is it you?") == 2
+    assert page.count(words) == 1
+    assert f'name="{field}"' in page
+    assert f'name="{other}"' not in page
+
+
 def test_with_an_app_the_password_alone_signs_nobody_in(secret, client):
     client = Client()
 

@@ -128,7 +128,7 @@ def test_a_cursor_that_no_page_named_is_refused(tides, cursor):
 @pytest.mark.parametrize(
     ("content", "pointer"),
     [
-        ({"overlap_judge": 0}, "/overlap_judge"),
+        ({"overlap_judge": 51}, "/overlap_judge"),
         ({"slug": "mine"}, "/slug"),
         (
             {"grades": [{"value": 0, "name": "No"}, {"value": "x", "name": "Yes"}]},

@@ -172,8 +172,9 @@ def test_a_check_that_a_third_settled_is_settled(scene):
 
 def test_a_review_settled_by_removing_the_instruction_stands_among_the_settled(scene):
     reviewed(scene, dan={"query_dependency": "poor"}, ben={})
-    decision = {"outcome": "removed", "reason": "No query."}
-    removed = decide(narrative=scene.narrative, **decision, by=scene.carla)
+    removed = decide(
+        narrative=scene.narrative, outcome="removed", reason="No query.", by=scene.carla
+    )
 
     assert (listed(scene), listed(scene, settled=True)) == ([], ["review"])
     assert page(scene.carla, Wanted(settled=True)).items[0].settled == removed

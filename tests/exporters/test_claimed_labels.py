@@ -391,4 +391,17 @@ def test_the_page_of_a_new_release_says_how_many_would_be_in_it(scene):
 
     assert ("claimed labels of accepted instructions", 2) in shown.counts
     # Of the six pairs, that of 302 has claimed labels.
-    assert "Nobody has judged 5 pairs, so they would be left out." in shown.warnings
+    assert (
+        "5 pairs have no judgments and no claimed labels that count: they would be left out."
+    ) in shown.warnings
+    assert "checked labels" not in dict(shown.counts)
+
+
+def test_the_page_of_a_new_release_counts_the_labels_whose_check_is_over(scene):
+    sample = sample_of(scene)
+    say(sample, "D", ada=1, ben=1)  # two agree
+    say(sample, "E", ada=1, ben=0, dan=0)  # a third settles
+    say(sample, "F", ada=1, ben=0)  # open: for a third
+    say(sample, "G", ada=1)  # open: one has spoken
+
+    assert dict(preview(scene.carla).counts)["checked labels"] == 2

@@ -1,0 +1,77 @@
+"""A project may leave a task out: with no people asked to do it, no seat of it is offered."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import rules, seats
+from annotate.actions.rules import GradeRule
+from annotate.errors import Refused
+from annotate.models import Assignment
+from annotate.screens.progress import task_progress
+from audit.reviews import to_decide
+from tests import factories
+
+GRADES = [GradeRule(0, "No"), GradeRule(1, "Yes"), GradeRule(2, "Very")]
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project())
+
+
+def leave_out(task, carla):
+    return rules.change_rules(changes={f"overlap_{task}": 0}, grades=GRADES, by=carla)
+
+
+@pytest.fixture
+def audited(carla):
+    """A pair with a narrative that a model wrote, in a project where people only review."""
+    pair = factories.pair(factories.query(carla.project))
+    factories.candidate(pair.query)
+    unwritten = factories.query(carla.project, "302")
+    carla.project.pairs.create(query=unwritten, pair_id="302")
+    for task in ("rewrite", "judge"):
+        carla.project = leave_out(task, carla)
+    return pair
+
+
+@pytest.mark.parametrize("task", ["rewrite", "judge"])
+def test_no_seat_of_it_is_given(audited, task):
+    ada = factories.member(audited.project, "ada")
+    ada.project.refresh_from_db()
+
+    assert seats.take_next(task=task, by=ada) is None
+    with pytest.raises(Refused, match="Every seat on this one is taken"):
+        seats.take(pair=audited, task=task, by=ada)
+
+
+def test_the_other_tasks_go_on(audited, client):
+    ada = factories.member(audited.project, "ada")
+    ada.project.refresh_from_db()
+
+    assert [one.task for one in task_progress(ada)] == ["review"]
+    seat = seats.take_next(task=Assignment.Task.REVIEW, by=ada)
+    assert seat is not None
+    assert seat.pair == audited
+
+    client.force_login(ada.user)
+    offered = client.get(reverse("annotate:home")).context["offers"]
+    assert [offer["task"] for offer in offered] == []
+
+
+def test_an_instruction_that_nobody_reviews_is_not_put_before_a_lead(carla):
+    factories.pair(factories.query(carla.project))
+    carla.project = leave_out("review", carla)
+
+    assert list(to_decide(carla)) == []
+
+
+def test_the_pages_of_the_project_open_without_it(audited, client):
+    lead = audited.project.memberships.get(role="lead")
+    client.force_login(lead.user)
+
+    for name in ("project", "progress", "matrix", "queries"):
+        assert client.get(reverse(f"annotate:{name}", args=["tides"])).status_code == 200
+    assert client.get(reverse("audit:reviews", args=["tides"])).status_code == 200
