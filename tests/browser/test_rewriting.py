@@ -298,16 +298,6 @@ def test_control_and_enter_save_from_the_note_too(carla):
     expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
 
 
-def test_a_version_that_is_saved_twice_at_once_is_saved_once(carla):
-    words(carla).fill("At sea, in use.")
-    carla.keyboard.press("Control+Enter")
-    carla.keyboard.press("Control+Enter")
-
-    expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
-    expect(carla.get_by_text("Nothing has changed yet")).to_have_count(0)
-    assert Narrative.objects.filter(side="altered").count() == 2
-
-
 def test_what_is_wrong_is_in_sight_and_its_field_has_the_focus(carla):
     carla.set_viewport_size({"width": 800, "height": 500})
     words(carla).fill("At sea, in use. " * 2_000)
