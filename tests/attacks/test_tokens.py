@@ -40,10 +40,18 @@ API = sorted(
     for name, route in ROUTES.items()
     if name not in OF_PAGES and RIGHTS[name] is not Right.HIDDEN and "api_" in name
 )
+
+
+def operation_of(name: str, verb: str) -> Any:
+    """What a verb of a route declares; None: it has no such verb."""
+    callback: Any = ROUTES[name].callback
+    return getattr(getattr(callback.cls, verb.lower(), None), "operation", None)
+
+
 DECLARED = [
-    (name, verb, getattr(ROUTES[name].callback.cls, verb.lower()).operation)
+    (name, verb, operation)
     for name, verb in product(API, ("GET", "POST", "PUT", "PATCH", "DELETE"))
-    if name not in UNDECLARED and hasattr(ROUTES[name].callback.cls, verb.lower())
+    if name not in UNDECLARED and (operation := operation_of(name, verb)) is not None
 ]
 PROBLEM = "application/problem+json"
 
@@ -102,7 +110,7 @@ def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
     """The answer, and what was written; all of it is undone."""
     with transaction.atomic():
         with writes() as written:
-            answer = client.generic(verb, url, "{}", content_type="application/json")
+            answer: Any = client.generic(verb, url, "{}", content_type="application/json")
             # What is streamed is looked up while it is read.
             body = answer.getvalue()
         transaction.set_rollback(True)
@@ -202,7 +210,8 @@ def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(worlds, wh
     )
     session = Client(raise_request_exception=False)
     session.force_login(User.objects.get(username=who))
-    wrong, tried = {}, 0
+    wrong: dict[tuple[str, str], Any] = {}
+    tried = 0
     for name, verb, _operation in DECLARED:
         # How a token differs from a session: this resource says so.
         for world in worlds if name != "annotate:api_me" else ():
@@ -285,7 +294,7 @@ def test_no_token_makes_tokens_or_changes_how_somebody_signs_in(worlds):
     before = doors()
 
     for url, form in PASSWORD_PAGES.items():
-        answer = token.post(url, form)
+        answer: Any = token.post(url, form)
         assert answer.status_code in {302, 404}, url
         assert answer.status_code == 404 or "/accounts/login/" in answer.url
 
