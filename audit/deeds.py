@@ -11,6 +11,8 @@ DEEDS = {
     "instruction.decided": Kind(_("Decided on an instruction"), tells=True),
     "instruction.undecided": Kind(_("Withdrew a decision on an instruction"), tells=True),
     "names.revealed": Kind(_("Looked up who said what"), tells=True),
+    "label.settled": Kind(_("Settled a label"), tells=True),
+    "label.unsettled": Kind(_("Withdrew what settled a label"), tells=True),
     "sample.made": Kind(_("Made a sample of labels")),
     "agreement.asked": Kind(_("Had the agreement computed")),
 }

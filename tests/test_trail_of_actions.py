@@ -221,7 +221,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     story.does("instruction.undecided", times=2)(
         lambda: audit.withdraw_decision(decision=decided, by=carla)
     )
-    story.does("sample.made")(
+    sample = story.does("sample.made")(
         lambda: checks.draw_sample(
             name="one",
             asked=Asked("prior"),
@@ -232,6 +232,12 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
             by=carla,
         )
     )
+    item = sample.items.get()
+    for relevance, checker in enumerate((story.ada, story.ben)):
+        story.does()(lambda: checks.check(item=item, relevance=relevance, by=checker))  # noqa: B023
+    story.does("label.settled", times=2)(lambda: checks.settle(item=item, relevance=2, by=carla))
+    story.does("label.unsettled", times=2)(lambda: checks.take_back(item=item, by=carla))
+    story.does()(lambda: checks.settle(item=item, relevance=2, by=story.dan))
     story.does("agreement.asked", times=2)(
         lambda: audit.request_agreement(project=project, by=carla)
     )

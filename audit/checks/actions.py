@@ -232,7 +232,9 @@ def settle(
             standing.superseded_at = now
             standing.save(update_fields=["superseded_at"])
             sums.follow(sums.CHECK, by.project_id, ended={standing.pk}, pk=standing.pk)
-        return _say(item, Check.SETTLES, answer, uuid, by, now)
+        made = _say(item, Check.SETTLES, answer, uuid, by, now)
+        _record("label.settled", made, by, now)
+    return made
 
 
 def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) -> Check | None:
@@ -251,7 +253,18 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
         mine.superseded_at = mine.withdrawn_at = now
         mine.save(update_fields=["superseded_at", "withdrawn_at"])
         sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk)
+        if mine.place == Check.SETTLES:
+            _record("label.unsettled", mine, by, now)
     return mine
+
+
+def _record(what: str, settled: Check, by: Membership, now: datetime) -> None:
+    """Whoever is the third person may settle; the trail has what leads do."""
+    if not by.leads:
+        return
+    item = settled.item
+    named = f"{item.narrative.pair} · {item.narrative} · {item.candidate.document}"
+    record(project=by.project, what=what, about=settled, named=named, by=by, now=now)
 
 
 def _say(

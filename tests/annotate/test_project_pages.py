@@ -242,7 +242,7 @@ def test_settings_are_saved_whole(tides, client):
     form = SETTINGS
 
     response = client.post(url, form)
-    refused = client.post(url, {**form, "overlap_judge": 0})
+    refused = client.post(url, {**form, "overlap_judge": 51})
 
     assert response.url == url
     assert refused.status_code == 422
