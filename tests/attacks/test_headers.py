@@ -9,8 +9,10 @@ import sys
 
 import pytest
 from django.conf import settings
+from django.core.handlers.wsgi import WSGIRequest
 from django.test import Client, override_settings
 
+from config.guard import readable
 from tests import factories
 from tests.test_permissions import ROUTES, world
 
@@ -178,3 +180,23 @@ def test_what_comes_without_https_is_sent_to_https(db, client):
         client.get("/accounts/login/", secure=True)["Strict-Transport-Security"]
         == "max-age=31536000"
     )
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("application/json; charset=utf-8", "application/json; charset=utf-8"),
+        ("text/plain; charset*=nonsense''x", ""),
+        ("text/plain; charset*=utf-8'en'utf-8", "text/plain; charset*=utf-8'en'utf-8"),
+    ],
+)
+def test_a_kind_of_body_that_nobody_can_read_is_none(rf, sent, read):
+    seen = []
+
+    def pages(environ, start_response):
+        seen.append(WSGIRequest(environ).META["CONTENT_TYPE"])
+        return []
+
+    readable(pages)(rf.post("/").environ | {"CONTENT_TYPE": sent}, lambda *_: None)
+
+    assert seen == [read]
