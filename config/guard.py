@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -11,7 +11,6 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
-from django.utils.http import parse_header_parameters
 from django.utils.translation import gettext as _
 
 from annotate.api.problems import in_json
@@ -51,25 +50,6 @@ SHOWN = {
     *("text/html", "text/plain", "text/css", "text/javascript", "application/javascript"),
     *("application/json", "application/problem+json"),
 }
-
-
-Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-
-
-def readable(application: Application) -> Application:
-    """WSGI: let no request through whose kind of body cannot be read; it has none then.
-
-    Django would give up on it before any middleware, and the server would answer without a word.
-    """
-
-    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        try:
-            parse_header_parameters(environ.get("CONTENT_TYPE", ""))
-        except ValueError:
-            environ["CONTENT_TYPE"] = ""
-        return application(environ, start_response)
-
-    return answer
 
 
 def guard(
