@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake, Options, register
-from annotate.intake.collection import Documents, Ids, Qrels
+from annotate.intake.collection import MANY, Documents, Ids, Qrels
 from annotate.intake.files import Arrived
 from annotate.intake.instructions import Pairs, Topics, reopen_seats
 from annotate.intake.report import FileReport, Problem
@@ -25,6 +25,16 @@ register(Documents, Topics, Pairs, Qrels, Runs, Statements)
 
 # Records between two reports of progress.
 STEP = 5_000
+# What PostgreSQL should know of after many new rows, before the next file is joined with them: one
+# load often follows the other sooner than it looks by itself.
+GROWN = (
+    "annotate_query",
+    "annotate_document",
+    "annotate_candidate",
+    "annotate_instructionpair",
+    "annotate_narrative",
+    "annotate_judgment",
+)
 
 
 class Progress(Protocol):
@@ -95,6 +105,9 @@ def load(
             )
             if not report.refused:
                 _write(intake, ids, record)
+            if not dry_run and report.new > MANY:
+                for table in GROWN:
+                    bulk.analyze(table)
     finally:
         intake.close()
         ids.drop()
