@@ -75,3 +75,13 @@ def test_the_pages_of_the_project_open_without_it(audited, client):
     for name in ("project", "progress", "matrix", "queries"):
         assert client.get(reverse(f"annotate:{name}", args=["tides"])).status_code == 200
     assert client.get(reverse("audit:reviews", args=["tides"])).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["project", "progress"])
+def test_what_is_judged_is_of_no_number_that_nobody_asks_for(audited, client, name):
+    client.force_login(audited.project.memberships.get(role="lead").user)
+
+    page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
+
+    assert "judgments; nobody is asked for more" in page
+    assert "of 0 judgments" not in page
