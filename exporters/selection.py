@@ -34,6 +34,7 @@ from annotate.models import (
     Run,
     Verdict,
 )
+from annotate.models.unseen import Unseen, seen
 from annotate.pure.consensus import Outcome, consensus
 from audit import rubrics
 from audit.models import Decision, Rating, Review, Rubric
@@ -306,7 +307,7 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
             AND j.superseded_at IS NULL AND {of_people}
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
             AND a.withdrawn_at IS NULL
-        WHERE n.id IN ({marks(narratives)})
+        WHERE n.id IN ({marks(narratives)}) AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (nothing but marks and a constant is put in)
     with connection.chunked_cursor() as cursor:

@@ -45,6 +45,7 @@ from annotate.models import (
     Repeat,
     Verdict,
 )
+from annotate.models.unseen import Unseen, seen
 from annotate.pure.conditions import derived
 from annotate.pure.evidence import Span, checked, is_wanted, lacking
 from annotate.pure.repeats import chance, number, unmasked
@@ -648,6 +649,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             {"AND f.flag <> ''" if on.again else ""}
         {_FIRST if on.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
+            AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
     """  # noqa: S608
     links = chain.of_seat(on.pair.pair_id, by.name)
     row = values_of(

@@ -20,6 +20,7 @@ from annotate.models import (
     Project,
     Repeat,
 )
+from annotate.models.unseen import Unseen, seen
 from annotate.pure import repeats
 from annotate.pure.repeats import Spot
 
@@ -291,7 +292,7 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
     return f"""
         EXISTS (
             SELECT 1 FROM annotate_candidate o
-            WHERE o.query_id = %(query)s {others} {scope}
+            WHERE o.query_id = %(query)s {others} {scope} AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
                 AND p.candidate_id = o.id AND p.annotator_id = %(member)s
@@ -321,7 +322,10 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
     )
     others = "AND p.candidate_id <> %(candidate)s" if again else ""
     return f"""
-        (SELECT COUNT(*) FROM annotate_candidate o WHERE o.query_id = %(query)s {scope}),
+        (
+            SELECT COUNT(*) FROM annotate_candidate o
+            WHERE o.query_id = %(query)s {scope} AND {seen(Unseen.Kind.CANDIDATE, "o.id")}
+        ),
         (
             SELECT COUNT(*) FROM annotate_repeat p
             JOIN annotate_candidate o ON o.id = p.candidate_id {scope}

@@ -10,6 +10,7 @@ from typing import IO, Any, ClassVar, NamedTuple
 from annotate import bulk
 from annotate.bulk import Stage
 from annotate.intake.report import MAX_SHOWN, FileReport, Problem, RowCounts
+from annotate.intake.slices import Slices
 from annotate.models import Membership, Project
 
 # A place is one number: which file of a folder, and which line of it.
@@ -49,6 +50,8 @@ class Intake:
             "project": project.pk,
             "now": bulk.moment(now),
         }
+        # While it is written a little at a time.
+        self.slices: Slices | None = None
         self._numbers: dict[str, int] = {}
         self._arrivals: dict[type[Arrivals], Arrivals] = {}
 
@@ -113,6 +116,36 @@ class Intake:
         """Execute a statement with the project's parameters; return how many rows it touched."""
         return bulk.run(sql, {**self.params, **params})
 
+    def put(
+        self,
+        table: str,
+        columns: str,
+        rows: str,
+        *,
+        values: str = "p.*",
+        beside: str = "",
+        needed: bool = True,
+    ) -> int:
+        """Write what the query `rows` finds into columns of a table; return how many rows that are.
+
+        `values` is made of such a row, `p`, and of what `beside` joins with it, as long texts that
+        need not be copied in between ("CROSS JOIN … WHERE …"). `needed`: a later statement looks
+        these rows up, so that a preview has to write them as well before it takes them away again.
+        """
+        if self.slices is not None:
+            return self.slices.put(
+                table, columns, rows, self.params, values=values, beside=beside, needed=needed
+            )
+        found = f"SELECT {values} FROM ({rows}) p {beside}" if beside else rows  # noqa: S608 (ours)
+        return self.run(f"INSERT INTO {table} ({columns}) {found}")
+
+    def at_last(self, sql: str) -> None:
+        """Execute a statement that changes rows which others see: at the end, with everything."""
+        if self.slices is not None:
+            self.slices.at_last(lambda: self.run(sql))
+        else:
+            self.run(sql)
+
     def number(self, sql: str, **params: Any) -> int:
         """Execute a query for one number with the project's parameters."""
         return bulk.number(sql, {**self.params, **params})
@@ -175,6 +208,11 @@ class Arrivals(ABC):
     """
 
     records: ClassVar[tuple[type, ...]]
+    # Says of a kind that it writes by `Intake.put` and `Intake.at_last` alone, so that it may be
+    # written in slices: outside of one transaction.
+    in_slices: ClassVar[bool] = False
+    # A temporary table for which rows of the project differ from the file's.
+    differing: ClassVar[str] = ""
 
     def __init__(self, intake: Intake) -> None:
         self.intake = intake
@@ -212,9 +250,11 @@ class Arrivals(ABC):
         """Nothing was written after all."""
 
     def close(self) -> None:
-        """Drop the stages."""
+        """Drop the stages, and what was found beside them."""
         for stage in self.stages:
             stage.drop()
+        if self.differing:
+            bulk.drop(self.differing)
 
     def repeats(
         self, stage: Stage, keys: Sequence[str], differs: str, sentence: Callable[..., str]

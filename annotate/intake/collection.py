@@ -22,6 +22,8 @@ class Documents(Arrivals):
     """Documents with their texts; without a text, known by id and title."""
 
     records: ClassVar = (Doc,)
+    in_slices = True
+    differing = "stage_docs_changed"
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
@@ -55,10 +57,10 @@ class Documents(Arrivals):
         )
 
     def write(self) -> None:
-        run = self.intake.run
-        bulk.drop("stage_docs_changed")
+        intake = self.intake
+        bulk.drop(self.differing)
         # What a text is missing from keeps the text it has.
-        self.changed = run(
+        intake.run(
             """
             CREATE TEMPORARY TABLE stage_docs_changed AS
             SELECT d.id, s.n FROM stage_docs s CROSS JOIN annotate_document d
@@ -70,21 +72,23 @@ class Documents(Arrivals):
             """
         )
         self.changed = bulk.number("SELECT COUNT(*) FROM stage_docs_changed")
-        self.new = run(
+        self.new = intake.put(
+            "annotate_document",
+            "project_id, doc_id, title, markup, digest, length",
             """
-            INSERT INTO annotate_document (project_id, doc_id, title, markup, digest, length)
             SELECT %(project)s, s.doc_id, s.title, s.markup, s.digest, s.length FROM stage_docs s
             WHERE NOT EXISTS (
                 SELECT 1 FROM annotate_document d
                 WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
             )
             ORDER BY s.doc_id
-            """
+            """,
+            needed=len(intake.arrivals) > 1,
         )
         if self.new > MANY:
             bulk.analyze("annotate_document")
         if self.changed:
-            run(
+            intake.at_last(
                 """
                 UPDATE annotate_document SET
                     title = s.title,
@@ -97,7 +101,7 @@ class Documents(Arrivals):
                 WHERE annotate_document.id = x.id AND s.n = x.n
                 """
             )
-            run(
+            intake.at_last(
                 """
                 UPDATE annotate_documenttext SET text = s.text
                 FROM stage_docs_changed x CROSS JOIN stage_texts s
@@ -105,18 +109,19 @@ class Documents(Arrivals):
                 AND s.text IS NOT NULL
                 """
             )
-        run(
+        intake.put(
+            "annotate_documenttext",
+            "document_id, text",
             """
-            INSERT INTO annotate_documenttext (document_id, text)
-            SELECT d.id, t.text
-            FROM stage_docs s CROSS JOIN annotate_document d CROSS JOIN stage_texts t
+            SELECT d.id, s.n FROM stage_docs s CROSS JOIN annotate_document d
             WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id AND s.length IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM annotate_documenttext o WHERE o.document_id = d.id)
-            AND t.n = s.n
-            """
+            """,
+            values="p.id, t.text",
+            beside="CROSS JOIN stage_texts t WHERE t.n = p.n",
+            needed=False,
         )
-        bulk.drop("stage_docs_changed")
-        rows = self.intake.rows("documents")
+        rows = intake.rows("documents")
         rows.new += self.new
         rows.changed += self.changed
 
@@ -157,8 +162,7 @@ class Ids:
 
     def write(self) -> None:
         """Make the missing queries and documents, known by their ids only."""
-        run = self.intake.run
-        run(
+        self.intake.run(
             """
             UPDATE stage_query_ids SET fresh = 1 WHERE NOT EXISTS (
                 SELECT 1 FROM annotate_query q
@@ -166,23 +170,25 @@ class Ids:
             )
             """
         )
-        queries = run(
+        queries = self.intake.put(
+            "annotate_query",
+            "project_id, query_id, title, description",
             """
-            INSERT INTO annotate_query (project_id, query_id, title, description)
             SELECT %(project)s, query_id, '', '' FROM stage_query_ids
             WHERE fresh = 1 ORDER BY query_id
-            """
+            """,
         )
-        documents = run(
+        documents = self.intake.put(
+            "annotate_document",
+            "project_id, doc_id, title, markup, digest",
             """
-            INSERT INTO annotate_document (project_id, doc_id, title, markup, digest)
             SELECT %(project)s, s.doc_id, '', 'plain', '' FROM stage_doc_ids s
             WHERE NOT EXISTS (
                 SELECT 1 FROM annotate_document d
                 WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
             )
             ORDER BY s.doc_id
-            """
+            """,
         )
         self.intake.rows("queries").new += queries
         self.intake.rows("documents").new += documents
@@ -215,6 +221,8 @@ class Qrels(Arrivals):
     """Earlier relevance: each line is a candidate of its query."""
 
     records: ClassVar = (Qrel,)
+    in_slices = True
+    differing = "stage_qrels_changed"
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
@@ -258,8 +266,8 @@ class Qrels(Arrivals):
             )
 
     def write(self) -> None:
-        run = self.intake.run
-        known = self.intake.number(
+        intake = self.intake
+        known = intake.number(
             """
             SELECT COUNT(*) FROM (
                 SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
@@ -269,8 +277,8 @@ class Qrels(Arrivals):
         )
         if known:
             # Found before the new ones are written: then only these are looked at.
-            bulk.drop("stage_qrels_changed")
-            run(
+            bulk.drop(self.differing)
+            intake.run(
                 """
                 CREATE TEMPORARY TABLE stage_qrels_changed AS
                 SELECT c.id, s.relevance FROM stage_qrels s
@@ -284,16 +292,17 @@ class Qrels(Arrivals):
                 AND s.relevance IS NOT NULL
                 """
             )
-            self.changed = run(
+            self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
+            intake.at_last(
                 """
                 UPDATE annotate_candidate SET prior_relevance = x.relevance
                 FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
                 """
             )
-            bulk.drop("stage_qrels_changed")
-        self.new = run(
+        self.new = intake.put(
+            "annotate_candidate",
+            "query_id, document_id, prior_relevance, origin",
             """
-            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
             SELECT q.id, d.id, s.relevance,
                 CASE WHEN s.relevance IS NULL THEN 'listed' ELSE 'prior' END
             FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
@@ -304,9 +313,10 @@ class Qrels(Arrivals):
                 WHERE c.query_id = q.id AND c.document_id = d.id
             )
             ORDER BY q.id, d.id
-            """
+            """,
+            needed=False,
         )
-        rows = self.intake.rows("candidates")
+        rows = intake.rows("candidates")
         rows.new += self.new
         rows.changed += self.changed
         rows.unchanged += self.qrels_left() - self.new - self.changed

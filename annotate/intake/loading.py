@@ -10,6 +10,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotate import bulk
+from annotate.intake import slices
 from annotate.intake.arrivals import Arrivals, Intake, Options, register
 from annotate.intake.collection import MANY, Documents, Ids, Qrels
 from annotate.intake.files import Arrived
@@ -80,8 +81,8 @@ def load(
     transaction that writes the rows, if one does: what it writes is kept with them, or not either.
 
     The records wait in temporary tables until all of them are read and checked. Then a few
-    statements write the rows in one transaction: it is the only time that SQLite's other writers
-    have to wait.
+    statements write the rows in one transaction; on SQLite, where it is the only time that other
+    writers have to wait, many documents and qrels are written in slices.
     """
     report = FileReport(arrived.name)
     progress = progress or Quiet()
@@ -100,11 +101,8 @@ def load(
             _read(intake, kind, arrived, progress)
             progress.start(None, "Comparing its lines")
             _check(intake, ids)
-            progress.start(
-                None, "Comparing with the project" if dry_run else "Writing to the project"
-            )
             if not report.refused:
-                _write(intake, ids, record)
+                _write(intake, ids, progress, record)
             if not dry_run and report.new > MANY:
                 for table in GROWN:
                     bulk.analyze(table)
@@ -177,39 +175,87 @@ def _check(intake: Intake, ids: Ids) -> None:
         ids.gather()
 
 
-def _write(intake: Intake, ids: Ids, record: Callable[[FileReport], None] | None) -> None:
-    """Write everything in one transaction, or nothing.
+def _write(
+    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+) -> None:
+    """Write everything, or nothing.
 
     What somebody else did at the same moment can make that fail; then it is done once more, and
     finds it.
     """
     notes = list(intake.report.notes)
-    try:
-        _write_at_once(intake, ids, record)
-    except (IntegrityError, OperationalError):
-        if connection.in_atomic_block:
-            # The transaction around this one has failed as well.
-            raise
-        intake.report.nothing_loaded()
-        intake.report.notes[:] = notes
-        _write_at_once(intake, ids, record)
+    with slices.turn(progress):
+        many = sum(stage.count for one in intake.arrivals for stage in one.stages) > slices.AT_ONCE
+        writing = _in_slices if many and _may_be_sliced(intake) else _at_once
+        try:
+            writing(intake, ids, progress, record)
+        except (IntegrityError, OperationalError):
+            if connection.in_atomic_block:
+                # The transaction around this one has failed as well.
+                raise
+            intake.report.nothing_loaded()
+            intake.report.notes[:] = notes
+            writing(intake, ids, progress, record)
 
 
-def _write_at_once(intake: Intake, ids: Ids, record: Callable[[FileReport], None] | None) -> None:
+def _may_be_sliced(intake: Intake) -> bool:
+    return (
+        not bulk.on_postgresql()
+        and not connection.in_atomic_block
+        and all(one.in_slices for one in intake.arrivals)
+    )
+
+
+def _at_once(
+    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+) -> None:
+    """Write everything in one transaction; a dry run rolls it back."""
+    progress.start(
+        None, "Comparing with the project" if intake.dry_run else "Writing to the project"
+    )
     try:
         with transaction.atomic():
-            # One load of a project at a time; people who judge meanwhile are not held up.
-            Project.objects.select_for_update(no_key=True).get(pk=intake.project.pk)
+            _lock(intake.project)
+            newest = _newest_candidate()
             _write_rows(intake, ids)
             if intake.report.refused or intake.dry_run:
                 raise _Stop
-            if record is not None:
-                record(intake.report)
+            _end(intake, newest, record)
     except _Stop:
         _failed(intake.arrivals)
     except BaseException:
         _failed(intake.arrivals)
         raise
+
+
+def _in_slices(
+    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+) -> None:
+    """Write new rows a little at a time, and show them in one transaction with everything else; a
+    dry run takes them away again.
+    """
+    progress.start(None, "Comparing with the project")
+    newest = _newest_candidate()
+    intake.slices = slices.Slices(progress, dry_run=intake.dry_run)
+    try:
+        _write_rows(intake, ids)
+        if not intake.report.refused and not intake.dry_run:
+            with transaction.atomic():
+                _lock(intake.project)
+                intake.slices.show()
+                _end(intake, newest, record)
+    finally:
+        intake.slices.sweep()
+        intake.slices = None
+
+
+def _lock(project: Project) -> None:
+    """Let one load of a project come after the other; people who judge are not held up."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def _newest_candidate() -> int:
+    return Candidate.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def _failed(arrivals: list[Arrivals]) -> None:
@@ -219,7 +265,6 @@ def _failed(arrivals: list[Arrivals]) -> None:
 
 def _write_rows(intake: Intake, ids: Ids) -> None:
     report = intake.report
-    newest = Candidate.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     documents = [one for one in intake.arrivals if isinstance(one, Documents)]
     others = [one for one in intake.arrivals if not isinstance(one, Documents)]
     for one in documents:
@@ -233,7 +278,13 @@ def _write_rows(intake: Intake, ids: Ids) -> None:
     report.new = sum(one.new for one in intake.arrivals)
     report.changed = sum(one.changed for one in intake.arrivals)
     report.unchanged = report.read - report.new - report.changed
+
+
+def _end(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
+    """What goes with the rows: there is work again, and the report is kept."""
     _reopen_judging(intake, newest)
+    if record is not None:
+        record(intake.report)
 
 
 def _reopen_judging(intake: Intake, newest: int) -> None:

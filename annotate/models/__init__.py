@@ -27,6 +27,7 @@ from annotate.models.project import (
 from annotate.models.repeat import Repeat
 from annotate.models.token import KeptAnswer, Token
 from annotate.models.trail import Deed, Link
+from annotate.models.unseen import Unseen
 
 __all__ = [
     "Adjudication",
@@ -59,6 +60,7 @@ __all__ = [
     "Run",
     "RunLine",
     "Token",
+    "Unseen",
     "User",
     "Verdict",
 ]

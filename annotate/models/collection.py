@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.project import Project
+from annotate.models.unseen import Seen
 
 
 class Document(models.Model):
@@ -30,6 +31,8 @@ class Document(models.Model):
     digest = models.CharField(max_length=32, blank=True)
     # Characters of the text; null while the text is not known.
     length = models.PositiveIntegerField(null=True)
+
+    objects = Seen()
 
     class Meta:
         constraints: ClassVar = [
@@ -68,6 +71,8 @@ class Query(models.Model):
     title = models.TextField(blank=True)
     description = models.TextField(blank=True)
 
+    objects = Seen()
+
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
@@ -96,6 +101,8 @@ class Candidate(models.Model):
     # As the qrels had it, whatever grades the project uses; null when there is none.
     prior_relevance = models.IntegerField(null=True)
     origin = models.CharField(max_length=10, choices=Origin)
+
+    objects = Seen()
 
     class Meta:
         constraints: ClassVar = [

@@ -36,6 +36,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
+from annotate.models.unseen import IsSeen, Unseen
 from annotate.pure.consensus import Outcome, State, consensus
 from annotate.screens.progress import blind_pairs
 
@@ -206,7 +207,7 @@ def _all(project: Project, asked: Asked) -> QuerySet[Any, Any]:
     rows = rows.annotate(
         candidate=F("pair__query__candidates__pk"),
         prior=F("pair__query__candidates__prior_relevance"),
-    ).filter(candidate__isnull=False)
+    ).filter(IsSeen(F("candidate"), kind=Unseen.Kind.CANDIDATE), candidate__isnull=False)
     if project.judge_scope == Project.Scope.RELEVANT:
         rows = rows.filter(prior__gte=project.relevant_from)
     return rows

@@ -88,9 +88,7 @@ def texts_at_stake(pair: InstructionPair) -> Iterator[Source]:
     while True:
         rows = (
             DocumentText.objects.filter(
-                document__candidates__query=pair.query_id,
-                document__candidates__prior_relevance__gte=pair.project.relevant_from,
-                document__gt=last,
+                document__in=at_stake(pair).values("document"), document__gt=last
             )
             .annotate(start=Substr("text", 1, MOST_OF_ONE))
             .order_by("document")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from annotate.actions.trail import record
 from annotate.errors import Refused
+from annotate.intake import slices
 from annotate.intake.loading import Progress
 from annotate.models import Project
 from config.keeping import archive, files, schema, tables, values
@@ -48,7 +50,7 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
             raise Refused(f"There is no project “{project}”.")
     writing = archive.Writing(path)
     try:
-        with snapshot():
+        with _one_moment(progress):
             manifest = _write(writing, of, progress)
         writing.close(manifest)
     except BaseException:
@@ -62,6 +64,17 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
         missing=manifest["missing"],
         bytes=path.stat().st_size,
     )
+
+
+@contextmanager
+def _one_moment(progress: Progress) -> Iterator[None]:
+    """Let everything read inside come from one moment in which no load is half written."""
+    with ExitStack() as stack:
+        with slices.turn(progress):
+            stack.enter_context(snapshot())
+            # On SQLite the moment is that of the first thing read.
+            Project.objects.exists()
+        yield
 
 
 class _Part(NamedTuple):

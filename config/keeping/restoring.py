@@ -16,13 +16,13 @@ from django.core.files.storage import default_storage
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 
-from annotate import bulk
+from annotate import bulk, keys
 from annotate.actions.projects import SLUG
 from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.intake.loading import Progress
 from annotate.models import Project
-from config.keeping import archive, files, keys, schema, tables, values
+from config.keeping import archive, files, schema, tables, values
 
 # Bytes of a backup that are sent to the database at once, and rows.
 _WEIGHT = 4_000_000
