@@ -35,11 +35,9 @@ _OF = {
 # one of the slices of a larger one.
 AT_ONCE = 10_000
 # What one slice may keep others waiting, in seconds.
-WHILE = 0.02
+WHILE = 0.03
 # Rows of the first slice; of the others as many as fit into that time, within these bounds.
 FIRST, LEAST, MOST = 200, 10, 50_000
-# The longest rest between two, in seconds: somebody who waits looks every 25 ms at first.
-REST = 0.05
 # How often who waits for another load looks whether it is over, in seconds.
 LOOK = 0.1
 
@@ -167,17 +165,19 @@ def _reserve(kind: Unseen.Kind, count: int) -> int:
 
 def _in_slices(statement: str, after: int, last: int) -> Iterator[int]:
     """Execute a statement for rows numbered `after + 1` to `last`, some at a time (its parameters
-    `after` and `last`); yield how many each time. Between two it rests for as long as it took.
+    `after` and `last`); yield how many each time. For as long as others were kept waiting, they
+    then have room: while SQLite moves pages from its log, which it does after letting go, or while
+    this rests.
     """
     size = FIRST
     while after < last:
         until = min(after + size, last)
-        began = time.monotonic()
         with transaction.atomic():
-            locked = time.monotonic()
+            began = time.monotonic()
             bulk.run(statement, {"after": after, "last": until})
-            wrote = time.monotonic() - locked
-        time.sleep(min(time.monotonic() - began, REST))
+            wrote = time.monotonic() - began
+        moved = time.monotonic() - began - wrote
+        time.sleep(max(wrote - moved, 0.0))
         yield until - after
         after = until
         size = max(LEAST, min(int(size * min(WHILE / max(wrote, 1e-6), 2)), MOST))
