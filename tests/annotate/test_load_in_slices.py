@@ -6,6 +6,7 @@ import fcntl
 import os
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -211,7 +212,7 @@ def left_behind(project) -> None:
     connection.ensure_connection()
     killed.backup(connection.connection)
     killed.close()
-    os.unlink(f"{path}-killed")
+    Path(f"{path}-killed").unlink()
 
 
 def test_what_a_killed_load_left_is_seen_by_nobody_and_gone_with_the_next(project):

@@ -10,7 +10,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotate import bulk
 from exporters.files import pack
+from tests import factories
 from tests.exporters.conftest import Tides
 
 # Of all data files of the hand-made project. Both databases are held to the same.
@@ -95,3 +97,14 @@ def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
         archives.append(stream.getvalue())
 
     assert archives[0] == archives[1]
+
+
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_what_a_load_has_not_shown_yet_is_in_no_file(tides, write, format_name):
+    if bulk.on_postgresql():
+        pytest.skip("only SQLite writes loads a little at a time")
+    before = write(tides.project, format_name)
+
+    factories.unseen_rows(tides.project)
+
+    assert write(tides.project, format_name).bytes() == before.bytes()
