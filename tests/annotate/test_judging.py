@@ -8,9 +8,10 @@ from uuid import UUID
 import pytest
 from django.db import IntegrityError
 
+from annotate import bulk
 from annotate.actions import judging, pool, rewriting, seats
-from annotate.errors import Refused, Stale
-from annotate.models import Assignment, Flag, Judgment, Project
+from annotate.errors import NotHere, Refused, Stale
+from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
 from tests import factories
 
 JUDGE = Assignment.Task.JUDGE
@@ -122,6 +123,31 @@ def test_a_document_of_another_query_is_refused(scene):
 
     with pytest.raises(Refused, match="not among those to be judged"):
         scene.judge(1, of=stranger)
+
+
+def unshown(scene):
+    """A document that a load has written into the pool and not shown yet."""
+    if bulk.on_postgresql():
+        pytest.skip("only SQLite writes loads a little at a time")
+    factories.unseen_rows(scene.project)
+    return Candidate._base_manager.filter(query=scene.query).latest("pk")
+
+
+def test_a_document_of_a_load_that_is_not_done_is_not_in_the_pool(scene):
+    candidate = unshown(scene)
+
+    with pytest.raises(NotHere):
+        scene.judge(1, of=candidate)
+    Unseen.objects.all().delete()
+    scene.judge(1, of=candidate)
+
+
+def test_the_seat_waits_for_no_document_of_a_load_that_is_not_done(scene):
+    unshown(scene)
+    scene.judge(1)
+    scene.judge(0, of=scene.second)
+
+    assert scene.ada.assignments.get().done_at
 
 
 def test_a_note_of_a_megabyte_is_refused(scene):

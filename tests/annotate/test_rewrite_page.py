@@ -7,6 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from annotate import bulk
 from annotate.actions import seats
 from annotate.models import (
     Assignment,
@@ -15,7 +16,9 @@ from annotate.models import (
     DocumentText,
     Draft,
     Narrative,
+    Unseen,
 )
+from annotate.screens import stake
 from tests import factories
 
 
@@ -196,6 +199,16 @@ def test_a_text_of_another_pool_is_not_found(pair, ada, client):
     factories.candidate(factories.query(pair.project, "302"), "other", prior=1)
 
     assert rows(client, pair, find="text", **{"in": "texts"}) == ["kept"]
+
+
+def test_texts_of_a_load_that_is_not_done_are_not_looked_through(pair):
+    if bulk.on_postgresql():
+        pytest.skip("only SQLite writes loads a little at a time")
+    factories.unseen_rows(pair.project)
+
+    assert [source.doc_id for source in stake.texts_at_stake(pair)] == ["kept"]
+    Unseen.objects.all().delete()
+    assert len(list(stake.texts_at_stake(pair))) > 1
 
 
 def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):
