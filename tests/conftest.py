@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out: list[pytest.Item] = []
     for item in items:
         wanted = (not config.option.database_only or uses_database(item)) and (
-            postgresql or item.get_closest_marker("postgresql") is None
+            item.get_closest_marker("sqlite" if postgresql else "postgresql") is None
         )
         (kept if wanted else left_out).append(item)
     if left_out:

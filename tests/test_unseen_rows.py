@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import pytest
 
-from annotate import bulk
 from annotate.models import Candidate, Document, Query, Unseen
 from tests import factories
 from tests.test_blindness import Way, addresses, differ, speak, stage, told_apart, undone, walk
 
 __all__ = ["stage"]
 
-
-@pytest.fixture(autouse=True)
-def _only_sqlite():
-    if bulk.on_postgresql():
-        pytest.skip("only SQLite writes loads a little at a time")
+pytestmark = pytest.mark.sqlite
 
 
 @pytest.mark.parametrize("name", ["carla", "ada", "dan"])

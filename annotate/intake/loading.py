@@ -26,6 +26,9 @@ register(Documents, Topics, Pairs, Qrels, Runs, Statements)
 
 # Records between two reports of progress.
 STEP = 5_000
+# Steps as people read them.
+COMPARING = "Comparing with the project"
+WRITING = "Writing to the project"
 # What PostgreSQL should know of after many new rows, before the next file is joined with them: one
 # load often follows the other sooner than it looks by itself.
 GROWN = (
@@ -210,9 +213,7 @@ def _at_once(
     intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
 ) -> None:
     """Write everything in one transaction; a dry run rolls it back."""
-    progress.start(
-        None, "Comparing with the project" if intake.dry_run else "Writing to the project"
-    )
+    progress.start(None, _step(intake))
     try:
         with transaction.atomic():
             _lock(intake.project)
@@ -234,9 +235,9 @@ def _in_slices(
     """Write new rows a little at a time, and show them in one transaction with everything else; a
     dry run takes them away again.
     """
-    progress.start(None, "Comparing with the project")
+    progress.start(None, COMPARING)
     newest = _newest_candidate()
-    intake.slices = slices.Slices(progress, dry_run=intake.dry_run)
+    intake.slices = slices.Slices(progress, step=_step(intake), dry_run=intake.dry_run)
     try:
         _write_rows(intake, ids)
         if not intake.report.refused and not intake.dry_run:
@@ -247,6 +248,10 @@ def _in_slices(
     finally:
         intake.slices.sweep()
         intake.slices = None
+
+
+def _step(intake: Intake) -> str:
+    return COMPARING if intake.dry_run else WRITING
 
 
 def _lock(project: Project) -> None:

@@ -71,7 +71,9 @@ def turn(progress: Told) -> Iterator[None]:
                 told = True
             progress.advance(0)
             time.sleep(LOOK)
-        _sweep()
+        if Unseen.objects.exists():
+            progress.start(None, "Clearing away what a stopped load has left")
+            _sweep()
         yield
     finally:
         # Closing it gives the lock back.
@@ -89,11 +91,13 @@ def _locked(file: int) -> bool:
 class Slices:
     """The rows of one load, unseen until `show`. To be made within one's `turn`.
 
-    `dry_run`: nothing is ever shown, and what no later statement looks up is only counted.
+    `step` is what people read meanwhile. `dry_run`: nothing is ever shown, and what no later
+    statement looks up is only counted.
     """
 
-    def __init__(self, progress: Told, *, dry_run: bool) -> None:
+    def __init__(self, progress: Told, *, step: str, dry_run: bool) -> None:
         self._progress = progress
+        self._step = step
         self._dry_run = dry_run
         self._last: list[Callable[[], object]] = []
 
@@ -150,7 +154,7 @@ class Slices:
             logger.exception("rows of a load that was not done are left for the next one to delete")
 
     def _write(self, statement: str, count: int) -> None:
-        self._progress.start(count, "Writing to the project")
+        self._progress.start(count, self._step)
         for written in _in_slices(statement, 0, count):
             self._progress.advance(written)
 

@@ -181,10 +181,9 @@ def test_memory_does_not_grow_with_the_file(project):
     assert meter.most - before < 4_000_000
 
 
+@pytest.mark.sqlite
 @pytest.mark.django_db(transaction=True)
 def test_reading_a_file_waits_for_no_writer_and_keeps_none_waiting():
-    if bulk.on_postgresql():
-        pytest.skip("only SQLite has one writer at a time")
     other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, timeout=0)
     stage = Stage("stage_test", {"word": "text"})
     # Somebody holds the lock for the whole time.

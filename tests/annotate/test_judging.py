@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 from django.db import IntegrityError
 
-from annotate import bulk
 from annotate.actions import judging, pool, rewriting, seats
 from annotate.errors import NotHere, Refused, Stale
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
@@ -127,12 +126,11 @@ def test_a_document_of_another_query_is_refused(scene):
 
 def unshown(scene):
     """A document that a load has written into the pool and not shown yet."""
-    if bulk.on_postgresql():
-        pytest.skip("only SQLite writes loads a little at a time")
     factories.unseen_rows(scene.project)
     return Candidate._base_manager.filter(query=scene.query).latest("pk")
 
 
+@pytest.mark.sqlite
 def test_a_document_of_a_load_that_is_not_done_is_not_in_the_pool(scene):
     candidate = unshown(scene)
 
@@ -142,6 +140,7 @@ def test_a_document_of_a_load_that_is_not_done_is_not_in_the_pool(scene):
     scene.judge(1, of=candidate)
 
 
+@pytest.mark.sqlite
 def test_the_seat_waits_for_no_document_of_a_load_that_is_not_done(scene):
     unshown(scene)
     scene.judge(1)

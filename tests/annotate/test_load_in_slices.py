@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from annotate import bulk
 from annotate.intake import slices
 from annotate.models import Candidate, Document, DocumentText, Query, Unseen
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, rows, stages
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.sqlite, pytest.mark.django_db(transaction=True)]
 
 TABLES = (Query, Document, DocumentText, Candidate)
 # Three queries with four documents each; of the first, two are known by the project already.
@@ -27,8 +26,6 @@ QRELS = "".join(f"{query} 0 {doc} {grade}\n" for query in "123" for grade, doc i
 @pytest.fixture(autouse=True)
 def _many_slices(monkeypatch):
     """Let a file of three lines be a large one, and two rows a slice."""
-    if bulk.on_postgresql():
-        pytest.skip("only SQLite has one writer at a time")
     monkeypatch.setattr(slices, "AT_ONCE", 2)
     for size in ("FIRST", "LEAST", "MOST"):
         monkeypatch.setattr(slices, size, 2)

@@ -10,7 +10,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotate import bulk
 from exporters.files import pack
 from tests import factories
 from tests.exporters.conftest import Tides
@@ -99,10 +98,9 @@ def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
     assert archives[0] == archives[1]
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("format_name", ["trec", "jsonl"])
 def test_what_a_load_has_not_shown_yet_is_in_no_file(tides, write, format_name):
-    if bulk.on_postgresql():
-        pytest.skip("only SQLite writes loads a little at a time")
     before = write(tides.project, format_name)
 
     factories.unseen_rows(tides.project)

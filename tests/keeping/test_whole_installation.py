@@ -16,7 +16,6 @@ from django.contrib.sessions.models import Session
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from annotate import bulk
 from annotate.errors import Refused
 from annotate.models import Judgment, Project, User
 from config.keeping import archive, backing_up, files, restoring, schema, tables
@@ -176,9 +175,8 @@ def test_what_is_said_meanwhile_is_of_the_next_backup(house, quiet, tmp_path):
     assert done.rows == sum(len(rows) for rows in before.values())
 
 
+@pytest.mark.sqlite
 def test_what_a_killed_load_left_is_in_no_backup(house, quiet, tmp_path):
-    if bulk.on_postgresql():
-        pytest.skip("only SQLite writes loads a little at a time")
     rows = every_row()
     factories.unseen_rows(house.project)
     assert every_row() != rows
