@@ -7,6 +7,9 @@ every link that is offered.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from annotate.models import Candidate, Document, Query, Unseen
@@ -14,6 +17,8 @@ from tests import factories
 from tests.test_blindness import Way, addresses, differ, speak, stage, told_apart, undone, walk
 
 __all__ = ["stage"]
+
+ROOT = Path(__file__).parent.parent
 
 pytestmark = pytest.mark.sqlite
 
@@ -47,3 +52,27 @@ def test_the_same_rows_are_there_for_everybody_once_they_are_shown(db, model):
 
     assert before == hidden == 1
     assert model.objects.count() == {Query: 2, Document: 2, Candidate: 4}[model]
+
+
+# Written queries over these tables that need not ask whether a row is seen: they begin at what
+# people said, or at a pair, and neither is there for rows of a load that is not done.
+BEGIN_AT_SEEN_ROWS = {
+    "annotate/access.py": "at a pair",
+    "annotate/judgment_sums.py": "at judgments",
+    "exporters/claimed.py": "at judgments of machines",
+}
+READS = re.compile(r"\b(?:FROM|JOIN) annotate_(?:query|document|candidate)\b")
+
+
+def test_every_written_query_over_these_tables_asks_or_begins_at_rows_that_are_seen():
+    reading = {
+        path.relative_to(ROOT).as_posix(): path.read_text()
+        for room in ("annotate", "audit", "exporters", "config")
+        for path in (ROOT / room).rglob("*.py")
+        if READS.search(path.read_text())
+    }
+    # A load knows what it has written; no other writes meanwhile.
+    others = {name: text for name, text in reading.items() if "/intake/" not in name}
+
+    assert len(others) > len(BEGIN_AT_SEEN_ROWS)
+    assert {name for name, text in others.items() if "seen(" not in text} == {*BEGIN_AT_SEEN_ROWS}
