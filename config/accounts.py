@@ -43,10 +43,10 @@ class AccountAdapter(DefaultAccountAdapter):
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": _(
-            "Please enter a correct username and password. Capital letters count."
+            "Please enter a correct user name and password. Capital letters count."
         ),
         "email_password_mismatch": _(
-            "Please enter a correct username and password. Capital letters count."
+            "Please enter a correct user name and password. Capital letters count."
         ),
         "too_many_login_attempts": _(
             "Too many attempts. Wait five minutes, then try again, or set a new password."
@@ -140,7 +140,7 @@ class LoginForm(Plain, account_forms.LoginForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = _("Username or email")
+        self.fields["login"].label = _("User name or mail address")
         self.fields["login"].widget.attrs |= {
             "autocomplete": "username",
             "autocapitalize": "none",

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.models import Invitation, Membership
+from annotate.models import Invitation, Membership, User
 
 # What the validators of the settings want, in one sentence.
 GOOD_PASSWORD = _lazy(
     "At least 10 characters; no common password, not digits alone, nothing like your name."
 )
+
+
+# What a password must not be like.
+OF_THE_PERSON = ("username", "email")
 
 
 class InvitationForm(forms.Form):
@@ -92,9 +97,16 @@ class JoinForm(forms.Form):
             self.fields["username"].required = False
             self.fields["username"].widget.attrs["readonly"] = True
 
+    def clean_password(self) -> str:
+        """Refuse a weak one here already: it is told together with all else that is wrong."""
+        password = str(self.cleaned_data["password"])
+        said = {name: self.cleaned_data.get(name) or self.initial[name] for name in OF_THE_PERSON}
+        validate_password(password, User(**said))
+        return password
+
     def clean_password_again(self) -> str:
         """Refuse two passwords that differ."""
         again = str(self.cleaned_data["password_again"])
-        if "password" in self.cleaned_data and self.cleaned_data["password"] != again:
+        if self.data.get("password") != again:
             raise forms.ValidationError(_("The two passwords differ. Type them again."))
         return again

@@ -329,6 +329,18 @@ def test_two_passwords_that_differ_make_no_account(carla, client):
     assert not User.objects.filter(username="ada").exists()
 
 
+def test_all_that_is_wrong_with_the_passwords_is_told_at_once(carla, client):
+    token = invitations.invite(role=ANNOTATOR, by=carla).token
+
+    response = client.post(page_of(token), TYPED | {"password": "ada", "password_again": "another"})
+
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert "The two passwords differ." in page
+    assert "This password is too short." in page
+    assert "The password is too similar to the username." in page
+
+
 def test_who_is_signed_in_comes_in_with_one_button(carla, client):
     token = invitations.invite(role=ANNOTATOR, by=carla).token
     client.force_login(factories.user("ben"))

@@ -67,7 +67,7 @@ def test_what_is_wrong_signs_nobody_in_and_does_not_say_who_there_is(ada, client
     assert response.status_code == 200
     assert not is_in(client)
     if name:
-        assert "Please enter a correct username and password." in response.content.decode()
+        assert "Please enter a correct user name and password." in response.content.decode()
 
 
 def test_one_is_led_on_within_the_site_and_never_out_of_it(ada, client):

@@ -207,7 +207,7 @@ def test_the_list_leads_to_my_own_reviews(told):
     review = reverse("audit:review", args=[told.pair.pk])
 
     assert f'<a href="{review}">submitted</a>' in told.read(told.dan, told.list)
-    assert f'<a href="{review}">go on</a>' in told.read(told.ben, told.list)
+    assert f'<a href="{review}">review it</a>' in told.read(told.ben, told.list)
     assert review not in told.read(told.ada, told.list)
 
 

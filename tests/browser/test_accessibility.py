@@ -613,7 +613,7 @@ def test_what_is_seen_outside_can_be_used_by_everybody(
 def test_a_refused_sign_in_is_read_out(live_server, page):
     factories.user("ada")
     page.goto("/accounts/login/")
-    page.get_by_label("Username").fill("ada")
+    page.get_by_label("User name or mail address").fill("ada")
     page.get_by_label("Password").fill("not hers")
     page.keyboard.press("Enter")
 

@@ -54,7 +54,7 @@ def test_the_pages_before_one_has_signed_in_can_be_used_by_everybody(page, expec
 
 def sign_in(page):
     page.goto("/accounts/login/")
-    page.get_by_label("Username").fill("ada")
+    page.get_by_label("User name or mail address").fill("ada")
     page.get_by_label("Password").fill(factories.PASSWORD)
     page.keyboard.press("Enter")
 

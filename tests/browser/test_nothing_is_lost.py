@@ -234,7 +234,7 @@ def test_judgments_wait_until_one_has_signed_in_again(scene, ada, expected_compl
     with ada.context.expect_page() as opened:
         ada.locator("#save-line").get_by_role("link", name="Sign in").click()
     other = opened.value
-    other.get_by_label("Username").fill("ada")
+    other.get_by_label("User name or mail address").fill("ada")
     other.get_by_label("Password").fill(factories.PASSWORD)
     other.get_by_role("button", name="Sign in").click()
 

@@ -13,7 +13,7 @@ def ada(live_server):
 
 def test_a_person_signs_in_by_keyboard_and_comes_home(page, live_server):
     page.goto("/")
-    page.get_by_label("Username").focus()
+    page.get_by_label("User name or mail address").focus()
     page.keyboard.type("ada")
     page.keyboard.press("Tab")
     page.keyboard.type(factories.PASSWORD)
@@ -25,9 +25,9 @@ def test_a_person_signs_in_by_keyboard_and_comes_home(page, live_server):
 
 def test_a_wrong_password_says_so_and_signs_nobody_in(page):
     page.goto("/")
-    page.get_by_label("Username").fill("ada")
+    page.get_by_label("User name or mail address").fill("ada")
     page.get_by_label("Password").fill("not hers")
     page.keyboard.press("Enter")
 
-    expect(page.get_by_text("Please enter a correct username and password")).to_be_visible()
+    expect(page.get_by_text("Please enter a correct user name and password")).to_be_visible()
     assert "sessionid" not in {cookie["name"] for cookie in page.context.cookies()}

@@ -41,7 +41,7 @@ def tides(live_server):
 
 def sign_in(page: Page, name: str) -> None:
     page.goto("/")
-    page.get_by_label("Username").fill(name)
+    page.get_by_label("User name or mail address").fill(name)
     page.get_by_label("Password").fill(factories.PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="What waits for me")).to_be_visible()
