@@ -43,6 +43,10 @@ class Unseen(models.Model):
             models.CheckConstraint(
                 name="unseen_from_first_to_last", condition=Q(first__lte=F("last"))
             ),
+            models.CheckConstraint(
+                name="unseen_of_a_known_kind",
+                condition=Q(kind__in=["query", "document", "candidate"]),
+            ),
         ]
 
     def __str__(self) -> str:
