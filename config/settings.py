@@ -192,6 +192,8 @@ def _database() -> dict[str, Any]:
             "transaction_mode": "IMMEDIATE",
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                # In bytes: a log that has grown larger gives back what is above, once it is moved.
+                "PRAGMA journal_size_limit=67108864; "
                 # In KiB. Pages have a connection for each of many threads, and the system's own
                 # cache behind them; a file that is loaded wants room for its indexes.
                 f"PRAGMA cache_size={-4_000 if WEB else -20_000};"

@@ -38,8 +38,11 @@ AT_ONCE = 10_000
 WHILE = 0.03
 # Rows of the first slice; of the others as many as fit into that time, within these bounds.
 FIRST, LEAST, MOST = 200, 10, 50_000
-# How often who waits for another load looks whether it is over, in seconds.
+# How often who waits for others looks whether they are done, in seconds.
 LOOK = 0.1
+# Pages that may wait in SQLite's log (256 MB). While somebody reads all of a project at one moment,
+# as an export does, none can be moved from it, and every slice writes many of them again.
+LOG = 65_536
 
 
 class Told(Protocol):
@@ -64,13 +67,7 @@ def turn(progress: Told) -> Iterator[None]:
         return
     file = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        told = False
-        while not _locked(file):
-            if not told:
-                progress.start(None, "Waiting for another file")
-                told = True
-            progress.advance(0)
-            time.sleep(LOOK)
+        _wait(progress, "Waiting for another file", lambda: _locked(file))
         if Unseen.objects.exists():
             progress.start(None, "Clearing away what a stopped load has left")
             _sweep()
@@ -78,6 +75,17 @@ def turn(progress: Told) -> Iterator[None]:
     finally:
         # Closing it gives the lock back.
         os.close(file)
+
+
+def _wait(progress: Told, what: str, until: Callable[[], bool]) -> bool:
+    """Wait until something is true, and say for what; return whether there was anything to say."""
+    if until():
+        return False
+    progress.start(None, what)
+    while not until():
+        progress.advance(0)
+        time.sleep(LOOK)
+    return True
 
 
 def _locked(file: int) -> bool:
@@ -155,8 +163,19 @@ class Slices:
 
     def _write(self, statement: str, count: int) -> None:
         self._progress.start(count, self._step)
+        done = 0
         for written in _in_slices(statement, 0, count):
-            self._progress.advance(written)
+            done += written
+            if _wait(self._progress, "Waiting for an export or a backup", _log_has_room):
+                self._progress.start(count, self._step)
+                self._progress.advance(done)
+            else:
+                self._progress.advance(written)
+
+
+def _log_has_room() -> bool:
+    [(_busy, pages, moved)] = bulk.select("PRAGMA wal_checkpoint(PASSIVE)")
+    return bool(pages <= LOG or pages == moved)
 
 
 def _reserve(kind: Unseen.Kind, count: int) -> int:

@@ -240,6 +240,25 @@ def test_loads_come_one_after_the_other(project):
     assert report.new == 10
 
 
+def test_while_an_export_reads_the_log_does_not_grow_for_ever(project, monkeypatch):
+    monkeypatch.setattr(slices, "LOG", 0)
+    reader = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT COUNT(*) FROM annotate_candidate").fetchone()
+    # Once the load waits, the export ends.
+    watcher = Watcher(lambda: reader.execute("ROLLBACK"), step="Waiting for an export or a backup")
+
+    report = load(project, "trec-qrels", QRELS, progress=watcher)
+
+    reader.close()
+    assert watcher.steps[3:6] == [
+        "Writing to the project",
+        "Waiting for an export or a backup",
+        "Writing to the project",
+    ]
+    assert report.new == 10
+
+
 def test_who_waits_for_another_load_may_call_it_off(project):
     lock = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
