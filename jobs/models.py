@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 from django.apps import apps
@@ -43,6 +44,7 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     step = models.CharField(max_length=200, blank=True)
+    step_began_at = models.DateTimeField(null=True, blank=True)
     done = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(null=True, blank=True)
     # What went wrong, in a sentence for the person who asked for the work.
@@ -86,6 +88,15 @@ class Job(models.Model):
     def is_over(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
+
+    def seconds_left(self, now: datetime) -> float | None:
+        """Guess how long the step under way will still take, at its speed so far; None until a part
+        of it tells.
+        """
+        began = self.step_began_at
+        if self.state != self.State.RUNNING or began is None or not self.total or not self.done:
+            return None
+        return (now - began).total_seconds() * (self.total - self.done) / self.done
 
     @classmethod
     def label(cls) -> str:

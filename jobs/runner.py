@@ -74,13 +74,14 @@ class Progress:
 
     def __init__(self) -> None:
         self.step = ""
+        self.began: datetime | None = None
         self.done = 0
         self.total: int | None = None
         self._stop: Exception | None = None
 
     def start(self, total: int | None, step: str) -> None:
         """Begin a step of `total` units (None: not known), named in words the person reads."""
-        self.step, self.done, self.total = step, 0, total
+        self.step, self.done, self.total, self.began = step, 0, total, timezone.now()
         self.check()
 
     def advance(self, n: int = 1) -> None:
@@ -150,6 +151,7 @@ def claim_row(model: type[Job], pk: int, *, now: datetime | None = None) -> uuid
             attempts=F("attempts") + 1,
             started_at=Coalesce("started_at", models.Value(now)),
             step="",
+            step_began_at=None,
             done=0,
             total=None,
         )
@@ -245,6 +247,7 @@ class _Pulse:
         renewed = self._rows.update(
             lease_until=timezone.now() + LEASE,
             step=progress.step,
+            step_began_at=progress.began,
             done=progress.done,
             total=progress.total,
         )

@@ -124,7 +124,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             ),
             "would_change": bool(report and (report["new"] or report["changed"])),
             "loaded_as": confirmed,
-            "seconds_left": _seconds_left(found),
+            "seconds_left": found.seconds_left(timezone.now()),
         },
     )
 
@@ -193,11 +193,3 @@ def _counts(report: dict[str, Any]) -> list[dict[str, Any]]:
             for kind, rows in report["rows"].items()
         ),
     ]
-
-
-def _seconds_left(load: Load) -> float | None:
-    """How long reading will still take, at the speed it has had so far."""
-    if load.state != Job.State.RUNNING or not load.total or not load.done or not load.started_at:
-        return None
-    so_far = (timezone.now() - load.started_at).total_seconds()
-    return so_far * (load.total - load.done) / load.done

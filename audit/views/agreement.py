@@ -92,7 +92,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
         "report": report,
         "here": here,
         "poll_url": here,
-        "seconds_left": _seconds_left(report),
+        "seconds_left": report and report.seconds_left(timezone.now()),
     }
     if request.htmx:
         if report is None or report.is_over:
@@ -118,7 +118,7 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "form": ScopeForm(member.project, scope.asked),
         "past": report,
         "report": report,
-        "seconds_left": _seconds_left(report),
+        "seconds_left": report.seconds_left(timezone.now()),
         **_computed(report),
     }
     return render(request, "audit/agreement.html", context)
@@ -238,7 +238,7 @@ def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     context = _frame(member, scope, name) | {
         "form": form,
         "report": report,
-        "seconds_left": _seconds_left(report),
+        "seconds_left": report and report.seconds_left(timezone.now()),
     }
     if request.htmx:
         if report is None or report.is_over:
@@ -361,14 +361,6 @@ def _unit_table(slug: str, scope: Scope, of: str) -> str:
 def _address(name: str, slug: str, scope: Scope) -> str:
     where = reverse(name, args=[slug])
     return f"{where}?{scope}" if scope else where
-
-
-def _seconds_left(report: AgreementReport | None) -> float | None:
-    """An estimate from the pace so far."""
-    if report is None or report.started_at is None or not report.total or not report.done:
-        return None
-    spent = (timezone.now() - report.started_at).total_seconds()
-    return spent / report.done * (report.total - report.done)
 
 
 def _stale_words(come: Since) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.http import FileResponse, HttpResponse
@@ -23,7 +22,6 @@ from exporters import access, actions, manifest
 from exporters.forms import ExportForm
 from exporters.models import Export
 from exporters.taking import taken
-from jobs.models import Job
 
 # How many exports the list shows, the newest first.
 SHOWN = 50
@@ -117,7 +115,7 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
         "member": member,
         "section": "exports",
         "export": found,
-        "seconds_left": seconds_left(found, timezone.now()),
+        "seconds_left": found.seconds_left(timezone.now()),
         "blind": "",
         "manifest": None,
     }
@@ -149,10 +147,3 @@ def _counted(said: Mapping[str, Any], words: Mapping[str, str]) -> list[tuple[st
     """The counts of a manifest with their words, as far as it has them."""
     counts = said["counts"]
     return [(shown, counts[key]) for key, shown in words.items() if key in counts]
-
-
-def seconds_left(job: Job, now: datetime) -> float | None:
-    """Guess how long the step under way will take, once a part of it tells."""
-    if job.state != Job.State.RUNNING or not job.total or not job.started_at or not job.done:
-        return None
-    return (now - job.started_at).total_seconds() * (job.total - job.done) / job.done

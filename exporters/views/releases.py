@@ -31,7 +31,6 @@ from exporters.forms import CompareForm, ReleaseForm
 from exporters.models import Release
 from exporters.preview import preview
 from exporters.taking import taken
-from exporters.views.exports import seconds_left
 
 # How many releases the list shows, the newest first.
 SHOWN = 25
@@ -217,7 +216,7 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
         "member": member,
         "section": "releases",
         "release": found,
-        "seconds_left": seconds_left(found, timezone.now()),
+        "seconds_left": found.seconds_left(timezone.now()),
         "blind": "",
         "held": None,
     }

@@ -38,6 +38,29 @@ def test_progress_is_seen_while_the_work_goes_on():
     assert Errand.objects.get().done == 200
 
 
+def test_how_long_it_will_still_take_is_told_of_the_step_under_way():
+    errand = Errand.objects.create()
+    guesses = []
+
+    def work(errand, progress):
+        for step, done in (("Reading", 0), ("Writing", 50)):
+            progress.start(200, step)
+            progress.advance(done)
+            told = Errand.objects.filter(step=step, done=done)
+            wait_until(told.exists, step)
+            row = told.get()
+            assert row.step_began_at is not None
+            guesses.append(row.seconds_left(row.step_began_at + timedelta(seconds=10)))
+
+    run(Errand, errand.pk, work)
+
+    # Nothing is known before a part is done. 50 took 10 seconds: the other 150 will take 30.
+    assert guesses == [None, 30.0]
+    errand.refresh_from_db()
+    assert errand.step_began_at is not None
+    assert errand.seconds_left(errand.step_began_at) is None
+
+
 def test_the_lease_is_renewed_while_the_work_goes_on():
     errand = Errand.objects.create()
 
