@@ -26,7 +26,7 @@ from annotate.actions.pool import (
     pool,
     sitting,
 )
-from annotate.actions.trail import record
+from annotate.actions.trail import many, record
 from annotate.bulk import moment, run
 from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models import (
@@ -253,7 +253,7 @@ def _record(what: str, wish: LookAgain, by: Membership, now: datetime) -> None:
 def _record_many(
     what: str, guideline: Guideline, count: int, by: Membership, now: datetime
 ) -> None:
-    named = f"{count} document{'' if count == 1 else 's'} · {guideline}"
+    named = many(count, guideline)
     record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from annotate import settled_sums as sums
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
-from annotate.actions.trail import record
+from annotate.actions.trail import many, record
 from annotate.errors import Refused, Stale
 from annotate.models import (
     Adjudication,
@@ -287,7 +287,7 @@ def settle_together(
             batch_size=1_000,
         )
         sums.follow(by.project_id, new={one.pk for one in made})
-        about = _batched(batch, len(decisions))
+        about = many(len(decisions), batch)
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
 
@@ -304,7 +304,7 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
             sums.follow(by.project_id, ended=keys)
-            about = _batched(batch, count)
+            about = many(count, batch)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count
 
@@ -320,10 +320,6 @@ def _record(
     """Keep in the trail of what a decision was, and not how it was decided."""
     named = f"{narrative.pair} · {narrative} · {candidate.document}"
     record(project=by.project, what=what, about=about, named=named, by=by, now=now)
-
-
-def _batched(batch: UUID, count: int) -> str:
-    return f"{count} document{'' if count == 1 else 's'} · {batch}"
 
 
 def checked_reason(reason: str, cause: str) -> str:

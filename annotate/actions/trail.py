@@ -67,3 +67,8 @@ def record(
         event = chain.said(KIND, deed.uuid, content(deed))
         chain.append(deed.project_id, TRAIL, [event])
     return deed
+
+
+def many(documents: int, of: object) -> str:
+    """Name what was done to many documents at once: "3 documents · …"."""
+    return f"{documents} document{'' if documents == 1 else 's'} · {of}"
