@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from annotate.intake.arrivals import Arrivals, Intake, Options, register
 from annotate.intake.files import Arrived, handed_in, on_disk
-from annotate.intake.loading import Progress, load
+from annotate.intake.loading import load
+from annotate.intake.progress import Progress
 from annotate.intake.report import KINDS, FileReport, Problem, RowCounts, totals
 
 __all__ = [

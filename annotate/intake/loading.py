@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
@@ -15,6 +15,7 @@ from annotate.intake.arrivals import Arrivals, Intake, Options, register
 from annotate.intake.collection import MANY, Documents, Ids, Qrels
 from annotate.intake.files import Arrived
 from annotate.intake.instructions import Pairs, Topics, reopen_seats
+from annotate.intake.progress import Progress, Quiet
 from annotate.intake.report import FileReport, Problem
 from annotate.intake.runs import Runs
 from annotate.intake.statements import Statements
@@ -39,26 +40,6 @@ GROWN = (
     "annotate_narrative",
     "annotate_judgment",
 )
-
-
-class Progress(Protocol):
-    """Who is told how far it is. May raise to stop the work; then nothing is loaded."""
-
-    def start(self, total: int | None, step: str) -> None:
-        """Begin a step of `total` units (None: not known), named in words."""
-
-    def advance(self, n: int = 1) -> None:
-        """Count `n` units as done."""
-
-
-class Quiet:
-    """Nobody is told."""
-
-    def start(self, total: int | None, step: str) -> None:
-        """Begin a step."""
-
-    def advance(self, n: int = 1) -> None:
-        """Go on."""
 
 
 class _Stop(Exception):

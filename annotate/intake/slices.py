@@ -14,12 +14,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
 from annotate import bulk, keys
+from annotate.intake.progress import Progress
 from annotate.models import Unseen
 
 logger = logging.getLogger(__name__)
@@ -45,18 +46,8 @@ LOOK = 0.1
 LOG = 65_536
 
 
-class Told(Protocol):
-    """Who is told how far it is, as `annotate.intake.loading.Progress`."""
-
-    def start(self, total: int | None, step: str) -> None:
-        """Begin a step."""
-
-    def advance(self, n: int = 1) -> None:
-        """Count `n` units as done; may raise to stop the work."""
-
-
 @contextmanager
-def turn(progress: Told) -> Iterator[None]:
+def turn(progress: Progress) -> Iterator[None]:
     """On SQLite, let one load write after the other; what a killed one left is taken away first.
 
     The lock is a file's beside the database: it ends with whoever holds it, however they end.
@@ -77,7 +68,7 @@ def turn(progress: Told) -> Iterator[None]:
         os.close(file)
 
 
-def _wait(progress: Told, what: str, until: Callable[[], bool]) -> bool:
+def _wait(progress: Progress, what: str, until: Callable[[], bool]) -> bool:
     """Wait until something is true, and say for what; return whether there was anything to say."""
     if until():
         return False
@@ -103,7 +94,7 @@ class Slices:
     statement looks up is only counted.
     """
 
-    def __init__(self, progress: Told, *, step: str, dry_run: bool) -> None:
+    def __init__(self, progress: Progress, *, step: str, dry_run: bool) -> None:
         self._progress = progress
         self._step = step
         self._dry_run = dry_run

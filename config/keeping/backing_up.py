@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.intake import slices
-from annotate.intake.loading import Progress
+from annotate.intake.progress import Progress
 from annotate.models import Project
 from config.keeping import archive, files, schema, tables, values
 from exporters.snapshot import snapshot

@@ -20,7 +20,7 @@ from annotate import bulk, keys
 from annotate.actions.projects import SLUG
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.intake.loading import Progress
+from annotate.intake.progress import Progress
 from annotate.models import Project
 from config.keeping import archive, files, schema, tables, values
 
