@@ -168,17 +168,19 @@ def _write(
     finds it.
     """
     notes = list(intake.report.notes)
-    with slices.turn(progress):
-        many = sum(stage.count for one in intake.arrivals for stage in one.stages) > slices.AT_ONCE
-        writing = _in_slices if many and _may_be_sliced(intake) else _at_once
-        try:
+    many = sum(stage.count for one in intake.arrivals for stage in one.stages) > slices.AT_ONCE
+    writing = _in_slices if many and _may_be_sliced(intake) else _at_once
+    try:
+        with slices.turn(progress):
             writing(intake, ids, progress, record)
-        except (IntegrityError, OperationalError):
-            if connection.in_atomic_block:
-                # The transaction around this one has failed as well.
-                raise
-            intake.report.nothing_loaded()
-            intake.report.notes[:] = notes
+    except (IntegrityError, OperationalError):
+        if connection.in_atomic_block:
+            # The transaction around this one has failed as well.
+            raise
+        intake.report.nothing_loaded()
+        intake.report.notes[:] = notes
+        # A turn of its own: it begins with taking away what could not be taken away just now.
+        with slices.turn(progress):
             writing(intake, ids, progress, record)
 
 

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from annotate.intake import slices
 from annotate.models import Candidate, Document, DocumentText, Query, Unseen
@@ -189,6 +189,26 @@ def test_people_judge_on_while_it_is_written(project):
     load(project, "trec-qrels", QRELS, progress=Watcher(judge, n=4))
 
     assert len(waited) == 1
+
+
+def test_what_could_not_be_taken_away_is_gone_before_it_is_tried_again(project, monkeypatch):
+    failures = [OperationalError("the disk was full for a moment")]
+    sweep = slices._sweep
+
+    def record(report):
+        if failures:
+            # Nor does the disk take what would be deleted.
+            monkeypatch.setattr(slices, "_sweep", refuse)
+            raise failures.pop()
+
+    def refuse():
+        monkeypatch.setattr(slices, "_sweep", sweep)
+        raise OperationalError("the disk was full for a moment")
+
+    report = load(project, "trec-qrels", QRELS, record=record)
+
+    assert counts(report) == (12, 10, 1, 1, 0)
+    assert shown() == held() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
 
 
 def left_behind(project) -> None:
