@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import TransactionTestCase
 from hypothesis import settings as hypothesis_settings
+from pytest_django.plugin import DjangoDbBlocker
 
 from jobs.models import Job
 from jobs.status import job_models
@@ -72,6 +73,20 @@ def uses_database(item: pytest.Item) -> bool:
     return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(
         getattr(item, "fixturenames", ())
     )
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    request: pytest.FixtureRequest,
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+    django_db_modify_db_settings: None,
+) -> Iterator[None]:
+    """Give this process a database of its own: a copy of one that was migrated once."""
+    from tests.services.database import test_database
+
+    with django_db_blocker.unblock(), test_database(request.config.cache.mkdir("database")):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
