@@ -108,20 +108,12 @@ def _local_only(connect: Any) -> Any:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def everything_may_go() -> Iterator[None]:
-    """Let tests of whole transactions empty every table afterwards, also those that refuse it."""
-    from annotate.frozen import thawed
-
-    # Its types leave out what Django means for itself.
-    case: Any = TransactionTestCase
-    empty = case._fixture_teardown
-
-    def emptied(self: TransactionTestCase) -> None:
-        with thawed():
-            empty(self)
+def empty_tables_after_transactions() -> Iterator[None]:
+    """Empty the tables after each test of whole transactions: only those that it filled."""
+    from tests.services.database import empty_tables
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(case, "_fixture_teardown", emptied)
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: empty_tables())
         yield
 
 
