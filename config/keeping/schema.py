@@ -15,9 +15,23 @@ from django.db.migrations.recorder import MigrationRecorder
 from annotate.errors import Refused
 
 
+class StepwiseLoader(MigrationLoader):
+    """Loads every migration as it was written, none squashed: backups name single migrations."""
+
+    def load_disk(self) -> None:
+        """Leave out each squashed migration whose replaced migrations are all on disk."""
+        super().load_disk()
+        every = self.disk_migrations or {}
+        self.disk_migrations = {
+            key: migration
+            for key, migration in every.items()
+            if not migration.replaces or not every.keys() >= set(migration.replaces)
+        }
+
+
 def latest() -> dict[str, str]:
     """The last migration of each room (and of each package that has tables) in this version."""
-    leaves = MigrationLoader(None).graph.leaf_nodes()
+    leaves = StepwiseLoader(None).graph.leaf_nodes()
     return {str(room): str(name) for room, name in sorted(leaves)}
 
 
@@ -35,7 +49,7 @@ def refuse_unless_up_to_date() -> None:
 
 def refuse_unknown(migrations: Mapping[str, str], version: str) -> None:
     """Refuse migrations that this version does not have: they are of a later one."""
-    known = MigrationLoader(None).graph.nodes
+    known = StepwiseLoader(None).graph.nodes
     strange = [f"{room}.{name}" for room, name in migrations.items() if (room, name) not in known]
     if strange:
         raise Refused(
@@ -51,6 +65,7 @@ def as_it_was(migrations: Mapping[str, str]) -> Apps:
     Refused where there is no way back to them: then the database must have no tables at all.
     """
     executor = MigrationExecutor(connection)
+    executor.loader = StepwiseLoader(connection)
     targets: list[tuple[str, str | None]] = [
         (room, migrations.get(room)) for room, _ in executor.loader.graph.leaf_nodes()
     ]
@@ -62,8 +77,7 @@ def as_it_was(migrations: Mapping[str, str]) -> Apps:
             "a new database, without running migrate, and restore into it."
         ) from error
     known = [(room, name) for room, name in targets if name is not None]
-    state = MigrationExecutor(connection).loader.project_state(known)
-    return state.apps
+    return StepwiseLoader(connection).project_state(known).apps
 
 
 def to_latest() -> None:
