@@ -23,31 +23,31 @@ hypothesis_settings.register_profile("fixed", derandomize=True, database=None, d
 hypothesis_settings.register_profile("explore", max_examples=1_000, deadline=None)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--database-only",
-        action="store_true",
-        help="leave out the tests that use no database: for the second run, on PostgreSQL",
-    )
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what says nothing on this run's database."""
+    """Leave out what the other run proves; begin with what takes longest.
+
+    SQLite, the default, runs every test. PostgreSQL runs again only what the database can change:
+    SQL of our own, constraints, locks, intake, the bytes of exports, chains, jobs, backups. A file
+    says so by the marker `both_databases`. Pages, rights and forms read the same rows through the
+    same ORM on both, so they are proven once.
+    """
     postgresql = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
-        wanted = (not config.option.database_only or uses_database(item)) and (
-            item.get_closest_marker("sqlite" if postgresql else "postgresql") is None
-        )
+        marked = {mark.name for mark in item.iter_markers()}
+        if postgresql:
+            wanted = bool(marked & {"both_databases", "postgresql"}) and "sqlite" not in marked
+        else:
+            wanted = "postgresql" not in marked
         (kept if wanted else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+    # A long test that begins last keeps one core busy while the others have nothing left to do.
+    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("long") is None)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -66,13 +66,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("what was tried")
         for words in sorted(told):
             terminalreporter.line(words)
-
-
-def uses_database(item: pytest.Item) -> bool:
-    """Say whether this test reads or writes rows."""
-    return item.get_closest_marker("django_db") is not None or not DATABASE_FIXTURES.isdisjoint(
-        getattr(item, "fixturenames", ())
-    )
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,11 @@ from annotate.models import Invitation, Membership, User
 from tests import factories
 from tests.audit.test_at_once import at_once, fresh
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgresql,
+    pytest.mark.both_databases,
+]
 
 PASSWORD = "seven long words of a tide"
 

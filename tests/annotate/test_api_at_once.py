@@ -12,6 +12,8 @@ from annotate.models import KeptAnswer, Project
 from tests import factories
 from tests.programs import Program
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_at_the_same_moment_one_is_done_and_both_get_its_answer():

@@ -9,6 +9,8 @@ from annotate.actions import rewriting, seats
 from annotate.models import Assignment, Narrative
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def pair(db):

@@ -14,6 +14,8 @@ from annotate.errors import Refused
 from annotate.models import Assignment, Draft, Narrative
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 3, 1, 12, 3, 7, tzinfo=UTC)
 
 

@@ -18,6 +18,8 @@ from formats.registry import lookup
 from tests import factories
 from tests.annotate.arriving import arrived, counts, jsonl, load, rows, stages
 
+pytestmark = pytest.mark.both_databases
+
 ROWS = (Candidate, Document, Judgment, Membership, Query)
 GOOD = '{"query_id": "1", "doc_id": "A", "annotator": "ada", "relevance": 1}\n'
 

@@ -9,6 +9,8 @@ from formats.records import Doc
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, load_records, problems, rows
 
+pytestmark = pytest.mark.both_databases
+
 DOCS = jsonl(
     {"doc_id": "A", "title": "Tides", "text": "Of tides."},
     {"doc_id": "B", "text": "| a | b |\n| --- | --- |\n| 1 | 2 |"},

@@ -25,6 +25,8 @@ from formats.records import JudgmentRecord
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, load_records, problems, rows
 
+pytestmark = pytest.mark.both_databases
+
 HEADER = "query_id,doc_id,annotator,relevance\n"
 CSV = f"{HEADER}301,A,ada,2\n301,A,ben,1\n301,B,ada,0\n"
 KEY = "00000000-0000-4000-8000-000000000001"

@@ -9,6 +9,8 @@ from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, load_records, problems, rows
 
+pytestmark = pytest.mark.both_databases
+
 AT = "2026-03-01T09:30:00+00:00"
 PAIR = {
     "pair_id": "110_0",

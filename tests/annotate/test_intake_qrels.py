@@ -9,6 +9,8 @@ from formats.records import Qrel
 from tests import factories
 from tests.annotate.arriving import counts, load, load_records, problems, rows
 
+pytestmark = pytest.mark.both_databases
+
 QRELS = "301 0 A 2\n301 0 B 0\n302 0 A 1\n"
 
 

@@ -12,6 +12,8 @@ from formats.records import RunLine
 from tests import factories
 from tests.annotate.arriving import counts, load, load_records, problems, rows
 
+pytestmark = pytest.mark.both_databases
+
 RUN = "301\tQ0\tA\t7\t  0.5\tbm25\n301 Q0 B 1 2.5 bm25\n301 Q0 a 2 0.5 bm25\n302 Q0 A 1 -3 bm25\n"
 
 

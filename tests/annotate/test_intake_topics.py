@@ -8,6 +8,8 @@ from annotate.models import InstructionPair, Narrative, Query
 from tests import factories
 from tests.annotate.arriving import counts, folder, jsonl, load, problems, rows
 
+pytestmark = pytest.mark.both_databases
+
 TOPICS = """
 <top>
 <num> Number: 301

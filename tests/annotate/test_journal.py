@@ -20,6 +20,8 @@ from annotate.actions import judging, seats
 from annotate.models import Assignment, Flag, Judgment, Project, Verdict
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE = Assignment.Task.JUDGE
 URL = "/api/v1/journal/"
 PRESSED = "2026-11-21T12:03:07.250+01:00"

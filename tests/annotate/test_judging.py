@@ -13,6 +13,8 @@ from annotate.errors import NotHere, Refused, Stale
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE = Assignment.Task.JUDGE
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ONE = UUID("00000000-0000-4000-8000-000000000001")

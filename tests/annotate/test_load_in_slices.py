@@ -16,7 +16,11 @@ from annotate.models import Candidate, Document, DocumentText, Query, Unseen
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, rows, stages
 
-pytestmark = [pytest.mark.sqlite, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.sqlite,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.both_databases,
+]
 
 TABLES = (Query, Document, DocumentText, Candidate)
 # Three queries with four documents each; of the first, two are known by the project already.

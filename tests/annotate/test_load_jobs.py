@@ -18,7 +18,7 @@ from config.celery import app
 from jobs import runner
 from tests import factories
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 QRELS = b"301 0 A 2\n301 0 B 0\n"
 DELIVERED: list[tuple[str, int]] = []

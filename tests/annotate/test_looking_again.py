@@ -12,6 +12,8 @@ from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Flag, Judgment, LookAgain
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE = Assignment.Task.JUDGE
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -13,6 +13,8 @@ from annotate.actions import seats
 from annotate.models import Adjudication, Assignment, Flag, Project
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE = Assignment.Task.JUDGE
 
 

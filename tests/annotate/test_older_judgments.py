@@ -14,6 +14,8 @@ from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Guideline, Judgment, LookAgain
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 WORDS = "Rivers do not count any more."
 JUDGE = Assignment.Task.JUDGE
 

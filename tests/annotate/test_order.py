@@ -10,6 +10,8 @@ from annotate.actions import pool
 from annotate.models import Project
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def tides(db):

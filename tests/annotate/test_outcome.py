@@ -13,6 +13,8 @@ from annotate.pure.clauses import clauses
 from annotate.screens.outcome import may_see, outcome
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEXT = "Any plant counts, but only if it is at sea. Plans are not relevant."
 AT_SEA, PLANS = clauses(TEXT)[1:]

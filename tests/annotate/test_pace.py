@@ -15,6 +15,8 @@ from annotate.pure.pace import Estimate, Unknown, estimate
 from annotate.screens.pace import Calendar, Day, people_pace, whole_days, workload
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 TODAY = date(2026, 11, 20)
 
 

@@ -19,6 +19,8 @@ from annotate.pure.repeats import Spot, unmasked
 from annotate.screens.progress import my_seats
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE = Assignment.Task.JUDGE
 SAYS = re.compile(r'<script id="sitting" type="application/json">(.*?)</script>')
 

@@ -9,6 +9,8 @@ from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Narrative
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def pair(db):

@@ -13,6 +13,8 @@ from annotate.errors import Refused
 from annotate.models import Assignment, Membership, Narrative, Project
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE, REWRITE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REWRITE, Assignment.Task.REVIEW
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from tests import factories
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.annotate.test_judging import NOON, Scene
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from annotate.models import Assignment, Flag, Judgment
 from tests import factories
 from tests.annotate.test_judging import Scene
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE = Assignment.Task.JUDGE
 
 

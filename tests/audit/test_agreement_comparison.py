@@ -17,6 +17,8 @@ from audit.scopes import WHOLE, Scope
 from jobs.runner import Progress
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 # Monday.
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -16,6 +16,8 @@ from jobs.runner import Cancelled, Progress
 from tests import factories
 from tests.audit.conftest import levels
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

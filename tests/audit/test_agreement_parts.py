@@ -18,6 +18,8 @@ from audit.scopes import Scope, kept
 from jobs.runner import Progress
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 

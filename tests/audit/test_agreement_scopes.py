@@ -23,6 +23,8 @@ from audit.scopes import Scope, kept, scope_of, words
 from tests import factories
 from tests.audit.conftest import levels
 
+pytestmark = pytest.mark.both_databases
+
 # Monday.
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

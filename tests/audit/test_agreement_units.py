@@ -13,6 +13,8 @@ from audit.actions import save_ratings, submit_review
 from tests import factories
 from tests.audit.conftest import levels
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 

@@ -19,7 +19,11 @@ from audit.models import AgreementReport, Decision, Rating, Review
 from tests import factories
 from tests.audit.conftest import levels
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgresql,
+    pytest.mark.both_databases,
+]
 
 
 def deliver(name: str, pk: int) -> None:

@@ -17,6 +17,8 @@ from audit.models import Check, Sample, SampleItem
 from tests import factories
 from tests.audit.checking import claimed_scene, draw, original, say
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def scene(db):

@@ -13,7 +13,11 @@ from tests import factories
 from tests.audit.checking import claimed_scene, draw, say
 from tests.audit.test_at_once import at_once, fresh
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgresql,
+    pytest.mark.both_databases,
+]
 
 
 @pytest.fixture

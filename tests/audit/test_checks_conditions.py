@@ -15,6 +15,8 @@ from audit.models import Check, Sample
 from tests import factories
 from tests.audit.checking import claimed_scene, draw
 
+pytestmark = pytest.mark.both_databases
+
 # What the machine claims: of C1, with three conditions, by a verdict on each or by a number.
 CLAIMED = {"C1": {"A": 2, "B": 3, "C": 1}, "S1": {"D": 1}}
 

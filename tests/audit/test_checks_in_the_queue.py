@@ -12,6 +12,8 @@ from audit.disagreements import page
 from audit.models import Check, Sample, SampleItem
 from tests.audit.checking import claimed_scene, draw, say
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def scene(db):

@@ -14,6 +14,8 @@ from audit.checks.suspects import suspicion
 from audit.models import Sample
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 PRIOR = Asked(Sample.Source.PRIOR)
 # Ranks by run, query and document. Relevant before: A and B of 301, D of 302; C is not.
 #

@@ -12,6 +12,8 @@ from audit.checks.figures import figures
 from audit.models import Sample
 from tests.audit.checking import claimed_scene, draw, say
 
+pytestmark = pytest.mark.both_databases
+
 # Eight labels of C1 and two of S1; two of each are drawn.
 CLAIMED = {"C1": {f"C{n}": 1 for n in range(8)}, "S1": {"D0": 1, "D1": 1}}
 

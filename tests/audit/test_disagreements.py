@@ -25,6 +25,8 @@ from audit.disagreements import (
 from tests import factories
 from tests.audit.conftest import levels
 
+pytestmark = pytest.mark.both_databases
+
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
 

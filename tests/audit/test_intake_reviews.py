@@ -12,6 +12,8 @@ from audit.models import Decision, Rating, Review
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, problems, rows
 
+pytestmark = pytest.mark.both_databases
+
 AT = "2026-03-01T09:30:00+00:00"
 LATER = "2026-03-02T09:30:00+00:00"
 

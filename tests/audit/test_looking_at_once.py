@@ -15,7 +15,11 @@ from audit.settling_many import How, Rule, preview, settle_many
 from tests import factories
 from tests.audit.test_at_once import at_once, fresh
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgresql]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgresql,
+    pytest.mark.both_databases,
+]
 
 JUDGE = Assignment.Task.JUDGE
 

@@ -18,6 +18,8 @@ from formats.records import ANSWERS
 from tests import factories
 from tests.audit.conftest import levels
 
+pytestmark = pytest.mark.both_databases
+
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
 

@@ -15,6 +15,8 @@ from audit.models import Rating, Review
 from tests import factories
 from tests.audit.conftest import levels
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ONE = datetime(2026, 11, 21, 13, tzinfo=UTC)
 KEY = "semantic_expansion"

@@ -20,6 +20,8 @@ from tests.audit.checking import claimed_scene, draw, say
 from tests.audit.conftest import levels
 from tests.test_trail_of_actions import Story, storage
 
+pytestmark = pytest.mark.both_databases
+
 __all__ = ["storage"]
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -18,6 +18,8 @@ from audit.reliability import agreement_of, since
 from audit.scopes import Scope
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 # What ada said of ten documents, first and again; what ben said of two.
 ADA = [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 1), (2, 2), (1, 2), (2, 1), (0, 1)]
 BEN = [(0, 0), (2, 2)]

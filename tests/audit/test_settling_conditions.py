@@ -16,6 +16,8 @@ from annotate.errors import Refused, Stale
 from annotate.models import Condition, ConditionAdjudication, Judgment, Verdict
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 

@@ -16,6 +16,8 @@ from audit.disagreements import Wanted
 from audit.settling_many import How, Rule, preview, settle_many
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 MAJORITY = How(Rule.MAJORITY)
 WHY: dict[str, Any] = {"cause": Adjudication.Cause.EDGE, "reason": "Agreed in the meeting."}
 # What ada, ben and dan say of each document of 301; all were relevant before.

@@ -26,6 +26,8 @@ from jobs.runner import Progress
 from tests import factories
 from tests.audit.conftest import levels
 
+pytestmark = pytest.mark.both_databases
+
 REVIEW = Assignment.Task.REVIEW
 
 

@@ -13,7 +13,7 @@ from config.inside import PROBES
 from jobs.status import beat
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def away(*_, **__):

@@ -19,7 +19,7 @@ from tests import factories
 from tests.exporters.conftest import LATER, Tides
 
 # The worker's thread looks at the row over a connection of its own.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from audit.models import Check, Sample
 from tests import factories
 from tests.audit.checking import claimed_scene, draw, say
 
+pytestmark = pytest.mark.both_databases
+
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 

@@ -24,6 +24,8 @@ from tests import factories
 from tests.audit.checking import claimed_scene, draw, say
 from tests.exporters.conftest import released
 
+pytestmark = pytest.mark.both_databases
+
 # One instruction of each query: 301 to 306.
 CLAIMS = {
     "C1": {"é": 0, "A": 0, "B": 1, "a": 1, "C": 1, "FT-9": 2, "FT-10": 2},

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from annotate.actions.settling import settle_condition, withdraw_condition_adjudication
 from formats.jsonl import read_judgments, read_pairs
 from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
 from formats.source import open_source
 from tests.exporters.conftest import AT, LATER
+
+pytestmark = pytest.mark.both_databases
 
 
 def said(files, name):

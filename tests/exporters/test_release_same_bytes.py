@@ -34,6 +34,8 @@ from exporters.models import Release
 from tests import factories
 from tests.exporters.conftest import Tides, released
 
+pytestmark = pytest.mark.both_databases
+
 
 def newest(tides: Tides) -> Narrative:
     return factories.altered(tides.pair)

@@ -20,6 +20,8 @@ from jobs.runner import LEASE
 from tests import factories
 from tests.exporters.conftest import AT, released
 
+pytestmark = pytest.mark.both_databases
+
 # The sha256 of b"abc", as FIPS 180 has it.
 OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 

@@ -30,6 +30,8 @@ from audit.actions import choose_rubric, save_rubric
 from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
 
+pytestmark = pytest.mark.both_databases
+
 SAID = ("judgments", "flags", "adjudications", "reviews", "decisions")
 
 

@@ -14,6 +14,8 @@ from exporters.files import pack
 from tests import factories
 from tests.exporters.conftest import Tides
 
+pytestmark = pytest.mark.both_databases
+
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
     "trec": "5be9ecca5bfddc31af416388481ea1ac96a79b7ef8caba360cc4ae9dc7fb91d0",

@@ -12,7 +12,7 @@ from exporters import selection
 from exporters.snapshot import snapshot
 from tests.exporters.conftest import Tides
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 def elsewhere(work) -> None:

@@ -11,6 +11,8 @@ from exporters import selection
 from tests import factories
 from tests.exporters.conftest import AT, LATER
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_original_qrels_hold_every_prior_relevance_in_byte_order(tides, write):
     files = write(tides.project)

@@ -18,7 +18,7 @@ from tests.errands.tasks import work
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 def failed(**fields):

@@ -9,6 +9,8 @@ from jobs.runner import Cancelled, claim_row, run
 from tests.errands.models import Errand
 from tests.errands.tasks import work
 
+pytestmark = pytest.mark.both_databases
+
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 LATER = datetime(2026, 3, 2, 9, 31, tzinfo=UTC)
 

@@ -10,6 +10,8 @@ from jobs.runner import claim_row, run
 from tests.errands.models import Errand
 from tests.errands.tasks import work
 
+pytestmark = pytest.mark.both_databases
+
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 

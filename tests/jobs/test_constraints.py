@@ -11,7 +11,7 @@ from tests.errands.models import Errand
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 HELD = {"claim": uuid.UUID(int=1), "lease_until": AT}
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.mark.parametrize(

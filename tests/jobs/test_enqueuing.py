@@ -8,7 +8,7 @@ from django.db import transaction
 from jobs.queue import enqueue
 from tests.errands.models import Errand
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 def test_a_job_is_published_when_its_transaction_is_committed(published):

@@ -8,6 +8,8 @@ from django.db import IntegrityError, transaction
 from jobs.runner import JobError, run
 from tests.errands.models import Errand
 
+pytestmark = pytest.mark.both_databases
+
 
 def refuse(errand, progress):
     progress.start(10, "Reading")

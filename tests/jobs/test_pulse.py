@@ -12,7 +12,7 @@ from jobs.runner import run
 from tests.errands.models import Errand
 from tests.services.processes import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 @pytest.fixture(autouse=True)

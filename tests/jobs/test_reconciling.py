@@ -8,6 +8,8 @@ import pytest
 from jobs.reconcile import reconcile
 from tests.errands.models import Errand
 
+pytestmark = pytest.mark.both_databases
+
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 

@@ -17,6 +17,8 @@ from tests import factories
 from tests.errands.models import Errand
 from tests.services.processes import wait_until
 
+pytestmark = pytest.mark.both_databases
+
 ASKED = UUID("7d1f0c9a5b3e4f6a8c2d1e0f9a8b7c6d")
 
 

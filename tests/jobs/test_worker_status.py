@@ -13,7 +13,7 @@ from tests.errands.models import Errand
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def ago(seconds):

@@ -30,6 +30,8 @@ from audit import settling_many
 from audit.checks import actions as checking
 from tests import factories
 
+pytestmark = pytest.mark.both_databases
+
 ROOMS = (
     *(categories, drafting, guidelines, invitations, judging, loading, looking_again, members),
     *(rewriting, rules, seats, settling, auditing, settling_many, checking),

@@ -17,6 +17,8 @@ from django.conf import settings
 from tests.keeping import steps
 from tests.services.postgres import postgres
 
+pytestmark = pytest.mark.both_databases
+
 
 def installation(folder: Path, *ways: str, database: str = "") -> dict[str, Any]:
     """Let another process do steps of tests/keeping/steps.py in an installation of its own; return

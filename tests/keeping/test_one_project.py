@@ -23,6 +23,8 @@ from tests import factories
 from tests.exporters.conftest import AT
 from tests.keeping.conftest import every_file, every_row, exported
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def backup(house, quiet, tmp_path):

@@ -26,6 +26,8 @@ from exporters import actions, releasing
 from exporters.models import Release
 from tests.keeping.conftest import Quiet
 
+pytestmark = pytest.mark.both_databases
+
 FOLDER = Path(__file__).parent / "released"
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.zip"))
 

@@ -26,6 +26,8 @@ from exporters.models import Release
 from tests import factories
 from tests.keeping.conftest import Quiet, every_file, every_row, exported, storage_folder
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_every_row_and_every_file_comes_back(house, move_house, quiet, tmp_path):
     rows, stored = every_row(), every_file()
