@@ -37,7 +37,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
     DATABASES["default"]["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {  # noqa: F405 (no collectstatic before every run)
-    "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",
+    "BACKEND": "tests.services.static.RememberedAddresses",
 }
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405 (whitenoise warns of a folder that is not there)
