@@ -52,9 +52,11 @@ def untranslated(source: str) -> list[str]:
     return [word for text in visible.found for word in WORD.findall(text) if word not in NAMES]
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_every_word_of_a_template_can_be_translated(name):
-    assert untranslated((FOLDER / name).read_text("utf-8")) == []
+def test_every_word_of_a_template_can_be_translated():
+    found = {name: untranslated((FOLDER / name).read_text("utf-8")) for name in TEMPLATES}
+
+    assert {name: words for name, words in found.items() if words} == {}
+    assert len(found) > 100
 
 
 @pytest.mark.parametrize(
@@ -71,15 +73,20 @@ def test_words_outside_the_translation_tags_are_found(source, words):
     assert untranslated(source) == words
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_the_tools_can_take_the_words_out_of_a_template(name):
-    source = COMMENT.sub("", (FOLDER / name).read_text("utf-8"))
-    wanted = re.findall(r"""\{% translate ('[^']*'|"[^"]*")""", source)
+def test_the_tools_can_take_the_words_out_of_every_template():
+    left, plurals = {}, {}
+    for name in TEMPLATES:
+        source = COMMENT.sub("", (FOLDER / name).read_text("utf-8"))
+        wanted = re.findall(r"""\{% translate ('[^']*'|"[^"]*")""", source)
+        taken = templatize((FOLDER / name).read_text("utf-8"), origin=name).replace("%%", "%")
+        if words := [one for one in wanted if f"gettext(u{one[1:-1]!r})" not in taken]:
+            left[name] = words
+        counts = taken.count("ngettext("), len(re.findall(r"\{% blocktranslate count", source))
+        if counts[0] < counts[1]:
+            plurals[name] = counts
 
-    taken = templatize((FOLDER / name).read_text("utf-8"), origin=name).replace("%%", "%")
-
-    assert [words for words in wanted if f"gettext(u{words[1:-1]!r})" not in taken] == []
-    assert taken.count("ngettext(") >= len(re.findall(r"\{% blocktranslate count", source))
+    assert left == {}
+    assert plurals == {}
 
 
 def test_no_words_stand_alone_here_and_with_a_plural_there():
