@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from agreement import (
     Coefficient,
@@ -46,6 +45,8 @@ def ratings(units: int, raters: int = 3, categories: int = 3, knowing: float = 0
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_the_bca_interval_is_that_of_scipy(coefficient):
+    from scipy import stats  # takes a second
+
     # scipy takes the acceleration from leaving out units, here it is linearised; and the tails
     # are widened a little here.
     table = ratings(150)
@@ -66,6 +67,8 @@ def test_the_bca_interval_is_that_of_scipy(coefficient):
 
 
 def test_percentiles_of_few_units_are_widened():
+    from scipy import stats
+
     # Hesterberg (2015): of 20 units, the normal share of t(0.975, 19) sqrt(20 / 19) on either side.
     tail = bootstrap._widened_tail(20)
 
@@ -74,6 +77,8 @@ def test_percentiles_of_few_units_are_widened():
 
 
 def test_the_analytic_interval_is_one_of_t_on_the_logarithm_of_disagreement():
+    from scipy import stats
+
     result = cohen_kappa(
         [[0, 0]] * 45 + [[0, 1]] * 10 + [[1, 1]] * 45, categories=[0, 1], interval="analytic"
     )
@@ -209,10 +214,14 @@ def test_the_cost_of_resampling_does_not_grow_with_the_units(monkeypatch):
 @pytest.mark.parametrize("degrees", [1, 2, 3, 7, 30, 99, 2_000, 999_999])
 @pytest.mark.parametrize("share", [0.9, 0.975, 0.995])
 def test_quantiles_of_t_are_those_of_scipy(share, degrees):
+    from scipy import stats
+
     assert quantile(share, degrees) == pytest.approx(stats.t.ppf(share, degrees), rel=1e-8)
 
 
 def test_quantiles_of_t_with_very_many_degrees_are_normal():
+    from scipy import stats
+
     assert quantile(0.975, 5_000_000) == pytest.approx(stats.norm.ppf(0.975))
 
 

@@ -6,14 +6,10 @@ import warnings
 
 import krippendorff
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from irrCAC.raw import CAC
-from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats import inter_rater
 
 from agreement import (
     Ratings,
@@ -27,6 +23,7 @@ from agreement import (
 )
 
 SCALE = [0, 1, 2, 4, 8]
+# Libraries that take a second or more to import are imported by the tests that use them.
 LEVELS = ["nominal", "ordinal", "interval", "ratio"]
 
 pairs = hnp.arrays(
@@ -42,6 +39,8 @@ tables = hnp.arrays(
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @given(table=pairs)
 def test_kappa_of_the_scale_is_that_of_scikit_learn(weights, table):
+    from sklearn.metrics import cohen_kappa_score
+
     assume(len(np.unique(table)) > 1)
 
     ours = cohen_kappa(table, categories=SCALE, weights=weights).value
@@ -53,6 +52,8 @@ def test_kappa_of_the_scale_is_that_of_scikit_learn(weights, table):
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @given(table=pairs)
 def test_kappa_of_the_categories_seen_is_that_of_scikit_learn_without_labels(weights, table):
+    from sklearn.metrics import cohen_kappa_score
+
     assume(len(np.unique(table)) > 1)
 
     ours = cohen_kappa(table, categories="seen", weights=weights).value
@@ -116,6 +117,8 @@ tables_with_gaps = hnp.arrays(
 
 @given(table=complete_tables)
 def test_fleiss_kappa_is_that_of_statsmodels(table):
+    from statsmodels.stats import inter_rater
+
     ours = fleiss_kappa(table, categories=range(4)).value
     assume(ours is not None)
 
@@ -125,6 +128,9 @@ def test_fleiss_kappa_is_that_of_statsmodels(table):
 
 
 def irrcac(table: np.ndarray, method: str, weights: str = "identity") -> dict[str, float]:
+    import pandas as pd
+    from irrCAC.raw import CAC
+
     with warnings.catch_warnings():
         # It warns of how it calls pandas.
         warnings.simplefilter("ignore")
@@ -168,6 +174,8 @@ def test_pi_of_two_and_percent_agreement_are_those_of_irrcac(table):
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 def test_the_mean_over_pairs_is_that_of_scikit_learn(weights):
+    from sklearn.metrics import cohen_kappa_score
+
     rng = np.random.default_rng(3)
     table = rng.integers(0, 4, (60, 4)).astype(float)
     table[rng.random(table.shape) < 0.2] = np.nan

@@ -6,10 +6,7 @@ import warnings
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
-from irrCAC.raw import CAC
-from statsmodels.stats.inter_rater import cohens_kappa
 
 from agreement import (
     Ratings,
@@ -61,6 +58,9 @@ def test_two_raters_have_the_standard_error_that_irrcac_prints(coefficient, prin
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @pytest.mark.parametrize("seed", range(12))
 def test_kappa_has_the_standard_error_of_statsmodels(seed, weights):
+    # Takes a second to import, as the others below.
+    from statsmodels.stats.inter_rater import cohens_kappa
+
     # Fleiss, Cohen and Everitt (1969) for both.
     table = random_table(seed, raters=2)
     counts = Ratings.from_matrix(table, categories=SCALE).pair_table(0, 1)
@@ -82,6 +82,9 @@ def test_pooled_coefficients_have_the_standard_error_of_irrcac(seed, coefficient
     named = None if weights == "identity" else weights
 
     ours = coefficient(table, categories=SCALE, weights=named, interval="analytic")
+
+    import pandas as pd
+    from irrCAC.raw import CAC
 
     with warnings.catch_warnings():
         # It warns of how it calls pandas.

@@ -8,13 +8,11 @@ import json
 import zipfile
 from uuid import UUID
 
-import boto3
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
-from moto import mock_aws
 
 from annotate.actions import loading
 from annotate.models import Load, Run
@@ -28,6 +26,10 @@ RUN = b"301 Q0 A 1 2.5 bm25\n301 Q0 B 2 0.5 bm25\n"
 @pytest.fixture
 def bucket(empty_storage, settings, monkeypatch):
     """An empty bucket, in which all files are kept from now on."""
+    # Both take a second to import.
+    import boto3
+    from moto import mock_aws
+
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with mock_aws():
         made = boto3.resource("s3", region_name="us-east-1").create_bucket(Bucket="files")

@@ -1,0 +1,109 @@
+"""Asking every operation of the API what its own description allows and forbids.
+
+Apart from the tests, which import it when they run: schemathesis takes a second to import.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+from schemathesis.core.failures import FailureGroup
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi import checks
+
+from annotate.actions.tokens import make_token
+from annotate.models import User
+from config.schema import schema
+
+EXAMPLES = int(os.environ.get("REJUDGE_API_EXAMPLES", "2"))
+CHECKS = [
+    schemathesis.checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+    checks.response_headers_conformance,
+]
+# Of what is made wrong on purpose, some is right again once it is written into an address.
+OF_WRONG = CHECKS[:3]
+BRIEF = hypothesis_settings(
+    max_examples=EXAMPLES,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
+    database=None,
+    derandomize=True,
+)
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is done in here is as if it had never been."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def token_of(name: str) -> str:
+    """What a program of this person shows, with every scope."""
+    person = User.objects.get(username=name)
+    return make_token(name="Asks", scopes=["judge", "lead"], days=1, by=person).secret
+
+
+@cache
+def operations() -> list[Any]:
+    """Every operation of the API: the description is made once."""
+    described = schemathesis.openapi.from_dict(schema())
+    described.app = get_wsgi_application()
+    # What is no operation has none, and raises here.
+    return [found.ok() for found in described.get_all_operations()]  # type: ignore[union-attr]
+
+
+def asked(who: str, kind: str, keys: dict[str, Any]) -> tuple[Counter[int], list[str]]:
+    """Ask every operation some times; return the statuses, and what is wrong.
+
+    `kind`: "positive" for what is allowed, "negative" for what is not.
+    `keys`: what stands in addresses; what is not in it is made up.
+    """
+    mode = GenerationMode(kind)
+    headers = {"Authorization": f"Bearer {token_of(who)}"} if who else {}
+    statuses: Counter[int] = Counter()
+    wrong: list[str] = []
+
+    def ask(operation: Any) -> None:
+        named = {parameter.name for parameter in operation.path_parameters}
+        known = {name: str(keys[name]) for name in named & keys.keys()}
+
+        @BRIEF
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def one(case: Any) -> None:
+            case.path_parameters.update(known)
+            with undone():
+                response = case.call(headers=headers)
+                statuses[response.status_code] += 1
+            try:
+                case.validate_response(response, checks=looked_at)
+            except FailureGroup as failures:
+                told = "; ".join(f"{fault.title}: {fault.message}" for fault in failures.exceptions)
+                wrong.append(f"{case.method} {case.path} {response.status_code}: {told}"[:600])
+
+        one()
+
+    looked_at = CHECKS if mode is GenerationMode.POSITIVE else OF_WRONG
+    with warnings.catch_warnings():
+        # Hypothesis and schemathesis say that they were asked for little.
+        warnings.simplefilter("ignore")
+        for operation in operations():
+            if mode is GenerationMode.POSITIVE or operation.body or operation.query:
+                ask(operation)
+    return statuses, wrong
