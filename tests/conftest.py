@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -24,6 +25,16 @@ hypothesis_settings.register_profile("explore", max_examples=1_000, deadline=Non
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+# Nothing that is collected goes away before the end: looking for it again and again takes long.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again from here on, leaving out the tests themselves."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
