@@ -1,0 +1,46 @@
+"""Thousands of requests of the same few people, without reading the same rows for each of them."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from functools import cache
+from typing import Any
+
+import pytest
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.sessions.backends.db import SessionStore
+
+from config import guard
+
+
+@pytest.fixture
+def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Read each session and each user once, draw each page of a refused verb once, log nothing.
+
+    Only for tests in which every request is undone or refused: what it does to a session or a user
+    would not be seen by the next one.
+    """
+    sessions: dict[str | None, dict[str, Any]] = {}
+    users: dict[Any, Any] = {}
+    load, get_user = SessionStore.load, ModelBackend.get_user
+
+    def load_once(self: SessionStore) -> dict[str, Any]:
+        key = self.session_key
+        if key not in sessions:
+            found = load(self)
+            if self.session_key is None:
+                return found
+            sessions[key] = found
+        return copy.deepcopy(sessions[key])
+
+    def get_user_once(self: ModelBackend, user_id: Any) -> Any:
+        if user_id not in users:
+            users[user_id] = get_user(self, user_id)
+        # A request may keep rows on its user; the next one begins without them.
+        return copy.copy(users[user_id])
+
+    monkeypatch.setattr(SessionStore, "load", load_once)
+    monkeypatch.setattr(ModelBackend, "get_user", get_user_once)
+    monkeypatch.setattr(guard, "render_to_string", cache(guard.render_to_string))
+    caplog.set_level(logging.CRITICAL, logger="django.request")
