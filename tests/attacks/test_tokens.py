@@ -24,10 +24,11 @@ from django.utils import timezone
 from annotate.actions.tokens import make_token
 from annotate.models import Token, User
 from tests import factories
+from tests.attacks.repeated import repeated_requests
 from tests.attacks.test_every_door import nobodys, worlds, writes
 from tests.test_permissions import LEADS, RIGHTS, ROUTES, VERBS, Right, World
 
-__all__ = ["worlds"]
+__all__ = ["repeated_requests", "worlds"]
 
 Worlds = tuple[World, World]
 
@@ -119,7 +120,7 @@ def tried_on(client: Client, url: str, verb: str) -> tuple[Any, list[str]]:
 
 
 @pytest.mark.parametrize("way", NOT_GOOD)
-def test_a_token_that_is_not_good_opens_nothing(worlds, way, record_property):
+def test_a_token_that_is_not_good_opens_nothing(worlds, repeated_requests, way, record_property):
     client = Client(headers={"Authorization": not_good(way)})
     wrong = {}
     for name in API:
@@ -151,7 +152,7 @@ def test_a_token_that_is_elsewhere_than_in_its_header_is_none(worlds):
 
 @pytest.mark.parametrize("scope", ["judge", "lead"])
 def test_a_token_without_the_scope_is_refused_before_anything_is_looked_up(
-    worlds, scope, record_property
+    worlds, repeated_requests, scope, record_property
 ):
     # Whoever runs the installation and leads the project: nothing but the scope is in the way.
     root = User.objects.get(username="root")
@@ -203,7 +204,9 @@ def told(answer: Any, verb: str) -> tuple[int, str, bytes]:
 
 
 @pytest.mark.parametrize("who", ["ada", "carla", "eve", "gone", "root"])
-def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(worlds, who, record_property):
+def test_a_token_is_told_and_may_do_what_its_person_could_and_no_more(
+    worlds, repeated_requests, who, record_property
+):
     token = Client(
         headers={"Authorization": f"Bearer {secret_of(who, 'judge', 'lead')}"},
         raise_request_exception=False,
@@ -250,7 +253,7 @@ def doors() -> dict[str, Any]:
     }
 
 
-def test_a_token_opens_no_page(worlds, record_property):
+def test_a_token_opens_no_page(worlds, repeated_requests, record_property):
     root = secret_of("root", "judge", "lead")
     nobody, token = (
         Client(headers=headers, raise_request_exception=False)
