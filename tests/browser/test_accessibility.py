@@ -47,34 +47,9 @@ from exporters import actions as exporting
 from exporters import releasing
 from exporters.models import Export
 from tests import factories
-from tests.test_permissions import PROGRAMS, RIGHTS, ROUTES, world
-
-# What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
-NO_PAGE = {
-    *("healthz", "readyz", "metrics", "status_retry"),
-    *("logout", "annotate:seat", "annotate:give_back_seat", "annotate:pair_seat"),
-    *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
-    *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
-    *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
-    *("annotate:trail_table", "installation_trail_table"),
-    *("annotate:documents", "annotate:table", "annotate:token_end", "api_schema"),
-    *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
-    "audit:batch_withdrawal",
-    *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
-    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
-    *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
-    "audit:agreement_units",
-    *("audit:checking", "audit:settling", "audit:check_withdrawal"),
-    *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
-    *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
-    "audit:disagreement_count",
-    *("mfa_totp_picture", "mfa_download_recovery_codes", "openid_connect_callback"),
-    *("annotate:invitation_withdrawal", "annotate:account_change"),
-    "annotate:account_invitation_withdrawal",
-    *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
-    *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
-    *(name for name, right in RIGHTS.items() if right in PROGRAMS),
-}
+from tests.browser.copied import Kept
+from tests.test_permissions import ROUTES
+from tests.test_routes_without_pages import NO_PAGE
 
 # Drawn by the packaged Swagger UI: a page, and not ours to look after.
 OF_OTHERS = {"api_page"}
@@ -329,15 +304,26 @@ def test_every_route_is_walked_or_is_no_page():
     assert not set(PAGES) & NO_PAGE
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept[Scene]:
+    """The scene of this file, its rows and its files, once they are made."""
+    return Kept(tmp_path_factory.mktemp("scene"))
+
+
 @pytest.fixture
 def scene(
     live_server: Any,
     published: Any,
     finish_jobs: Callable[[], int],
     settings: Any,
-    tmp_path: Path,
+    kept: Kept[Scene],
 ) -> Scene:
-    settings.DATA = tmp_path
+    """The example project with every kind of page: made for the first test, copied for the rest."""
+    settings.DATA = kept.folder
+    return kept.copy_or_make(lambda: _make_scene(settings, finish_jobs))
+
+
+def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     ensure_example()
     project = Project.objects.get(slug="example")
     lead = project.memberships.get(name="carla")
@@ -514,17 +500,6 @@ def test_every_page_is_a_page_for_somebody(scene):
     assert unseen == []
 
 
-@pytest.mark.parametrize("name", sorted(NO_PAGE))
-def test_what_is_called_no_page_is_none(db, name):
-    tides = world("tides", "ada", "carla")
-    client = _signed_in("carla")
-
-    response = client.get(tides.url(name))
-
-    shown = response.status_code == 200 and "text/html" in response["content-type"]
-    assert not shown or b"<html" not in response.content
-
-
 def test_everything_is_reached_by_keyboard_and_shows_its_focus(scene, new_person):
     page = new_person("carla", viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     wrong = []
@@ -541,7 +516,8 @@ def test_everything_is_reached_by_keyboard_and_shows_its_focus(scene, new_person
     assert wrong == []
 
 
-def test_the_skip_link_leads_past_everything_to_the_content(scene, new_person):
+def test_the_skip_link_leads_past_everything_to_the_content(live_server, new_person):
+    factories.user("carla")
     page = new_person("carla")
     page.goto("/")
 
@@ -593,21 +569,27 @@ def test_nothing_moves_for_who_wants_less_motion(scene, new_person):
     assert moving == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [("/accounts/login/", 200), ("/nowhere/", 404), ("/projects/example/settings/", 403)],
-)
 def test_what_is_seen_outside_can_be_used_by_everybody(
-    scene, new_person, expected_complaints, path, status, scheme
+    live_server, new_person, expected_complaints
 ):
-    expected_complaints.append(f"status of {status}")
-    page = new_person(None if status == 200 else "ada", color_scheme=scheme)
+    factories.member(factories.project("tides"), "ada")
+    expected_complaints += ["status of 404", "status of 403"]
+    nobody, ada = new_person(), new_person("ada")
+    wrong = []
 
-    response = page.goto(path)
+    for opened, path, status in (
+        (nobody, "/accounts/login/", 200),
+        (ada, "/nowhere/", 404),
+        (ada, "/projects/tides/settings/", 403),
+    ):
+        response = opened.goto(path)
+        assert response.status == status
+        for scheme in ("light", "dark"):
+            opened.emulate_media(color_scheme=scheme)
+            opened.evaluate(SETTLE, scheme)
+            wrong += [f"{path} {scheme}: {line}" for line in violations(opened)]
 
-    assert response.status == status
-    assert violations(page) == []
+    assert wrong == []
 
 
 def test_a_refused_sign_in_is_read_out(live_server, page):

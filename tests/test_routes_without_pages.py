@@ -1,0 +1,55 @@
+"""Routes that are no pages: forms that are sent, files, fragments and doors of programs.
+
+`tests/browser/test_accessibility.py` opens all the others.
+"""
+
+from __future__ import annotations
+
+from django.test import Client
+
+from tests import factories
+from tests.test_permissions import PROGRAMS, RIGHTS, world
+
+# What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
+NO_PAGE = {
+    *("healthz", "readyz", "metrics", "status_retry"),
+    *("logout", "annotate:seat", "annotate:give_back_seat", "annotate:pair_seat"),
+    *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
+    *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
+    *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
+    *("annotate:trail_table", "installation_trail_table"),
+    *("annotate:documents", "annotate:table", "annotate:token_end", "api_schema"),
+    *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
+    "audit:batch_withdrawal",
+    *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
+    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
+    *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
+    "audit:agreement_units",
+    *("audit:checking", "audit:settling", "audit:check_withdrawal"),
+    *("audit:verdict_withdrawal", "audit:review_withdrawal", "audit:reveal_judges"),
+    *("audit:check_disagreement_withdrawal", "audit:reveal_auditors", "audit:reveal_checkers"),
+    "audit:disagreement_count",
+    *("mfa_totp_picture", "mfa_download_recovery_codes", "openid_connect_callback"),
+    *("annotate:invitation_withdrawal", "annotate:account_change"),
+    "annotate:account_invitation_withdrawal",
+    *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
+    *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
+    *(name for name, right in RIGHTS.items() if right in PROGRAMS),
+}
+
+
+def test_what_is_called_no_page_is_none(db):
+    tides = world("tides", "ada", "carla")
+    client = Client()
+    pages = set()
+
+    for name in sorted(NO_PAGE):
+        # One of them signs out.
+        client.force_login(factories.user("carla"))
+        answer = client.get(tides.url(name))
+        shown = answer.status_code == 200 and "text/html" in answer["content-type"]
+        if shown and b"<html" in answer.content:
+            pages.add(name)
+
+    assert pages == set()
+    assert len(NO_PAGE) > 170
