@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,18 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
-# Nothing that is collected goes away before the end: looking for it again and again takes long.
-gc.disable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Collect no garbage while tests are collected, and leave them out of it afterwards.
 
-
-def pytest_collection_finish() -> None:
-    """Collect garbage again from here on, leaving out the tests themselves."""
-    gc.freeze()
-    gc.enable()
+    Thousands of tests stay until the end, and each search for garbage would walk over all of them.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
