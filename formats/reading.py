@@ -115,7 +115,7 @@ def _guess_columns(head: str) -> str | None:
         return "judgments-csv"
     if re.match(r"\"?Query1\b", line) and "Positive" in line:
         return "multiconir"
-    fields = line.split()
+    fields = columns(line)
     if len(fields) == 4 and re.fullmatch(r"-?\d{1,3}", fields[3]):
         return "trec-qrels"
     if len(fields) >= 6 and re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", fields[4]):
@@ -123,6 +123,28 @@ def _guess_columns(head: str) -> str | None:
     if len(fields) == 3 and all(re.fullmatch(r"-?\d+", field) for field in fields):
         return "smart-qrels"
     return None
+
+
+LAYOUT = " \t\n\r\f"
+"""What may stand around an id in a text and is no part of it."""
+
+_COLUMN = re.compile(r"[^ \t]+")
+
+
+def columns(line: str) -> list[str]:
+    """The columns of a line, parted by any run of blanks and tabs, and by nothing else."""
+    return _splitter(line)(line)
+
+
+def splitter(lines: list[str]) -> Callable[[str], list[str]]:
+    """A quicker `columns` for these lines."""
+    return _splitter("".join(lines))
+
+
+def _splitter(text: str) -> Callable[[str], list[str]]:
+    # `str.split` also parts at other white space: in ASCII, and where sources let it pass, that is
+    # the form feed alone.
+    return str.split if text.isascii() and "\f" not in text else _COLUMN.findall
 
 
 class Seen:
@@ -179,7 +201,7 @@ def parse_relevance(value: object) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"the relevance must be a whole number, not {json_name(value)}")
-    text = value.strip() if isinstance(value, str) else str(value)
+    text = value.strip(" \t") if isinstance(value, str) else str(value)
     shown = excerpt(text, 40)
     if not text:
         raise ValueError("the relevance is empty; leave the line out where nobody judged")

@@ -9,12 +9,21 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from formats.reading import MAX_RECORD, Pairs, Seen, one_line, parse_relevance, reader, tidy
+from formats.reading import (
+    MAX_RECORD,
+    Pairs,
+    Seen,
+    columns,
+    one_line,
+    parse_relevance,
+    reader,
+    tidy,
+)
 from formats.records import Doc, Qrel, Topic
 from formats.source import Source, check_id
 
 _SECTION = re.compile(r"\.([A-Z])\s*")
-_NUMBER = re.compile(r"\.I\s+(.*)")
+_NUMBER = re.compile(r"\.I[ \t]+(.*)")
 
 
 class _Entry(NamedTuple):
@@ -36,7 +45,7 @@ def _entries(source: Source) -> Iterator[_Entry]:
             if match := _NUMBER.fullmatch(text):
                 if number:
                     yield _closed(source, line, number, sections)
-                line, number, sections, lines, length = here, match[1].strip(), {}, None, 0
+                line, number, sections, lines, length = here, match[1].strip(" \t"), {}, None, 0
                 source.line = line
                 if not number:
                     source.refuse("an entry without number after .I")
@@ -100,7 +109,7 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
     """
     pairs = Pairs()
     for line in source.lines():
-        fields = line.split()
+        fields = columns(line)
         if not fields:
             continue
         if len(fields) != 3:

@@ -36,6 +36,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
 _CONTROL_BYTES = bytes(code for code in range(128) if _CONTROL_IN_LINE.match(chr(code)))
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What parts columns, here and in trec_eval.
+_WHITE_SPACE = re.compile("[ \t-\r]")
 _CONTROL_IN_ID = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _FOREIGN_MAGIC = (
@@ -81,13 +83,14 @@ def excerpt(text: str, length: int = 120) -> str:
 def check_id(value: object, what: str) -> str:
     """`value` as an id, or ValueError with a sentence.
 
-    An id is text of 1 to MAX_ID characters without white space and control characters.
+    An id is text of 1 to MAX_ID characters without blanks, tabs, line ends and control characters.
+    White space outside of ASCII (a no-break space) is part of an id: nothing splits columns at it.
     """
     if not isinstance(value, str):
         raise ValueError(f"{what} must be text, not {json_name(value)}")
     if not value:
         raise ValueError(f"{what} is empty")
-    if value.split() != [value]:
+    if _WHITE_SPACE.search(value):
         raise ValueError(f"{what} {excerpt(repr(value), 40)} holds white space")
     if len(value) > MAX_ID:
         raise ValueError(f"{what} {excerpt(repr(value), 40)} is longer than {MAX_ID} characters")
