@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from formats.source import Source
 
+# What a column without a name is called, with its number.
+NAMELESS = "column"
+
 
 class Rows(NamedTuple):
     """The names of the header line, and the rows below it by these names.
@@ -44,7 +47,7 @@ def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
     except csv.Error as error:
         source.refuse_all(f"the header line is no line of CSV: {error}")
         return None
-    header = [name.strip() for name in names]
+    header = [name.strip() or f"{NAMELESS} {number}" for number, name in enumerate(names, 1)]
     header = [name.lower() for name in header] if lower else header
     return Rows(header, _rows(source, header, lines, delimiter, begun))
 
@@ -75,4 +78,8 @@ def _rows(
         if len(row) > len(header):
             source.refuse(f"{len(row)} columns, but the header line has {len(header)}")
             continue
-        yield {name: value or None for name, value in zip(header, row, strict=False)}
+        yield {
+            name: value or None
+            for name, value in zip(header, row, strict=False)
+            if value or not name.startswith(NAMELESS)
+        }

@@ -72,6 +72,12 @@ def _closed(source: Source, line: int, number: str, sections: dict[str, list[str
     return _Entry(line, number, {name: tidy("\n".join(ls)) for name, ls in sections.items()})
 
 
+def _tell(source: Source, entry: _Entry, kept: str) -> None:
+    for name, text in entry.sections.items():
+        if text and name not in kept:
+            source.leave_out(f".{name}")
+
+
 @reader("smart-docs", "document")
 def read_docs(source: Source) -> Iterator[Doc]:
     """Documents: `.I` is the id, `.T` the title, `.W` the text; the rest is not kept."""
@@ -85,6 +91,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
         if first := seen.first(entry.number, entry.line):
             source.refuse(f"document {entry.number} was already on line {first}")
             continue
+        _tell(source, entry, "TW")
         yield Doc(entry.number, one_line(entry.sections.get("T", "")), entry.sections.get("W"))
 
 
@@ -95,7 +102,11 @@ def read_queries(source: Source) -> Iterator[Topic]:
     The number after `.I` is not kept (in cran.qry it has gaps). `.W` is the title.
     """
     for position, entry in enumerate(_entries(source), start=1):
-        title = one_line(entry.sections.get("W", "")) or one_line(entry.sections.get("T", ""))
+        words = one_line(entry.sections.get("W", ""))
+        title = words or one_line(entry.sections.get("T", ""))
+        _tell(source, entry, "W" if words else "TW")
+        if entry.number.lstrip("0") != str(position):
+            source.leave_out(".I")
         yield Topic(str(position), title)
 
 

@@ -57,6 +57,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _WHITE_SPACE = re.compile("[ \t-\r]")
 _CONTROL_IN_ID = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
+_CR_ALONE = (
+    "the lines end in CR alone, as on old Macs; save the file with LF or CR LF at the ends of lines"
+)
+
 _FOREIGN_MAGIC = (
     (b"PK\x03\x04", "this is a zip archive; unpack it and give the file inside"),
     (b"BZh91AY&SY", "this is compressed with bzip2; unpack it, or compress it with gzip"),
@@ -161,10 +165,44 @@ class Problems:
             raise error
 
 
+class LeftOut:
+    """Fields that records of a file have and its format does not keep: how many have each.
+
+    Of an endless number of names the first MOST are told apart.
+    """
+
+    MOST = 100
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def add(self, part: str, field: str) -> None:
+        """Count one record whose field is not kept; `part` is the file of a folder, or empty."""
+        key = (part, excerpt(field, 60))
+        if key not in self._counts and len(self._counts) >= self.MOST:
+            key = ("", "(others)")
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def sentences(self) -> list[str]:
+        """What is not kept: one sentence for the fields that as many records have."""
+        alike: dict[tuple[str, int], list[str]] = {}
+        for (part, field), count in self._counts.items():
+            alike.setdefault((part, count), []).append(f"“{field}”")
+        return [_not_kept(part, count, fields) for (part, count), fields in alike.items()]
+
+
+def _not_kept(part: str, count: int, fields: list[str]) -> str:
+    records = f"{count:,} record{'' if count == 1 else 's'}" + (f" of {part}" if part else "")
+    if len(fields) == 1:
+        return f"the field {fields[0]} of {records} is not kept"
+    return f"the fields {', '.join(fields[:-1])} and {fields[-1]} of {records} are not kept"
+
+
 class Input(ABC):
     """What whoever loads the records may ask of a `Source` and a `Folder` alike."""
 
     name: str
+    left_out: LeftOut
     _problems: Problems
 
     @property
@@ -218,6 +256,7 @@ class Source(Input):
         bytes_read: bytes taken from the stream so far (before gzip is undone), for progress.
         refused: how many problems this file had.
         broken: the file as a whole was refused; a reader stops.
+        left_out: fields that records have and the format does not keep, for whoever loads them.
         suspicion: asked once, where nothing fits from the start, what the file looks like instead.
     """
 
@@ -230,12 +269,16 @@ class Source(Input):
         max_line: int = MAX_LINE,
         problems: Problems | None = None,
         budget: Budget | None = None,
+        left_out: LeftOut | None = None,
+        part: str = "",
     ) -> None:
         self._stream: Readable = io.BytesIO(stream) if isinstance(stream, bytes) else stream
         self._problems = problems or Problems(collect=collect)
         self._budget = budget or Budget()
+        self.left_out = left_out or LeftOut()
+        self._part = part
         self._begun = False
-        self._head = ""
+        self._head = b""
         self.name = printable(name)
         self.max_line = max_line
         self.line: int | None = None
@@ -273,13 +316,22 @@ class Source(Input):
         self.refused += 1
         self._problems.report(FormatError(message, file=self.name))
 
+    def leave_out(self, field: str) -> None:
+        """Count one record of which the format does not keep this field."""
+        self.left_out.add(self._part, field)
+
     def _told_what_it_looks_like(self, message: str) -> str:
         """The message, with what the file is instead; then the rest of it is not read."""
         suspicion, self.suspicion = self.suspicion, None
-        if suspicion is None or not (hint := suspicion(self._head)):
+        if suspicion is None or not (hint := suspicion(self._beginning())):
             return message
         self.broken = True
         return f"{message}; {hint}"
+
+    def _beginning(self) -> str:
+        """The first HEAD characters that were read, as far as they are text."""
+        text = self._head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+        return text.replace("\r\n", "\n")[:HEAD]
 
     def _chunks(self) -> Iterator[bytes]:
         """The bytes of the file, gzip undone (several members too), about CHUNK at once."""
@@ -325,6 +377,8 @@ class Source(Input):
         skipping = False
         blank = filled = 0
         for chunk in self._chunks():
+            if len(self._head) < 4 * HEAD:
+                self._head += chunk[: 4 * HEAD]
             end = chunk.rfind(b"\n")
             if end < 0:
                 if not skipping:
@@ -359,8 +413,11 @@ class Source(Input):
                     return
             number += body.count(b"\n") + 1
             rest, rest_length = [tail], len(tail)
+        last = b"".join(rest)
+        if number == 1 and b"\r" in last.rstrip(b"\r"):
+            self.refuse_all(_CR_ALONE)
         if rest_length and not self.broken:
-            for start, lines in self._decoded(b"".join(rest), number):
+            for start, lines in self._decoded(last, number):
                 filled += any(line and not line.isspace() for line in lines)
                 yield start, lines
         if not filled and not self.refused:
@@ -371,12 +428,8 @@ class Source(Input):
         if number == 1:
             body = body.removeprefix(b"\xef\xbb\xbf")
         if len(body) <= self.max_line and (text := _clean(body)) is not None:
-            if number == 1:
-                self._head = text[:HEAD]
             yield number, text.split("\n")
             return
-        if number == 1:
-            self._head = body[:HEAD].decode("utf-8", "replace")
         for offset, raw in enumerate(body.split(b"\n")):
             if (line := self._decoded_line(raw, number + offset)) is not None:
                 yield number + offset, [line]
@@ -396,8 +449,9 @@ class Source(Input):
             )
             return None
         if match := _CONTROL_IN_LINE.search(line):
+            hint = "; lines end in LF or CR LF, not in CR alone" if match[0] == "\r" else ""
             self.refuse(
-                f"control character U+{ord(match[0]):04X} at position {match.start() + 1}",
+                f"control character U+{ord(match[0]):04X} at position {match.start() + 1}{hint}",
                 line=number,
                 text=line[:200],
             )
@@ -405,6 +459,9 @@ class Source(Input):
         return line
 
     def _refuse_long(self, number: int, beginning: bytes) -> None:
+        if number == 1 and b"\r" in beginning:
+            self.refuse_all(_CR_ALONE)
+            return
         mebibytes, bytes_left = divmod(self.max_line, 1024 * 1024)
         limit = f"{self.max_line} bytes" if bytes_left else f"{mebibytes} MiB"
         self.refuse(
@@ -476,6 +533,7 @@ class Folder(Input):
         self.max_line = max_line
         self._problems = Problems(collect=collect)
         self._budget = Budget()
+        self.left_out = LeftOut()
         self._current: Source | None = None
 
     @property
@@ -512,7 +570,13 @@ class Folder(Input):
         except Unreadable as error:
             raise FormatError(str(error), file=file) from error
         self._current = Source(
-            stream, file, max_line=self.max_line, problems=self._problems, budget=self._budget
+            stream,
+            file,
+            max_line=self.max_line,
+            problems=self._problems,
+            budget=self._budget,
+            left_out=self.left_out,
+            part=printable(name),
         )
         return self._current
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import IO
+from typing import IO, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -82,6 +82,9 @@ class _OpenTopic:
         self.field: str | None = None
         self.length = 0
         self.fault: tuple[str, int] | None = None
+        self.tag = ""
+        # Tags that hold something and are not kept.
+        self.others: dict[str, None] = {}
 
     def add(self, text: str, line: int) -> None:
         if not text:
@@ -91,6 +94,8 @@ class _OpenTopic:
             self.fields[self.field].append(text)
             if not text.isspace():
                 self.filled.add(self.field)
+                if self.field == "other":
+                    self.others[self.tag] = None
         elif not text.isspace() and self.fault is None:
             self.fault = (f"text outside of a field: {excerpt(text.strip(), 60)}", line)
 
@@ -98,7 +103,7 @@ class _OpenTopic:
         field = _READ_FIELDS.get(tag, "other")
         if field != "other" and field in self.filled:
             self.fault = self.fault or (f"a second <{tag}> in one topic", line)
-        self.field = field
+        self.field, self.tag = field, tag
         self.fields.setdefault(field, [])
 
     def text(self, field: str) -> str | None:
@@ -163,6 +168,8 @@ def _finished(topic: _OpenTopic, source: Source, seen: Seen) -> Iterator[Topic]:
     if first := seen.first(query_id, topic.line):
         source.refuse(f"topic {query_id} was already on line {first}")
         return
+    for tag in topic.others:
+        source.leave_out(f"<{tag}>")
     yield Topic(
         query_id,
         one_line(topic.text("title") or ""),
@@ -229,11 +236,20 @@ class _Unsafe(Exception):
     """Raised inside the parser's callbacks to stop it with a sentence."""
 
 
+class _XmlTopic(NamedTuple):
+    """What was read of one topic; `others` are its elements and attributes that are not kept."""
+
+    line: int
+    number: str | None
+    fields: dict[str, str]
+    others: dict[str, None]
+
+
 class _XmlTopics:
     """Callbacks of the parser: collects finished topics with the line each began on."""
 
     def __init__(self) -> None:
-        self.finished: list[tuple[int, str | None, dict[str, str]]] = []
+        self.finished: list[_XmlTopic] = []
         self.lines = 1
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -251,6 +267,7 @@ class _XmlTopics:
         self._number: str | None = None
         self._line = 0
         self._fields: dict[str, str] = {}
+        self._others: dict[str, None] = {}
         self._parts: list[str] = []
         self._length = 0
 
@@ -263,11 +280,14 @@ class _XmlTopics:
                 self._number = attributes.get("number") or attributes.get("id")
                 self._line = self.parser.CurrentLineNumber
                 self._fields = {}
+                self._others = dict.fromkeys(attributes.keys() - {"number", "id"})
                 self._length = 0
         elif self._depth == self._topic_depth + 1 and tag in (*_XML_FIELDS, "num", "number"):
             self._field = _XML_FIELDS.get(tag, "num")
             self._field_depth = self._depth
             self._parts = []
+        elif self._depth == self._topic_depth + 1:
+            self._others[f"<{tag}>"] = None
 
     def _text(self, text: str) -> None:
         if self._field_depth is not None:
@@ -285,7 +305,7 @@ class _XmlTopics:
             self._field_depth = None
         elif self._depth == self._topic_depth:
             number = self._number or self._fields.get("num")
-            self.finished.append((self._line, number, self._fields))
+            self.finished.append(_XmlTopic(self._line, number, self._fields, self._others))
             self._topic_depth = None
         self._depth -= 1
 
@@ -347,7 +367,7 @@ def _parsed(
 
 
 def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
-    for line, number, fields in topics.finished:
+    for line, number, fields, others in topics.finished:
         source.line, source.text = line, None
         if not number:
             source.refuse("a topic without number")
@@ -356,6 +376,8 @@ def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
         elif first := seen.first(number, line):
             source.refuse(f"topic {number} was already on line {first}")
         else:
+            for name in others:
+                source.leave_out(name)
             yield Topic(
                 number,
                 one_line(fields.get("title", "")),
@@ -587,6 +609,8 @@ def _odd_run_line(
     if score is None:
         source.refuse(f"the score {excerpt(score_text, 40)!r} is no number", line=number, text=line)
         return None
+    if len(fields) > 6:
+        source.leave_out("column 7 and after")
     return query_id, doc_id, rank, score, tag
 
 
@@ -652,6 +676,8 @@ _INNER = re.compile(
     r"TEXT|ANNOTATION|TRAILER|TYPE|SUBJECT|CAPTION)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+# An element that has text of its own, outside of <TEXT>.
+_ELEMENT = re.compile(r"<([A-Za-z][A-Za-z0-9_-]*)(?:\s[^<>]*)?>\s*[^<\s]")
 _ANY_TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 
 
@@ -710,7 +736,37 @@ def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
     elif first := seen.first(doc_id, line):
         source.refuse(f"document {doc_id} was already on line {first}")
     else:
+        for tag in _dropped(body):
+            source.leave_out(f"<{tag}>")
         yield Doc(doc_id, _title_of(body), _text_of(body))
+
+
+def _dropped(body: str) -> dict[str, None]:
+    """Elements of a document that are not kept, by the names of their tags."""
+    outside = _outside_of_text(body)
+    if outside is None:
+        found = dict.fromkeys(match[1].upper() for match in _NOT_TEXT.finditer(body))
+    else:
+        found = dict.fromkeys(match[1].upper() for match in _ELEMENT.finditer(outside))
+    title = _TITLE.search(body)
+    for kept in ("DOCNO", title[1].upper() if title else ""):
+        found.pop(kept, None)
+    return found
+
+
+def _outside_of_text(body: str) -> str | None:
+    """What stands before, between and after the texts; None where there is no <TEXT>."""
+    parts: list[str] = []
+    at: int | None = 0
+    for tag in _TEXT.finditer(body):
+        if not tag[1] and at is not None:
+            parts.append(body[at : tag.start()])
+            at = None
+        elif tag[1] and at is None:
+            at = tag.end()
+    if not parts:
+        return None
+    return "\n".join(parts if at is None else [*parts, body[at:]])
 
 
 def _inside(opening: re.Pattern[str], name: str, body: str) -> str | None:

@@ -99,10 +99,11 @@ def test_gzip_files_of_one_archive_share_their_bound():
     for name in folder.names():
         list(folder.source(name).lines())
 
-    assert [str(problem) for problem in folder.problems] == [
+    assert str(folder.problems[0]) == (
         "a.zip/queries.jsonl.gz: the gzip data unpacks to more than 900 bytes; "
         "unpack the file, or load it in parts"
-    ]
+    )
+    assert folder.problem_count == 1
 
 
 def test_an_archive_of_many_small_files_that_are_packed_tightly_is_refused():
