@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -161,6 +161,22 @@ def list_items(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
         line += text.count("\n", start, at)
 
 
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""No moment at which somebody said something lies before this one."""
+
+AHEAD = timedelta(days=1)
+"""How far another clock may be ahead of ours."""
+
+
+def moment_problem(moment: datetime) -> str | None:
+    """What is wrong with a moment at which something was said, if anything."""
+    if moment < EARLIEST:
+        return "lies before 1970"
+    if moment > datetime.now(UTC) + AHEAD:
+        return "lies in the future"
+    return None
+
+
 class Fields:
     """The fields of one object. Each method takes names to try in order; ValueError says what.
 
@@ -308,11 +324,14 @@ class Fields:
             return None
         try:
             moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"{name} {excerpt(repr(value), 40)} is no date and time like 2026-03-01T09:30:00Z"
             ) from None
+        if problem := moment_problem(moment):
+            raise ValueError(f"{name} {excerpt(repr(value), 40)} {problem}")
+        return moment
 
     def uuid(self, *names: str) -> str | None:
         """A UUID in its usual form, or None where the field is missing or null."""

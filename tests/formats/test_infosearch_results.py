@@ -12,7 +12,7 @@ from formats.source import FormatError
 from tests.formats.files import opened, read, refusal
 
 
-def ranking(qid: str, *candidates: tuple[str, float | None]) -> dict[str, object]:
+def ranking(qid: str, *candidates: tuple[str, object]) -> dict[str, object]:
     return {
         "query": {"text": "harbours", "qid": qid},
         "candidates": [
