@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Refused
 from annotate.models import InstructionPair, Membership
 from annotate.pure.evidence import Span
+from formats.fields import moment_problem
 
 MAX_ENTRIES = 100
 # No list of spans that a person marked is longer.
@@ -27,7 +28,6 @@ MAX_SENT_SPANS = 500
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _KEY = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 _KEYS = range(1, 2**63)
-_YEARS = range(1970, 9999)
 
 T = TypeVar("T")
 
@@ -239,14 +239,23 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
     value = _field(entry, name, str, "a moment as in ISO 8601")
     try:
         moment = datetime.fromisoformat(value) if len(value) <= 40 else None
-        if moment is None or moment.tzinfo is None or moment.year not in _YEARS:
+        if moment is None or moment.tzinfo is None:
             raise ValueError
-        return moment.astimezone(UTC)
+        moment = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise Refused(
             _("The field “%(name)s” must be a moment as in ISO 8601, with its zone.")
             % {"name": name}
         ) from error
+    if moment_problem(moment):
+        raise Refused(
+            _(
+                "The field “%(name)s” is a moment before 1970 or in the future. Set the clock of "
+                "this computer right, and say it once more."
+            )
+            % {"name": name}
+        )
+    return moment
 
 
 def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:

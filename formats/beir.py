@@ -57,36 +57,39 @@ def _queries(source: Source, seen: Seen) -> Iterator[Topic]:
         if seen.again(topic.query_id):
             source.refuse(f"query {topic.query_id} occurs twice")
             continue
+        fields.tell_rest(source)
         yield topic
 
 
 def _topic(fields: Fields) -> Topic:
     query_id = fields.id("_id", "query_id", "id")
     text = fields.text("text", "query", "title")
-    metadata = fields.values.get("metadata")
-    extra = Fields({**(metadata if isinstance(metadata, dict) else {}), **fields.values})
-    title, narrative = text, extra.optional_text("narrative", "instruction")
-    query = extra.optional_text("origin_query")
+    metadata = fields.part("metadata")
+
+    def text_of(*names: str) -> str | None:
+        found = fields.optional_text(*names)
+        return metadata.optional_text(*names) if found is None else found
+
+    title, narrative = text, text_of("narrative", "instruction")
+    query = text_of("origin_query")
     if query is not None and text == f"{narrative} [SEP] {query}":
         # FollowTable joins the two for its models; people read them apart.
         title = query
-    return Topic(query_id, title, extra.text("description"), narrative)
+    return Topic(query_id, title, text_of("description") or "", narrative)
 
 
 def corpus_of(source: Source, seen: Seen) -> Iterator[Doc]:
     """The documents of a corpus.jsonl; one that was seen is refused."""
     for fields in objects(source):
         try:
-            metadata = fields.values.get("metadata")
-            if isinstance(metadata, dict) and "markup" in metadata:
-                fields = Fields({**fields.values, "markup": metadata["markup"]})
-            doc = doc_of(fields)
+            doc = doc_of(fields, fields.part("metadata"))
         except ValueError as error:
             source.refuse(str(error))
             continue
         if seen.again(doc.doc_id):
             source.refuse(f"document {doc.doc_id} occurs twice")
             continue
+        fields.tell_rest(source)
         yield doc
 
 

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from formats.source import Source
 
+# What a column without a name is called, with its number.
+NAMELESS = "column"
+
 
 class Rows(NamedTuple):
     """The names of the header line, and the rows below it by these names.
@@ -21,10 +24,10 @@ class Rows(NamedTuple):
 
 
 def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
-    """The table in a file, or None for an empty one; names are stripped, and lowered if wanted.
+    """The table in a file, or None for an empty or refused one.
 
-    Parted by commas, or by semicolons or tabs where the header line has no comma. A quoted cell may
-    go on over several lines.
+    Names are stripped, and lowered if wanted. Parted by commas, or by semicolons or tabs where the
+    header line has no comma. A quoted cell may go on over several lines.
     """
     begun: list[tuple[int, str]] = []
 
@@ -39,7 +42,12 @@ def csv_rows(source: Source, *, lower: bool = False) -> Rows | None:
     if header_line is None:
         return None
     delimiter = next((d for d in ",;\t" if d in header_line), ",")
-    header = [name.strip() for name in next(csv.reader([header_line], delimiter=delimiter))]
+    try:
+        names = next(csv.reader([header_line], delimiter=delimiter))
+    except csv.Error as error:
+        source.refuse_all(f"the header line is no line of CSV: {error}")
+        return None
+    header = [name.strip() or f"{NAMELESS} {number}" for number, name in enumerate(names, 1)]
     header = [name.lower() for name in header] if lower else header
     return Rows(header, _rows(source, header, lines, delimiter, begun))
 
@@ -70,4 +78,8 @@ def _rows(
         if len(row) > len(header):
             source.refuse(f"{len(row)} columns, but the header line has {len(header)}")
             continue
-        yield {name: value or None for name, value in zip(header, row, strict=False)}
+        yield {
+            name: value or None
+            for name, value in zip(header, row, strict=False)
+            if value or not name.startswith(NAMELESS)
+        }

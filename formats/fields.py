@@ -4,30 +4,47 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any, NoReturn
 
 from formats.reading import parse_relevance
-from formats.source import Source, check_id, check_text, excerpt, json_name
+from formats.source import MAX_WHOLE, Source, check_id, check_text, excerpt, json_name
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+class _Repeated(ValueError):
+    """A field that occurs twice in one object."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _Repeated(f"the field “{excerpt(twice, 40)}” occurs twice in one JSON object")
+    return made
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
 
 
 def parse_json(text: str) -> Any:
     """The JSON value in `text`, its strings checked; ValueError with a sentence.
 
-    NaN, control characters behind a backslash and half surrogate pairs are refused.
+    NaN, a field that occurs twice in one object, control characters behind a backslash and half
+    surrogate pairs are refused.
     """
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise NotJson(f"not JSON: {error.msg}", error.lineno, error.colno) from None
+    except _Repeated:
+        raise
     except RecursionError:
         raise NotJson("not JSON that can be read: nested too deeply", 1, 1) from None
     except ValueError as error:
@@ -61,7 +78,11 @@ def _check_strings(value: object) -> None:
 
 def objects(source: Source) -> Iterator[Fields]:
     """The objects of a JSONL file, one a line; blank lines are passed over."""
-    for line in source.lines():
+    return _by_line(source, source.lines())
+
+
+def _by_line(source: Source, lines: Iterable[str]) -> Iterator[Fields]:
+    for line in lines:
         if not line or line.isspace():
             continue
         try:
@@ -78,18 +99,150 @@ def objects(source: Source) -> Iterator[Fields]:
             source.refuse(f"a line holds one JSON object, this holds {json_name(value)}")
 
 
+def items(source: Source) -> Iterator[Fields]:
+    """The objects of a JSON file: one a line, a list of them, or one over many lines.
+
+    What is not one a line is read as a whole.
+    """
+    lines = source.lines()
+    first = next((line for line in lines if line and not line.isspace()), None)
+    if first is None:
+        return
+    start = source.line or 1
+    if _is_object(first):
+        yield from _by_line(source, chain([first], lines))
+        return
+    parts = [first]
+    length = len(first)
+    for line in lines:
+        parts.append(line)
+        length += len(line) + 1
+        if length > MAX_WHOLE:
+            source.refuse_all(f"the file is longer than {MAX_WHOLE:,} characters")
+    if source.refused:
+        return
+    text = "\n".join(parts)
+    try:
+        found = parse_json(text)
+    except NotJson as error:
+        source.refuse(str(error), line=start + error.line - 1, text=parts[error.line - 1])
+        return
+    except ValueError as error:
+        source.refuse(str(error), line=start)
+        return
+    for number, value in list_items(text, found) if isinstance(found, list) else [(1, found)]:
+        source.line, source.text = start + number - 1, None
+        if isinstance(value, dict):
+            yield Fields(value)
+        else:
+            source.refuse(f"an entry is a JSON object, this is {json_name(value)}")
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(parse_json(line), dict)
+    except ValueError:
+        return False
+
+
+def list_items(text: str, values: list[Any]) -> Iterator[tuple[int, Any]]:
+    """(line, value) of each item of `values`, the JSON list in `text`."""
+    # The whole was decoded once for its faults; item by item it is decoded for the lines.
+    decoder = json.JSONDecoder()
+    at = text.index("[") + 1
+    line = text.count("\n", 0, at) + 1
+    for item in values:
+        start = at
+        while text[start] in ", \t\n\r":
+            start += 1
+        line += text.count("\n", at, start)
+        _, at = decoder.raw_decode(text, start)
+        yield line, item
+        line += text.count("\n", start, at)
+
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""No moment at which somebody said something lies before this one."""
+
+AHEAD = timedelta(days=1)
+"""How far another clock may be ahead of ours."""
+
+
+def moment_problem(moment: datetime) -> str | None:
+    """What is wrong with a moment at which something was said, if anything."""
+    if moment < EARLIEST:
+        return "lies before 1970"
+    if moment > datetime.now(UTC) + AHEAD:
+        return "lies in the future"
+    return None
+
+
 class Fields:
-    """The fields of one object. Each method takes names to try in order; ValueError says what."""
+    """The fields of one object. Each method takes names to try in order; ValueError says what.
+
+    It remembers which names were asked for and which gave their value. What is left is refused
+    (`refuse_rest`), or told where files of others carry more than is kept (`tell_rest`).
+    """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
+        self._asked: list[tuple[str, ...]] = []
+        self._used: set[str] = set()
+        self._parts: list[tuple[str, Fields]] = []
 
     def _get(self, names: tuple[str, ...]) -> tuple[str, Any]:
+        self._asked.append(names)
         for name in names:
             value = self.values.get(name)
             if value is not None:
+                self._used.add(name)
                 return name, value
         return names[0], None
+
+    def value(self, name: str) -> Any:
+        """What stands there, unchecked; None where the field is missing."""
+        return self._get((name,))[1]
+
+    def part(self, name: str) -> Fields:
+        """The fields of an object inside this one; none where something else stands there."""
+        found = self.values.get(name)
+        if isinstance(found, dict):
+            self.value(name)
+        part = Fields(found if isinstance(found, dict) else {})
+        self._parts.append((name, part))
+        return part
+
+    def refuse_rest(self) -> None:
+        """ValueError where there is a field that nothing was read from."""
+        known = dict.fromkeys(name for names in self._asked for name in names)
+        for name, value in self.values.items():
+            if name not in known:
+                raise ValueError(
+                    f"there is no field “{excerpt(name, 40)}”; there are {', '.join(known)}"
+                )
+            if name not in self._used and value is not None:
+                names = next(names for names in self._asked if name in names)
+                used = next(one for one in names if one in self._used)
+                raise ValueError(f"{used} and {name} are one field; keep one of the two")
+        for name, part in self._parts:
+            try:
+                part.refuse_rest()
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+
+    def tell_rest(self, source: Source) -> None:
+        """Count each field that nothing was read from and that holds something, once a record."""
+        if len(self._used) == len(self.values) and not self._parts:
+            return
+        for name in dict.fromkeys(self._rest()):
+            source.leave_out(name)
+
+    def _rest(self) -> Iterator[str]:
+        for name, value in self.values.items():
+            if name not in self._used and value not in (None, "", [], {}):
+                yield name
+        for name, part in self._parts:
+            yield from (f"{name}.{rest}" for rest in part._rest())
 
     def id(self, *names: str) -> str:
         """An id that must be there. A whole number stands for its digits."""
@@ -171,11 +324,14 @@ class Fields:
             return None
         try:
             moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"{name} {excerpt(repr(value), 40)} is no date and time like 2026-03-01T09:30:00Z"
             ) from None
+        if problem := moment_problem(moment):
+            raise ValueError(f"{name} {excerpt(repr(value), 40)} {problem}")
+        return moment
 
     def uuid(self, *names: str) -> str | None:
         """A UUID in its usual form, or None where the field is missing or null."""
@@ -189,7 +345,7 @@ class Fields:
 
     def each(self, name: str) -> Iterator[Fields]:
         """The objects of a list; none where the field is missing or null."""
-        value = self.values.get(name)
+        value = self.value(name)
         if value is None:
             return
         if not isinstance(value, list):
@@ -197,7 +353,9 @@ class Fields:
         for item in value:
             if not isinstance(item, dict):
                 raise ValueError(f"{name} must hold objects, not {json_name(item)}")
-            yield Fields(item)
+            part = Fields(item)
+            self._parts.append((name, part))
+            yield part
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

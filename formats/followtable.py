@@ -7,11 +7,10 @@ files made from the same list. A cut list keeps the original positions in index_
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from formats.fields import Fields, NotJson, parse_json
+from formats.fields import Fields, NotJson, list_items, parse_json
 from formats.reading import reader
 from formats.records import Claim, Doc, NarrativeRecord, PairRecord, Qrel, Topic
 from formats.source import Folder, Source, check_id, excerpt, json_name
@@ -156,11 +155,15 @@ def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
     if text is None:
         return entries
     try:
-        values = _list_items(text)
-        for position, (line, value) in enumerate(values):
+        values = parse_json(text)
+        if not isinstance(values, list):
+            raise ValueError(f"this must be a list of queries, not {json_name(values)}")
+        for position, (line, value) in enumerate(list_items(text, values)):
             query_id = positions.get(position, str(position))
             try:
-                entries.append(_entry(query_id, line, value))
+                fields = _fields(value)
+                entries.append(_entry(query_id, line, fields))
+                fields.tell_rest(source)
             except ValueError as error:
                 source.refuse(f"entry {position}: {error}", line=line)
     except ValueError as error:
@@ -168,29 +171,15 @@ def _entries(source: Source, positions: dict[int, str]) -> list[_Entry]:
     return entries
 
 
-def _list_items(text: str) -> Iterator[tuple[int, Any]]:
-    """(line, value) of each item of the JSON list in `text`."""
-    # The whole is decoded once for its faults, then item by item for the lines.
-    if not isinstance(value := parse_json(text), list):
-        raise NotJson(f"this must be a list of queries, not {json_name(value)}", 1, 1)
-    decoder = json.JSONDecoder()
-    at = text.index("[") + 1
-    line = text.count("\n", 0, at) + 1
-    for item in value:
-        start = at
-        while text[start] in ", \t\n":
-            start += 1
-        line += text.count("\n", at, start)
-        _, at = decoder.raw_decode(text, start)
-        yield line, item
-        line += text.count("\n", start, at)
-
-
-def _entry(query_id: str, line: int, value: object) -> _Entry:
+def _fields(value: object) -> Fields:
     if not isinstance(value, dict):
         raise ValueError(f"an entry is an object, not {json_name(value)}")
-    fields = Fields(value)
+    return Fields(value)
+
+
+def _entry(query_id: str, line: int, fields: Fields) -> _Entry:
     instructions = []
+    query_positive = _tables(fields, "query_positive")
     for number, out in enumerate(fields.each("outs")):
         try:
             kind = out.required_text("instruction_type")
@@ -203,24 +192,32 @@ def _entry(query_id: str, line: int, value: object) -> _Entry:
                 _Instruction(
                     out.required_text("instruction"),
                     kind,
-                    _tables(out.values, "instruction_positive"),
-                    _tables(out.values, "all_tables"),
+                    _tables(out, "instruction_positive"),
+                    _tables(out, "all_tables"),
                 )
             )
+            if _names(out.values) == _names(fields.values):
+                # It is the query's once more, in another order.
+                out.value("query_positive")
         except ValueError as error:
             raise ValueError(f"instruction {number}: {error}") from None
     return _Entry(
         query_id,
         line,
         fields.required_text("query"),
-        _tables(fields.values, "query_positive"),
+        query_positive,
         tuple(instructions),
     )
 
 
-def _tables(values: Any, name: str) -> tuple[str, ...]:
+def _names(values: Mapping[str, Any]) -> list[str]:
+    names = values.get("query_positive")
+    return sorted(map(str, names)) if isinstance(names, list) else []
+
+
+def _tables(fields: Fields, name: str) -> tuple[str, ...]:
     """Table names without `.txt`, as the BEIR files have them; repeats are left out."""
-    names = values.get(name)
+    names = fields.value(name)
     if not isinstance(names, list):
         raise ValueError(f"{name} must be a list of table names, not {json_name(names)}")
     return tuple(

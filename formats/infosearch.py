@@ -1,21 +1,33 @@
 """InfoSearch: queries with an instruction and its reverse, and three qrels.
 
 Source: the folder that the InfoSearch loader reads: corpus.jsonl, queries.jsonl (`_id`, `text`,
-`instruction_og`, `instruction_changed`, `instruction_reversed`) and one folder of qrels for each.
+`instruction_og`, `instruction_changed`, `instruction_reversed`) and one folder of qrels for each;
+and what its list-wise rerankers write: for each query the documents in their new order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import NamedTuple
 
 from formats.beir import corpus_of, qrels_of
-from formats.fields import Fields, objects
+from formats.fields import Fields, items, objects
 from formats.reading import Pairs, Seen, reader
-from formats.records import Doc, JudgmentRecord, NarrativeRecord, PairRecord, Qrel, Topic
-from formats.source import Folder, Source
+from formats.records import (
+    Doc,
+    JudgmentRecord,
+    NarrativeRecord,
+    PairRecord,
+    Qrel,
+    RunLine,
+    Topic,
+)
+from formats.source import Folder, Source, json_name
 
 RATER = "infosearch-claims"
+# The tag of a run: the files name none.
+TAG = "infosearch"
 QUERIES, CORPUS, ORIGINAL = "queries.jsonl", "corpus.jsonl", "qrels_og"
 
 # Folders of the other qrels -> the side of the narrative they were made under.
@@ -76,6 +88,7 @@ def _queries(source: Source) -> Iterator[_Query]:
         if first := seen.first(query.topic.query_id, source.line or 0):
             source.refuse(f"query {query.topic.query_id} was already on line {first}")
             continue
+        fields.tell_rest(source)
         yield query
 
 
@@ -101,3 +114,65 @@ def _claim(line: Qrel, side: str) -> JudgmentRecord:
         version=1,
         machine=True,
     )
+
+
+@reader("infosearch-results", "ranked document")
+def read_results(source: Source) -> Iterator[RunLine]:
+    """The list-wise results of one mode: a query (`qid`) and its candidates, best first.
+
+    The order of the list is the ranking. Scores are kept where they give the same order; a reranker
+    that leaves those of the first stage does not, and then the score is the place from below.
+    """
+    seen = Seen()
+    for fields in items(source):
+        try:
+            query_id, ranking = _ranking(fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if seen.again(query_id):
+            source.refuse(f"query {query_id} occurs twice")
+            continue
+        kept = _in_order(ranking)
+        if not kept and any(score is not None for _, score in ranking):
+            source.leave_out("candidates.score")
+        fields.tell_rest(source)
+        for rank, (doc_id, score) in enumerate(ranking, 1):
+            place = float(len(ranking) - rank + 1)
+            yield RunLine(
+                query_id, doc_id, rank, score if kept and score is not None else place, TAG
+            )
+
+
+def _ranking(fields: Fields) -> tuple[str, list[tuple[str, float | None]]]:
+    """The id of the query, and the id and score of each candidate."""
+    query_id = fields.part("query").id("qid")
+    ranking: dict[str, float | None] = {}
+    for entry in fields.each("candidates"):
+        doc_id = entry.id("docid")
+        if doc_id in ranking:
+            raise ValueError(f"document {doc_id} occurs twice among the candidates")
+        ranking[doc_id] = _score(entry.value("score"))
+    if not ranking:
+        raise ValueError("candidates is empty: a query has at least one")
+    return query_id, list(ranking.items())
+
+
+def _score(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"score must be a number, not {json_name(value)}")
+    try:
+        score = float(value)
+    except OverflowError:
+        score = float("inf")
+    if not isfinite(score):
+        raise ValueError("score is a number that is too large")
+    return score
+
+
+def _in_order(ranking: list[tuple[str, float | None]]) -> bool:
+    """Whether the scores, with ties by document id downwards, give the order of the list."""
+    keys = [(score, doc_id) for doc_id, score in ranking if score is not None]
+    return len(keys) == len(ranking) and keys == sorted(keys, reverse=True)

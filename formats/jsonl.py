@@ -1,7 +1,8 @@
 """Our own files, one JSON object a line: documents, instruction pairs, judgments.
 
-Complete: whatever a record holds is written, and read back to the same record. Readers also take
-the names that other tools use (`_id`, `contents`), and leave out what they do not know.
+Complete: whatever a record holds is written, and read back to the same record. Documents also come
+from other tools: their names are taken (`_id`, `contents`), and fields that are not kept are told.
+In pairs and judgments a field that is not known is refused.
 """
 
 from __future__ import annotations
@@ -51,13 +52,18 @@ def read_docs(source: Source) -> Iterator[Doc]:
         if first := seen.first(doc.doc_id, source.line or 0):
             source.refuse(f"document {doc.doc_id} was already on line {first}")
             continue
+        fields.tell_rest(source)
         yield doc
 
 
-def doc_of(fields: Fields) -> Doc:
-    """The document in one object. Without `markup` it is told from the text (`markup_of`)."""
+def doc_of(fields: Fields, metadata: Fields | None = None) -> Doc:
+    """The document in one object. Without `markup` it is told from the text (`markup_of`).
+
+    `metadata` may hold the markup as well, and counts before the object itself.
+    """
     text = fields.optional_text("text", "contents", "body")
-    markup = fields.optional_one_of(MARKUPS, "markup") or markup_of(text or "")
+    markup = metadata.optional_one_of(MARKUPS, "markup") if metadata else None
+    markup = markup or fields.optional_one_of(MARKUPS, "markup") or markup_of(text or "")
     return Doc(fields.id("doc_id", "_id", "id", "docno"), fields.text("title"), text, markup)
 
 
@@ -86,14 +92,17 @@ def read_pairs(source: Source) -> Iterator[PairRecord | Claim]:
     for fields in objects(source):
         try:
             if fields.one_of(("pair", "claim"), "type", default="pair") == "claim":
-                yield Claim(
+                claim = Claim(
                     fields.id("pair_id"),
                     fields.id("doc_id"),
                     fields.relevance("relevance"),
                     fields.required_text("rater"),
                 )
+                fields.refuse_rest()
+                yield claim
                 continue
             pair = _pair(fields)
+            fields.refuse_rest()
         except ValueError as error:
             source.refuse(str(error))
             continue
@@ -155,7 +164,7 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
 
 def _conditions(fields: Fields) -> tuple[ConditionRecord, ...]:
     """Conditions in the order of their numbers: each an object with a text, or the text alone."""
-    values = fields.values.get("conditions")
+    values = fields.value("conditions")
     if values is None:
         return ()
     if not isinstance(values, list):
@@ -170,9 +179,11 @@ def _condition(number: int, value: object) -> ConditionRecord:
         raise ValueError(f"condition {number} must be an object or text, not {json_name(value)}")
     try:
         fields = Fields(value)
-        return ConditionRecord(fields.text("name"), fields.required_text("text"))
+        condition = ConditionRecord(fields.text("name"), fields.required_text("text"))
+        fields.refuse_rest()
     except ValueError as error:
         raise ValueError(f"condition {number}: {error}") from None
+    return condition
 
 
 def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int:
@@ -202,9 +213,12 @@ def read_judgments(source: Source) -> Iterator[Said]:
     for fields in objects(source):
         try:
             kind = fields.one_of(tuple(_KINDS), "type", default="judgment")
-            yield _KINDS[kind](fields)
+            said = _KINDS[kind](fields)
+            fields.refuse_rest()
         except ValueError as error:
             source.refuse(str(error))
+            continue
+        yield said
 
 
 def _judgment(fields: Fields) -> JudgmentRecord:

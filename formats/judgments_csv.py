@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from formats.csv_rows import csv_rows
+from formats.csv_rows import NAMELESS, csv_rows
 from formats.fields import Fields
 from formats.reading import line_ends, reader
 from formats.records import PRESSED, SIDES, JudgmentRecord
-from formats.source import Source, check_id, check_text
+from formats.source import Source, check_id, check_text, excerpt
 
 COLUMNS = (
     "query_id",
@@ -35,7 +35,7 @@ COLUMNS = (
 def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
     """Columns by the names of the header line: query_id, doc_id, annotator, relevance (or label).
 
-    Optional: the other COLUMNS; columns of other names are passed over.
+    Optional: the other COLUMNS. A column of another name is refused.
     Parted by commas, or by semicolons or tabs where the header line has no comma.
     """
     table = csv_rows(source, lower=True)
@@ -45,10 +45,14 @@ def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
         source.refuse(problem)
         return
     for row in table.rows:
+        fields = Fields(row)
         try:
-            yield _judgment(Fields(row))
+            judgment = _judgment(fields)
+            fields.refuse_rest()
         except ValueError as error:
             source.refuse(str(error))
+            continue
+        yield judgment
 
 
 def _header_problem(header: list[str]) -> str | None:
@@ -62,6 +66,9 @@ def _header_problem(header: list[str]) -> str | None:
         missing.append("relevance")
     if missing:
         return f"the header line lacks {', '.join(missing)}"
+    for name in header:
+        if name not in (*COLUMNS, "label") and not name.startswith(NAMELESS):
+            return f"there is no column “{excerpt(name, 40)}”; there are {', '.join(COLUMNS)}"
     return None
 
 

@@ -1,8 +1,9 @@
 """Multi-InfoSearch: one object a line with a query, two or three attributes, and two documents.
 
-Source: the record shape of final_sorted.jsonl. A record combines attributes of a document
-(audience, keyword, format, language, length, source) into an instruction, and has a document
-rewritten to meet all of them and a hard negative that violates some.
+Source: the record shapes of final_sorted.jsonl and query-doc.json. A record of the first combines
+attributes of a document (audience, keyword, format, language, length, source) into an instruction,
+and has a document rewritten to meet all of them and a hard negative that violates some. The second
+has the documents of each query and what they are.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from formats.fields import Fields, objects
-from formats.reading import reader
+from formats.fields import Fields, items, objects
+from formats.reading import Seen, reader
 from formats.records import (
     ConditionRecord,
     Doc,
@@ -22,8 +23,10 @@ from formats.records import (
     Topic,
     VerdictRecord,
 )
-from formats.source import Source, json_name
+from formats.source import Source, check_id, json_name
 
+# Types of the documents of query-doc.json -> the relevance they come with.
+TYPES = {"positive": 1, "hard_negative": 0}
 RATER = "multi-infosearch-claims"
 
 
@@ -59,6 +62,7 @@ def read_multi_infosearch(
         except ValueError as error:
             source.refuse(str(error))
             continue
+        fields.tell_rest(source)
         pairs[pair_id] = source.line or 0
         if query_id not in queries:
             queries[query_id] = (query, documents)
@@ -75,7 +79,7 @@ def _record(
     query_id: str, pair_id: str, query: str, fields: Fields
 ) -> Iterator[Doc | Qrel | PairRecord | JudgmentRecord]:
     attributes = _attributes(fields)
-    violated = _names(fields.values.get("violated_attributes"))
+    violated = _names(fields.value("violated_attributes"))
     if unknown := [name for name in violated if name not in attributes]:
         raise ValueError(f"{unknown[0]} is violated, but is not among the attributes")
     if not violated:
@@ -120,11 +124,15 @@ def _record(
 
 def _attributes(fields: Fields) -> dict[str, str]:
     """Attributes in their order; several values of one are joined by commas."""
-    value = fields.values.get("attributes")
+    value = fields.value("attributes")
     if value == {}:
         raise ValueError("attributes is empty: an instruction has at least one")
     if not isinstance(value, dict):
         raise ValueError(f"attributes must be an object of names, not {json_name(value)}")
+    for name, said in value.items():
+        if fields.values.get(name) == said:
+            # The attributes stand once more beside `attributes`, those of no instruction too.
+            fields.value(name)
     return {name: _value(name, said) for name, said in value.items()}
 
 
@@ -139,3 +147,43 @@ def _names(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"violated_attributes must be a list of names, not {json_name(value)}")
     return value
+
+
+@reader("multi-infosearch-docs", "query")
+def read_documents(source: Source) -> Iterator[Topic | Doc | Qrel]:
+    """The queries of query-doc.json with their documents, named `<query_id>_<doc_id>`.
+
+    The file does not say of which instruction a document is a positive or a hard negative, so the
+    type is the relevance that it comes with, 1 or 0, and no claim under an instruction.
+    """
+    seen = Seen()
+    for fields in items(source):
+        try:
+            query_id, query = fields.id("query_id"), fields.required_text("query")
+            documents = _documents(query_id, fields)
+        except ValueError as error:
+            source.refuse(str(error))
+            continue
+        if seen.again(query_id):
+            source.refuse(f"query {query_id} occurs twice")
+            continue
+        fields.tell_rest(source)
+        yield Topic(query_id, query)
+        for doc_id, (text, relevance) in documents.items():
+            yield Doc(doc_id, "", text)
+            yield Qrel(query_id, doc_id, relevance)
+
+
+def _documents(query_id: str, fields: Fields) -> dict[str, tuple[str, int]]:
+    """The text and the relevance of each document of a query."""
+    found: dict[str, tuple[str, int]] = {}
+    for entry in fields.each("documents"):
+        # Numbered anew for each query, as doc_1, doc_2 and so on.
+        doc_id = check_id(f"{query_id}_{entry.id('doc_id')}", "doc_id")
+        if doc_id in found:
+            raise ValueError(f"document {entry.id('doc_id')} occurs twice")
+        kind = entry.one_of(tuple(TYPES), "type")
+        found[doc_id] = (entry.required_text("text"), TYPES[kind])
+    if not found:
+        raise ValueError("documents is empty: a query has at least one")
+    return found

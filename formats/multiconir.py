@@ -62,10 +62,13 @@ def read_multiconir(
         return
     upto = any(name.startswith("Natural_Query") for name in table.header)
     for number, row in enumerate(table.rows):
+        fields = Fields(row)
         try:
-            yield from _row(str(number), Fields(row), len(counts), upto=upto)
+            yield from _row(str(number), fields, len(counts), upto=upto)
         except ValueError as error:
             source.refuse(str(error))
+        else:
+            fields.tell_rest(source)
 
 
 def _row(

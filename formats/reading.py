@@ -7,9 +7,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
-from formats.source import Folder, Source, excerpt, json_name
+from formats.source import HEAD, Folder, Source, excerpt, json_name
 
 MAX_RECORD = 64 * 1024 * 1024
 """Characters of one record that goes over many lines (a document, a topic)."""
@@ -19,6 +19,10 @@ WINDOW = 200_000
 
 _In = TypeVar("_In", bound=Source | Folder)
 _Out = TypeVar("_Out")
+
+
+# Every reader as it was before it was decorated, by the name of its format.
+_READERS: dict[str, Callable[[Any], Iterator[Any]]] = {}
 
 
 def reader(
@@ -31,6 +35,8 @@ def reader(
     """
 
     def decorate(read: Callable[[_In], Iterator[_Out]]) -> Callable[[_In], Iterator[_Out]]:
+        _READERS[name] = read
+
         @wraps(read)
         def checked(source: _In) -> Iterator[_Out]:
             if isinstance(source, Source):
@@ -51,7 +57,10 @@ def reader(
 
 
 def suspect(head: str, name: str) -> str | None:
-    """A hint where a file that begins with `head` is clearly not of the format `name`."""
+    """A hint where a file that begins with `head` is clearly not of the format `name`.
+
+    Another format is named only where its reader takes the head, and keeps all that stands in it.
+    """
     looks = guess(head)
     if looks is None or looks == name:
         return None
@@ -60,7 +69,30 @@ def suspect(head: str, name: str) -> str | None:
         return None
     if looks in ("followtable", "beir", "infosearch"):
         return f"the file looks like a part of {looks}: give its folder as {looks}"
+    if not _takes(looks, head):
+        return None
     return f"the file looks like {looks}: load it as {looks}"
+
+
+def _takes(name: str, head: str) -> bool:
+    """Whether the reader of a format takes the beginning of a file, and keeps all of it."""
+    cut = len(head) >= HEAD
+    source = Source((_whole_part(head) if cut else head).encode(), collect=True)
+    taken = sum(1 for _ in _READERS[name](source))
+    # Of what is cut off the last record may be refused for that alone.
+    return taken > 0 and source.refused <= int(cut) and not source.left_out.sentences()
+
+
+def _whole_part(head: str) -> str:
+    """A head that is cut off, without what is not there as a whole."""
+    opened = re.match(r'\s*(?:\[|\{\s*"(?:[^"\\]|\\.)*"\s*:(?=\s*\{))\s*', head)
+    if opened is None:
+        return head.rpartition("\n")[0]
+    try:
+        _, end = json.JSONDecoder().raw_decode(head, opened.end())
+    except (ValueError, RecursionError):
+        return ""
+    return head[:end] + ("]" if head.lstrip().startswith("[") else "}")
 
 
 def guess(head: str) -> str | None:
@@ -73,12 +105,25 @@ def guess(head: str) -> str | None:
             return "trec-topics"
         return "trec-docs" if re.search(r"<doc(?:no)?>", head, re.IGNORECASE) else None
     if head.startswith("["):
-        return "followtable" if '"query_positive"' in head else "topics-json"
+        return _guess_list(head)
     if head.startswith("{"):
         return _guess_json(head.partition("\n")[0], head)
     if re.match(r"\.I\s+\S+\s*\n", head):
         return "smart-docs" if re.search(r"^\.[TAB]\s*$", head, re.MULTILINE) else "smart-queries"
     return _guess_columns(head)
+
+
+def _guess_list(head: str) -> str:
+    if '"query_positive"' in head:
+        return "followtable"
+    return _guess_records(set(re.findall(r'"(\w+)"\s*:', head))) or "topics-json"
+
+
+def _guess_records(keys: set[str]) -> str | None:
+    """The name of the format whose records are lists within objects, each over many lines."""
+    if {"candidates", "docid"} <= keys:
+        return "infosearch-results"
+    return "multi-infosearch-docs" if {"query_id", "documents"} <= keys else None
 
 
 def _guess_json(line: str, head: str) -> str | None:
@@ -87,6 +132,8 @@ def _guess_json(line: str, head: str) -> str | None:
     except (ValueError, RecursionError):
         # Cut off, or an object over many lines: only its keys can be told.
         keys = set(re.findall(r'"(\w+)"\s*:', line if len(line) > 1 else head))
+    if records := _guess_records(keys | set(re.findall(r'"(docid)"\s*:', head))):
+        return records
     if {"positive_doc", "hard_negative_doc"} <= keys:
         return "multi-infosearch"
     if keys & {"instruction_changed", "instruction_reversed"}:
@@ -115,7 +162,7 @@ def _guess_columns(head: str) -> str | None:
         return "judgments-csv"
     if re.match(r"\"?Query1\b", line) and "Positive" in line:
         return "multiconir"
-    fields = line.split()
+    fields = columns(line)
     if len(fields) == 4 and re.fullmatch(r"-?\d{1,3}", fields[3]):
         return "trec-qrels"
     if len(fields) >= 6 and re.fullmatch(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?", fields[4]):
@@ -123,6 +170,28 @@ def _guess_columns(head: str) -> str | None:
     if len(fields) == 3 and all(re.fullmatch(r"-?\d+", field) for field in fields):
         return "smart-qrels"
     return None
+
+
+LAYOUT = " \t\n\r\f"
+"""What may stand around an id in a text and is no part of it."""
+
+_COLUMN = re.compile(r"[^ \t]+")
+
+
+def columns(line: str) -> list[str]:
+    """The columns of a line, parted by any run of blanks and tabs, and by nothing else."""
+    return _splitter(line)(line)
+
+
+def splitter(lines: list[str]) -> Callable[[str], list[str]]:
+    """A quicker `columns` for these lines."""
+    return _splitter("".join(lines))
+
+
+def _splitter(text: str) -> Callable[[str], list[str]]:
+    # `str.split` also parts at other white space: in ASCII, and where sources let it pass, that is
+    # the form feed alone.
+    return str.split if text.isascii() and "\f" not in text else _COLUMN.findall
 
 
 class Seen:
@@ -179,7 +248,7 @@ def parse_relevance(value: object) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"the relevance must be a whole number, not {json_name(value)}")
-    text = value.strip() if isinstance(value, str) else str(value)
+    text = value.strip(" \t") if isinstance(value, str) else str(value)
     shown = excerpt(text, 40)
     if not text:
         raise ValueError("the relevance is empty; leave the line out where nobody judged")

@@ -58,6 +58,9 @@ class Format(NamedTuple):
     `write(records, stream)` takes a binary stream, returns how many records it wrote, and raises
     ValueError for a record the format cannot hold (white space in an id). A folder is written as a
     zip archive. None: this format is only read.
+
+    `unknown` says what becomes of a field that the format does not know: in formats of our own it
+    is refused; files of others carry more than is kept, and it is counted and told.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Format(NamedTuple):
     read: Callable[[Any], Iterator[Record]]
     write: Callable[[Iterable[Any], IO[bytes]], int] | None
     suffixes: tuple[str, ...]
+    unknown: Literal["refused", "told"]
 
     def open(self, path: str | Path, *, collect: bool = False) -> Source | Folder:
         """What is at `path` as this format's `read` wants it; FormatError with a sentence."""
@@ -86,6 +90,7 @@ _ALL = (
         trec.read_topics,
         trec.write_topics,
         (".txt", ".topics", ".sgml"),
+        "told",
     ),
     Format(
         "trec-topics-xml",
@@ -96,6 +101,7 @@ _ALL = (
         trec.read_topics_xml,
         trec.write_topics_xml,
         (".xml",),
+        "told",
     ),
     Format(
         "topics-json",
@@ -106,6 +112,7 @@ _ALL = (
         topics_json.read_topics,
         topics_json.write_topics,
         (".jsonl", ".json"),
+        "told",
     ),
     Format(
         "trec-qrels",
@@ -116,6 +123,7 @@ _ALL = (
         trec.read_qrels,
         trec.write_qrels,
         (".txt", ".qrels", ".test"),
+        "refused",
     ),
     Format(
         "trec-run",
@@ -126,6 +134,7 @@ _ALL = (
         trec.read_run,
         trec.write_run,
         (".run", ".txt", ".test"),
+        "told",
     ),
     Format(
         "trec-docs",
@@ -136,6 +145,7 @@ _ALL = (
         trec.read_docs,
         trec.write_docs,
         (".sgml", ".trec", ".txt"),
+        "told",
     ),
     Format(
         "docs-jsonl",
@@ -146,6 +156,7 @@ _ALL = (
         jsonl.read_docs,
         jsonl.write_docs,
         (".jsonl",),
+        "told",
     ),
     Format(
         "beir",
@@ -156,6 +167,7 @@ _ALL = (
         beir.read_beir,
         beir.write_beir,
         (".zip",),
+        "told",
     ),
     Format(
         "followtable",
@@ -166,6 +178,7 @@ _ALL = (
         followtable.read_followtable,
         None,
         (".zip",),
+        "told",
     ),
     Format(
         "infosearch",
@@ -176,6 +189,18 @@ _ALL = (
         infosearch.read_infosearch,
         None,
         (".zip",),
+        "told",
+    ),
+    Format(
+        "infosearch-results",
+        "InfoSearch list-wise results (JSON)",
+        "A reranker's order: for each query its candidates, best first.",
+        "file",
+        (RunLine,),
+        infosearch.read_results,
+        None,
+        (".json", ".jsonl"),
+        "told",
     ),
     Format(
         "multiconir",
@@ -186,6 +211,7 @@ _ALL = (
         multiconir.read_multiconir,
         None,
         (".csv",),
+        "told",
     ),
     Format(
         "multi-infosearch",
@@ -196,6 +222,18 @@ _ALL = (
         multi_infosearch.read_multi_infosearch,
         None,
         (".jsonl",),
+        "told",
+    ),
+    Format(
+        "multi-infosearch-docs",
+        "Multi-InfoSearch documents (JSON)",
+        "Queries with the documents of query-doc.json, positive or hard negative.",
+        "file",
+        (Topic, Doc, Qrel),
+        multi_infosearch.read_documents,
+        None,
+        (".json", ".jsonl"),
+        "told",
     ),
     Format(
         "pairs-jsonl",
@@ -206,6 +244,7 @@ _ALL = (
         jsonl.read_pairs,
         jsonl.write_pairs,
         (".jsonl",),
+        "refused",
     ),
     Format(
         "judgments-csv",
@@ -216,6 +255,7 @@ _ALL = (
         judgments_csv.read_judgments,
         judgments_csv.write_judgments,
         (".csv", ".tsv"),
+        "refused",
     ),
     Format(
         "judgments-jsonl",
@@ -226,6 +266,7 @@ _ALL = (
         jsonl.read_judgments,
         jsonl.write_judgments,
         (".jsonl",),
+        "refused",
     ),
     Format(
         "rubric-json",
@@ -236,6 +277,7 @@ _ALL = (
         rubrics.read_rubrics,
         rubrics.write_rubrics,
         (".json", ".jsonl"),
+        "refused",
     ),
     Format(
         "smart-docs",
@@ -246,6 +288,7 @@ _ALL = (
         smart.read_docs,
         None,
         (".1400", ".all", ".txt"),
+        "told",
     ),
     Format(
         "smart-queries",
@@ -256,6 +299,7 @@ _ALL = (
         smart.read_queries,
         None,
         (".qry", ".txt"),
+        "told",
     ),
     Format(
         "smart-qrels",
@@ -266,6 +310,7 @@ _ALL = (
         smart.read_qrels,
         None,
         (".rel", ".txt"),
+        "refused",
     ),
 )
 

@@ -9,12 +9,21 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from formats.reading import MAX_RECORD, Pairs, Seen, one_line, parse_relevance, reader, tidy
+from formats.reading import (
+    MAX_RECORD,
+    Pairs,
+    Seen,
+    columns,
+    one_line,
+    parse_relevance,
+    reader,
+    tidy,
+)
 from formats.records import Doc, Qrel, Topic
 from formats.source import Source, check_id
 
 _SECTION = re.compile(r"\.([A-Z])\s*")
-_NUMBER = re.compile(r"\.I\s+(.*)")
+_NUMBER = re.compile(r"\.I[ \t]+(.*)")
 
 
 class _Entry(NamedTuple):
@@ -36,7 +45,7 @@ def _entries(source: Source) -> Iterator[_Entry]:
             if match := _NUMBER.fullmatch(text):
                 if number:
                     yield _closed(source, line, number, sections)
-                line, number, sections, lines, length = here, match[1].strip(), {}, None, 0
+                line, number, sections, lines, length = here, match[1].strip(" \t"), {}, None, 0
                 source.line = line
                 if not number:
                     source.refuse("an entry without number after .I")
@@ -63,6 +72,12 @@ def _closed(source: Source, line: int, number: str, sections: dict[str, list[str
     return _Entry(line, number, {name: tidy("\n".join(ls)) for name, ls in sections.items()})
 
 
+def _tell(source: Source, entry: _Entry, kept: str) -> None:
+    for name, text in entry.sections.items():
+        if text and name not in kept:
+            source.leave_out(f".{name}")
+
+
 @reader("smart-docs", "document")
 def read_docs(source: Source) -> Iterator[Doc]:
     """Documents: `.I` is the id, `.T` the title, `.W` the text; the rest is not kept."""
@@ -76,6 +91,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
         if first := seen.first(entry.number, entry.line):
             source.refuse(f"document {entry.number} was already on line {first}")
             continue
+        _tell(source, entry, "TW")
         yield Doc(entry.number, one_line(entry.sections.get("T", "")), entry.sections.get("W"))
 
 
@@ -86,7 +102,11 @@ def read_queries(source: Source) -> Iterator[Topic]:
     The number after `.I` is not kept (in cran.qry it has gaps). `.W` is the title.
     """
     for position, entry in enumerate(_entries(source), start=1):
-        title = one_line(entry.sections.get("W", "")) or one_line(entry.sections.get("T", ""))
+        words = one_line(entry.sections.get("W", ""))
+        title = words or one_line(entry.sections.get("T", ""))
+        _tell(source, entry, "W" if words else "TW")
+        if entry.number.lstrip("0") != str(position):
+            source.leave_out(".I")
         yield Topic(str(position), title)
 
 
@@ -100,7 +120,7 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
     """
     pairs = Pairs()
     for line in source.lines():
-        fields = line.split()
+        fields = columns(line)
         if not fields:
             continue
         if len(fields) != 3:

@@ -11,24 +11,41 @@ import io
 import re
 import stat
 import zipfile
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO, Protocol
 
+from formats.unpacking import (
+    CHUNK,
+    GZIP,
+    MAX_RATIO,
+    MAX_UNPACKED,
+    NO_ZIP,
+    ZIP_METHODS,
+    Budget,
+    Unreadable,
+    ZipEntry,
+    inflated,
+    open_zip,
+)
+from formats.unpacking import (
+    HEAD as MAGIC,
+)
+
 MAX_LINE = 16 * 1024 * 1024
 MAX_WHOLE = 256 * 1024 * 1024
 MAX_PROBLEMS = 1_000
 MAX_ID = 255
-CHUNK = 256 * 1024
-# What is packed tighter than this is a bomb, once it is no small file of one repeated letter.
-MAX_RATIO = 200
-RATIO_FROM = 64 * 1024 * 1024
+MAX_BLANK = 100_000
+"""Blank lines of a file, besides ten for each line that holds something."""
+
 HEAD = 4_096
 # Folders that belong inside a format's folder, so that none of them is the folder itself.
 PARTS = ("qrels", "tables")
+# An archive whose files come to no more is no bomb, however tightly it is packed.
+SMALL_ARCHIVE = 64 * 1024 * 1024
 
 # What a text may not hold: control characters other than tab, line feed, form feed and carriage
 # return. PostgreSQL refuses NUL, terminals obey escape, and a stray one means a binary file.
@@ -36,7 +53,13 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f]")
 _CONTROL_BYTES = bytes(code for code in range(128) if _CONTROL_IN_LINE.match(chr(code)))
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What parts columns, here and in trec_eval.
+_WHITE_SPACE = re.compile("[ \t-\r]")
 _CONTROL_IN_ID = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_CR_ALONE = (
+    "the lines end in CR alone, as on old Macs; save the file with LF or CR LF at the ends of lines"
+)
 
 _FOREIGN_MAGIC = (
     (b"PK\x03\x04", "this is a zip archive; unpack it and give the file inside"),
@@ -81,13 +104,14 @@ def excerpt(text: str, length: int = 120) -> str:
 def check_id(value: object, what: str) -> str:
     """`value` as an id, or ValueError with a sentence.
 
-    An id is text of 1 to MAX_ID characters without white space and control characters.
+    An id is text of 1 to MAX_ID characters without blanks, tabs, line ends and control characters.
+    White space outside of ASCII (a no-break space) is part of an id: nothing splits columns at it.
     """
     if not isinstance(value, str):
         raise ValueError(f"{what} must be text, not {json_name(value)}")
     if not value:
         raise ValueError(f"{what} is empty")
-    if value.split() != [value]:
+    if _WHITE_SPACE.search(value):
         raise ValueError(f"{what} {excerpt(repr(value), 40)} holds white space")
     if len(value) > MAX_ID:
         raise ValueError(f"{what} {excerpt(repr(value), 40)} is longer than {MAX_ID} characters")
@@ -118,6 +142,11 @@ def json_name(value: object) -> str:
     return names.get(type(value), "an object")
 
 
+def printable(name: str) -> str:
+    """The name of a file as it can be shown and kept: controls and stray bytes as escapes."""
+    return _CONTROL_IN_ID.sub(lambda found: repr(found[0])[1:-1], name)
+
+
 class Problems:
     """The problems of one input: the first `limit` are kept, all are counted."""
 
@@ -136,10 +165,44 @@ class Problems:
             raise error
 
 
+class LeftOut:
+    """Fields that records of a file have and its format does not keep: how many have each.
+
+    Of an endless number of names the first MOST are told apart.
+    """
+
+    MOST = 100
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def add(self, part: str, field: str) -> None:
+        """Count one record whose field is not kept; `part` is the file of a folder, or empty."""
+        key = (part, excerpt(field, 60))
+        if key not in self._counts and len(self._counts) >= self.MOST:
+            key = ("", "(others)")
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def sentences(self) -> list[str]:
+        """What is not kept: one sentence for the fields that as many records have."""
+        alike: dict[tuple[str, int], list[str]] = {}
+        for (part, field), count in self._counts.items():
+            alike.setdefault((part, count), []).append(f"“{field}”")
+        return [_not_kept(part, count, fields) for (part, count), fields in alike.items()]
+
+
+def _not_kept(part: str, count: int, fields: list[str]) -> str:
+    records = f"{count:,} record{'' if count == 1 else 's'}" + (f" of {part}" if part else "")
+    if len(fields) == 1:
+        return f"the field {fields[0]} of {records} is not kept"
+    return f"the fields {', '.join(fields[:-1])} and {fields[-1]} of {records} are not kept"
+
+
 class Input(ABC):
     """What whoever loads the records may ask of a `Source` and a `Folder` alike."""
 
     name: str
+    left_out: LeftOut
     _problems: Problems
 
     @property
@@ -193,6 +256,7 @@ class Source(Input):
         bytes_read: bytes taken from the stream so far (before gzip is undone), for progress.
         refused: how many problems this file had.
         broken: the file as a whole was refused; a reader stops.
+        left_out: fields that records have and the format does not keep, for whoever loads them.
         suspicion: asked once, where nothing fits from the start, what the file looks like instead.
     """
 
@@ -204,12 +268,18 @@ class Source(Input):
         collect: bool = False,
         max_line: int = MAX_LINE,
         problems: Problems | None = None,
+        budget: Budget | None = None,
+        left_out: LeftOut | None = None,
+        part: str = "",
     ) -> None:
         self._stream: Readable = io.BytesIO(stream) if isinstance(stream, bytes) else stream
         self._problems = problems or Problems(collect=collect)
+        self._budget = budget or Budget()
+        self.left_out = left_out or LeftOut()
+        self._part = part
         self._begun = False
-        self._head = ""
-        self.name = name
+        self._head = b""
+        self.name = printable(name)
         self.max_line = max_line
         self.line: int | None = None
         self.text: str | None = None
@@ -246,13 +316,22 @@ class Source(Input):
         self.refused += 1
         self._problems.report(FormatError(message, file=self.name))
 
+    def leave_out(self, field: str) -> None:
+        """Count one record of which the format does not keep this field."""
+        self.left_out.add(self._part, field)
+
     def _told_what_it_looks_like(self, message: str) -> str:
         """The message, with what the file is instead; then the rest of it is not read."""
         suspicion, self.suspicion = self.suspicion, None
-        if suspicion is None or not (hint := suspicion(self._head)):
+        if suspicion is None or not (hint := suspicion(self._beginning())):
             return message
         self.broken = True
         return f"{message}; {hint}"
+
+    def _beginning(self) -> str:
+        """The first HEAD characters that were read, as far as they are text."""
+        text = self._head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+        return text.replace("\r\n", "\n")[:HEAD]
 
     def _chunks(self) -> Iterator[bytes]:
         """The bytes of the file, gzip undone (several members too), about CHUNK at once."""
@@ -260,53 +339,28 @@ class Source(Input):
             raise RuntimeError(f"{self.name}: a source is read once")
         self._begun = True
         first = self._read()
-        while 0 < len(first) < 16 and (more := self._read()):
+        while 0 < len(first) < MAGIC and (more := self._read()):
             first += more
         for magic, sentence in _FOREIGN_MAGIC:
             if first.startswith(magic):
                 self.refuse_all(sentence)
                 return
-        if first.startswith(b"\x1f\x8b"):
-            yield from self._inflated(first)
+        if first.startswith(GZIP):
+            try:
+                yield from inflated(first, self._read, self._budget)
+            except Unreadable as error:
+                self.refuse_all(str(error))
             return
         while first:
             yield first
             first = self._read()
 
-    def _inflated(self, data: bytes) -> Iterator[bytes]:
-        inflate = zlib.decompressobj(wbits=31)
-        unpacked = 0
-        while data:
-            try:
-                out = inflate.decompress(data, CHUNK)
-            except zlib.error:
-                self.refuse_all("the gzip data is damaged")
-                return
-            unpacked += len(out)
-            if unpacked > RATIO_FROM and unpacked > MAX_RATIO * self.bytes_read:
-                self.refuse_all(f"the gzip data is packed more than {MAX_RATIO} to 1")
-                return
-            if out:
-                yield out
-            if inflate.eof:
-                # Files joined with cat are several members; tapes are padded with zeros.
-                data = inflate.unused_data.lstrip(b"\0")
-                while not data and (more := self._read()):
-                    data = more.lstrip(b"\0")
-                if not data:
-                    return
-                inflate = zlib.decompressobj(wbits=31)
-            else:
-                data = inflate.unconsumed_tail or self._read()
-        if not self.broken:
-            self.refuse_all("the gzip file is cut off before its end")
-
     def _read(self) -> bytes:
         try:
             chunk = self._stream.read(CHUNK)
-        except (zipfile.BadZipFile, zlib.error, EOFError):
-            # Only an entry of a zip archive raises these.
-            self.refuse_all("the archive is damaged at this file")
+        except Unreadable as error:
+            # Only an entry of a zip archive raises it.
+            self.refuse_all(str(error))
             return b""
         self.bytes_read += len(chunk)
         return chunk
@@ -321,8 +375,10 @@ class Source(Input):
         rest: list[bytes] = []
         rest_length = 0
         skipping = False
-        content = False
+        blank = filled = 0
         for chunk in self._chunks():
+            if len(self._head) < 4 * HEAD:
+                self._head += chunk[: 4 * HEAD]
             end = chunk.rfind(b"\n")
             if end < 0:
                 if not skipping:
@@ -344,17 +400,27 @@ class Source(Input):
                 rest.append(body)
                 body = b"".join(rest)
             for start, lines in self._decoded(body, number):
-                content = content or any(line and not line.isspace() for line in lines)
+                empty = lines.count("") + sum(map(str.isspace, lines))
+                blank += empty
+                filled += len(lines) - empty
+                if blank > MAX_BLANK + 10 * filled:
+                    self.refuse_all(
+                        f"the file has more than {MAX_BLANK:,} blank lines, and little else"
+                    )
+                    return
                 yield start, lines
                 if self.broken:
                     return
             number += body.count(b"\n") + 1
             rest, rest_length = [tail], len(tail)
+        last = b"".join(rest)
+        if number == 1 and b"\r" in last.rstrip(b"\r"):
+            self.refuse_all(_CR_ALONE)
         if rest_length and not self.broken:
-            for start, lines in self._decoded(b"".join(rest), number):
-                content = content or any(line and not line.isspace() for line in lines)
+            for start, lines in self._decoded(last, number):
+                filled += any(line and not line.isspace() for line in lines)
                 yield start, lines
-        if not content and not self.refused:
+        if not filled and not self.refused:
             self.refuse_all("the file is empty")
 
     def _decoded(self, body: bytes, number: int) -> Iterator[tuple[int, list[str]]]:
@@ -362,12 +428,8 @@ class Source(Input):
         if number == 1:
             body = body.removeprefix(b"\xef\xbb\xbf")
         if len(body) <= self.max_line and (text := _clean(body)) is not None:
-            if number == 1:
-                self._head = text[:HEAD]
             yield number, text.split("\n")
             return
-        if number == 1:
-            self._head = body[:HEAD].decode("utf-8", "replace")
         for offset, raw in enumerate(body.split(b"\n")):
             if (line := self._decoded_line(raw, number + offset)) is not None:
                 yield number + offset, [line]
@@ -387,8 +449,9 @@ class Source(Input):
             )
             return None
         if match := _CONTROL_IN_LINE.search(line):
+            hint = "; lines end in LF or CR LF, not in CR alone" if match[0] == "\r" else ""
             self.refuse(
-                f"control character U+{ord(match[0]):04X} at position {match.start() + 1}",
+                f"control character U+{ord(match[0]):04X} at position {match.start() + 1}{hint}",
                 line=number,
                 text=line[:200],
             )
@@ -396,6 +459,9 @@ class Source(Input):
         return line
 
     def _refuse_long(self, number: int, beginning: bytes) -> None:
+        if number == 1 and b"\r" in beginning:
+            self.refuse_all(_CR_ALONE)
+            return
         mebibytes, bytes_left = divmod(self.max_line, 1024 * 1024)
         limit = f"{self.max_line} bytes" if bytes_left else f"{mebibytes} MiB"
         self.refuse(
@@ -463,9 +529,11 @@ class Folder(Input):
     """Several files under one name. Subclasses say which there are and how to open one."""
 
     def __init__(self, name: str, *, collect: bool = False, max_line: int = MAX_LINE) -> None:
-        self.name = name
+        self.name = printable(name)
         self.max_line = max_line
         self._problems = Problems(collect=collect)
+        self._budget = Budget()
+        self.left_out = LeftOut()
         self._current: Source | None = None
 
     @property
@@ -496,14 +564,24 @@ class Folder(Input):
         KeyError where there is no such file.
         """
         self.close_current()
-        stream = self._stream(name)
+        file = f"{self.name}/{printable(name)}"
+        try:
+            stream = self._stream(name)
+        except Unreadable as error:
+            raise FormatError(str(error), file=file) from error
         self._current = Source(
-            stream, f"{self.name}/{name}", max_line=self.max_line, problems=self._problems
+            stream,
+            file,
+            max_line=self.max_line,
+            problems=self._problems,
+            budget=self._budget,
+            left_out=self.left_out,
+            part=printable(name),
         )
         return self._current
 
     @abstractmethod
-    def _stream(self, name: str) -> IO[bytes]:
+    def _stream(self, name: str) -> Readable:
         """The bytes of a file; KeyError where there is no such file."""
 
     def close_current(self) -> None:
@@ -544,7 +622,7 @@ class DirectoryFolder(Folder):
         return sorted(self._files())
 
     def _stream(self, name: str) -> IO[bytes]:
-        return self._files()[name].open("rb")
+        return _opened(self._files()[name])
 
 
 class ZipFolder(Folder):
@@ -552,7 +630,7 @@ class ZipFolder(Folder):
 
     Refused as a whole (always raised, also when problems are collected): what is no zip, absolute
     names and `..`, links, encrypted entries, the same name twice, more than `max_entries` files,
-    more than `max_total` bytes unpacked, a file packed tighter than `max_ratio`.
+    more than `max_total` bytes unpacked, a file, or the archive, packed tighter than `max_ratio`.
     """
 
     def __init__(
@@ -563,21 +641,27 @@ class ZipFolder(Folder):
         collect: bool = False,
         max_line: int = MAX_LINE,
         max_entries: int = 200_000,
-        max_total: int = 4 * 1024 * 1024 * 1024,
+        max_total: int = MAX_UNPACKED,
         max_ratio: int = MAX_RATIO,
     ) -> None:
         super().__init__(name, collect=collect, max_line=max_line)
         self._bytes = stream
         try:
-            self._archive = zipfile.ZipFile(stream)
-        except (zipfile.BadZipFile, ValueError, OSError) as error:
-            raise FormatError("this is not a zip archive", file=name) from error
-        self._entries = self._checked(max_entries, max_total, max_ratio)
+            self._archive = open_zip(stream)
+        except Unreadable as error:
+            raise FormatError(str(error), file=self.name) from error
+        packed = stream.seek(0, io.SEEK_END)
+        most = min(max_total, max(SMALL_ARCHIVE, max_ratio * packed))
+        self._budget = Budget(most)
+        self._entries = self._checked(max_entries, most, max_ratio)
 
     def _checked(
         self, max_entries: int, max_total: int, max_ratio: int
     ) -> dict[str, zipfile.ZipInfo]:
-        infos = [info for info in self._archive.infolist() if not info.is_dir()]
+        infos = self._archive.infolist()
+        if not all(info.filename for info in infos):
+            raise FormatError("the archive holds an entry without a name", file=self.name)
+        infos = [info for info in infos if not info.is_dir()]
         if len(infos) > max_entries:
             raise FormatError(f"more than {max_entries:,} files in the archive", file=self.name)
         if sum(info.file_size for info in infos) > max_total:
@@ -608,6 +692,14 @@ class ZipFolder(Folder):
             raise FormatError(f"{shown} is a link", file=self.name)
         if info.flag_bits & 1:
             raise FormatError(f"{shown} is encrypted", file=self.name)
+        if info.compress_type not in ZIP_METHODS:
+            raise FormatError(
+                f"{shown} is packed by a method that is not known here "
+                f"(number {info.compress_type}); pack it by deflate",
+                file=self.name,
+            )
+        if not path.parts:
+            raise FormatError(f"{shown} has no name", file=self.name)
         # Small files of one repeated letter are no bombs.
         if info.file_size > 1024 * 1024 and info.file_size > max_ratio * info.compress_size:
             raise FormatError(f"{shown} is packed more than {max_ratio} to 1", file=self.name)
@@ -616,13 +708,8 @@ class ZipFolder(Folder):
     def names(self) -> list[str]:
         return sorted(self._entries)
 
-    def _stream(self, name: str) -> IO[bytes]:
-        try:
-            return self._archive.open(self._entries[name])
-        except (zipfile.BadZipFile, NotImplementedError) as error:
-            raise FormatError(
-                "the archive is damaged at this file", file=f"{self.name}/{name}"
-            ) from error
+    def _stream(self, name: str) -> ZipEntry:
+        return ZipEntry(self._archive, self._entries[name])
 
     def close(self) -> None:
         super().close()
@@ -632,36 +719,54 @@ class ZipFolder(Folder):
 
 def open_source(path: str | Path, *, collect: bool = False) -> Source:
     """The file at `path` as a Source named as given; FormatError where there is none."""
-    file = Path(path)
-    if file.is_dir():
-        raise FormatError("this is a folder; a file is wanted", file=str(path))
+    file = _named(path)
+    if _is_dir(file):
+        raise FormatError("this is a folder; a file is wanted", file=printable(str(path)))
     return Source(_opened(file), str(path), collect=collect)
 
 
 def open_folder(path: str | Path, *, collect: bool = False) -> Folder:
     """The folder (or zip archive) at `path`; FormatError where there is none."""
-    file = Path(path)
-    if file.is_dir():
+    file = _named(path)
+    if _is_dir(file):
         return DirectoryFolder(file, collect=collect)
     stream = _opened(file)
-    if not zipfile.is_zipfile(stream):
-        stream.close()
-        raise FormatError("this is a file; a folder or a zip archive is wanted", file=str(path))
     try:
         return ZipFolder(stream, str(path), collect=collect)
-    except FormatError:
+    except FormatError as error:
         stream.close()
+        if error.message == NO_ZIP:
+            message = "this is a file; a folder or a zip archive is wanted"
+            raise FormatError(message, file=error.file) from error
         raise
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _named(path: str | Path) -> Path:
+    """The path, where its name can be kept."""
+    file = Path(path)
+    if _SURROGATE.search(str(file)):
+        raise FormatError("the file's name is not UTF-8; rename it", file=printable(str(file)))
+    return file
+
+
+def _is_dir(path: Path) -> bool:
     try:
-        if path.exists() and not path.is_file():
-            raise FormatError("this is not an ordinary file", file=str(path))
+        return path.is_dir()
+    except OSError:
+        # What is wrong is said when it is opened.
+        return False
+
+
+def _opened(path: Path) -> IO[bytes]:
+    name = printable(str(path))
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise FormatError("this is not an ordinary file", file=name)
         return path.open("rb")
     except FileNotFoundError as error:
-        raise FormatError("there is no such file", file=str(path)) from error
+        raise FormatError("there is no such file", file=name) from error
     except PermissionError as error:
-        raise FormatError(
-            "this file may not be read (permission denied)", file=str(path)
-        ) from error
+        raise FormatError("this file may not be read (permission denied)", file=name) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "its name holds a null character"
+        raise FormatError(f"this file cannot be read: {reason}", file=name) from error

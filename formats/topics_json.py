@@ -17,7 +17,7 @@ _IDS = ("query_id", "id", "_id", "qid", "topic_id", "number")
 def read_topics(source: Source) -> Iterator[Topic]:
     """Topics by the names that occur: title, text, query; description; narrative, Guidelines.
 
-    One object a line is read line by line, anything else as a whole. Other fields are not kept.
+    One object a line is read line by line, anything else as a whole. Other fields are told.
     """
     seen = Seen()
     lines = source.lines()
@@ -106,6 +106,7 @@ def _topic(source: Source, value: object, seen: Seen) -> Iterator[Topic]:
     if seen.again(topic.query_id):
         source.refuse(f"topic {topic.query_id} occurs twice")
         return
+    fields.tell_rest(source)
     yield topic
 
 

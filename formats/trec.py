@@ -10,18 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import IO
+from typing import IO, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from formats.reading import (
+    LAYOUT,
     MAX_RECORD,
     Pairs,
     Seen,
+    columns,
     line_ends,
     one_line,
     parse_relevance,
     reader,
+    splitter,
     tidy,
     unescape,
     write_lines,
@@ -79,6 +82,9 @@ class _OpenTopic:
         self.field: str | None = None
         self.length = 0
         self.fault: tuple[str, int] | None = None
+        self.tag = ""
+        # Tags that hold something and are not kept.
+        self.others: dict[str, None] = {}
 
     def add(self, text: str, line: int) -> None:
         if not text:
@@ -88,6 +94,8 @@ class _OpenTopic:
             self.fields[self.field].append(text)
             if not text.isspace():
                 self.filled.add(self.field)
+                if self.field == "other":
+                    self.others[self.tag] = None
         elif not text.isspace() and self.fault is None:
             self.fault = (f"text outside of a field: {excerpt(text.strip(), 60)}", line)
 
@@ -95,7 +103,7 @@ class _OpenTopic:
         field = _READ_FIELDS.get(tag, "other")
         if field != "other" and field in self.filled:
             self.fault = self.fault or (f"a second <{tag}> in one topic", line)
-        self.field = field
+        self.field, self.tag = field, tag
         self.fields.setdefault(field, [])
 
     def text(self, field: str) -> str | None:
@@ -104,7 +112,8 @@ class _OpenTopic:
             return None
         text = "".join(parts)
         label = _LABELS[field].match(text)
-        return tidy(text[label.end() :] if label else text)
+        text = text[label.end() :] if label else text
+        return text.strip(LAYOUT) if field == "num" else tidy(text)
 
 
 @reader("trec-topics", "topic")
@@ -159,6 +168,8 @@ def _finished(topic: _OpenTopic, source: Source, seen: Seen) -> Iterator[Topic]:
     if first := seen.first(query_id, topic.line):
         source.refuse(f"topic {query_id} was already on line {first}")
         return
+    for tag in topic.others:
+        source.leave_out(f"<{tag}>")
     yield Topic(
         query_id,
         one_line(topic.text("title") or ""),
@@ -225,11 +236,20 @@ class _Unsafe(Exception):
     """Raised inside the parser's callbacks to stop it with a sentence."""
 
 
+class _XmlTopic(NamedTuple):
+    """What was read of one topic; `others` are its elements and attributes that are not kept."""
+
+    line: int
+    number: str | None
+    fields: dict[str, str]
+    others: dict[str, None]
+
+
 class _XmlTopics:
     """Callbacks of the parser: collects finished topics with the line each began on."""
 
     def __init__(self) -> None:
-        self.finished: list[tuple[int, str | None, dict[str, str]]] = []
+        self.finished: list[_XmlTopic] = []
         self.lines = 1
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -247,6 +267,7 @@ class _XmlTopics:
         self._number: str | None = None
         self._line = 0
         self._fields: dict[str, str] = {}
+        self._others: dict[str, None] = {}
         self._parts: list[str] = []
         self._length = 0
 
@@ -259,11 +280,14 @@ class _XmlTopics:
                 self._number = attributes.get("number") or attributes.get("id")
                 self._line = self.parser.CurrentLineNumber
                 self._fields = {}
+                self._others = dict.fromkeys(attributes.keys() - {"number", "id"})
                 self._length = 0
         elif self._depth == self._topic_depth + 1 and tag in (*_XML_FIELDS, "num", "number"):
             self._field = _XML_FIELDS.get(tag, "num")
             self._field_depth = self._depth
             self._parts = []
+        elif self._depth == self._topic_depth + 1:
+            self._others[f"<{tag}>"] = None
 
     def _text(self, text: str) -> None:
         if self._field_depth is not None:
@@ -276,11 +300,12 @@ class _XmlTopics:
         if self._depth == self._field_depth:
             if self._field in self._fields:
                 raise _Unsafe(f"a second <{tag}> in one topic")
-            self._fields[self._field] = tidy("".join(self._parts))
+            text = "".join(self._parts)
+            self._fields[self._field] = text.strip(LAYOUT) if self._field == "num" else tidy(text)
             self._field_depth = None
         elif self._depth == self._topic_depth:
             number = self._number or self._fields.get("num")
-            self.finished.append((self._line, number, self._fields))
+            self.finished.append(_XmlTopic(self._line, number, self._fields, self._others))
             self._topic_depth = None
         self._depth -= 1
 
@@ -342,7 +367,7 @@ def _parsed(
 
 
 def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
-    for line, number, fields in topics.finished:
+    for line, number, fields, others in topics.finished:
         source.line, source.text = line, None
         if not number:
             source.refuse("a topic without number")
@@ -351,6 +376,8 @@ def _drained(topics: _XmlTopics, source: Source, seen: Seen) -> Iterator[Topic]:
         elif first := seen.first(number, line):
             source.refuse(f"topic {number} was already on line {first}")
         else:
+            for name in others:
+                source.leave_out(name)
             yield Topic(
                 number,
                 one_line(fields.get("title", "")),
@@ -408,11 +435,12 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
     for start, lines in source.blocks():
         if pairs.forget_if_many():
             topic = None
-        # Together no longer than one id may be: then no id can be too long.
-        long_lines = max(map(len, lines)) > MAX_ID
+        split = splitter(lines)
+        # A line of ASCII that is no longer than an id may be has no id that is refused.
+        check_ids = split is not str.split or max(map(len, lines)) > MAX_ID
         for number, line in enumerate(lines, start):
             try:
-                query_id, iteration, doc_id, relevance = line.split()
+                query_id, iteration, doc_id, relevance = split(line)
                 grade = grades[relevance]
             except (ValueError, KeyError):
                 if (qrel := _odd_qrel(source, number, line, grades)) is None:
@@ -420,11 +448,11 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
                         return
                     continue
                 query_id, doc_id, grade, iteration = qrel
-            if long_lines and not _ids_fit(source, number, line, query_id, doc_id):
+            if query_id != topic and query_id[0] == "#":
+                continue
+            if check_ids and not _ids_fit(source, number, line, query_id, doc_id):
                 continue
             if query_id != topic:
-                if query_id[0] == "#":
-                    continue
                 topic = query_id
                 documents = pairs.of(query_id)
             known = documents.get(doc_id)
@@ -445,13 +473,13 @@ def read_qrels(source: Source) -> Iterator[Qrel]:
 
 def _odd_qrel(source: Source, number: int, line: str, grades: dict[str, int]) -> Qrel | None:
     """What the quick way did not take: blank lines, comments, a grade met first, bad lines."""
-    fields = line.split()
+    fields = columns(line)
     if not fields or fields[0].startswith("#"):
         return None
     if len(fields) != 4:
-        columns = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
         source.refuse(
-            f"a qrels line has 4 columns (query_id iteration doc_id relevance), this has {columns}",
+            "a qrels line has 4 columns (query_id iteration doc_id relevance), "
+            f"this has {_counted(fields)}",
             line=number,
             text=line,
         )
@@ -465,6 +493,10 @@ def _odd_qrel(source: Source, number: int, line: str, grades: dict[str, int]) ->
     if len(grades) < 1_000:
         grades[relevance] = grade
     return Qrel(query_id, doc_id, grade, iteration)
+
+
+def _counted(fields: list[str]) -> str:
+    return "1 column" if len(fields) == 1 else f"{len(fields)} columns"
 
 
 def _ids_fit(source: Source, number: int, line: str, query_id: str, doc_id: str) -> bool:
@@ -481,7 +513,11 @@ def write_qrels(records: Iterable[Qrel], stream: IO[bytes]) -> int:
     def lines() -> Iterator[str]:
         for query_id, doc_id, relevance, iteration in records:
             line = f"{query_id} {iteration} {doc_id} {relevance}"
-            if line.split() != [query_id, iteration, doc_id, str(relevance)] or len(line) > MAX_ID:
+            if (
+                not line.isascii()
+                or len(line) > MAX_ID
+                or line.split() != [query_id, iteration, doc_id, str(relevance)]
+            ):
                 check_id(query_id, "query_id")
                 check_id(doc_id, "doc_id")
                 check_id(iteration, "iteration")
@@ -497,7 +533,10 @@ def write_qrels(records: Iterable[Qrel], stream: IO[bytes]) -> int:
 
 @reader("trec-run", "run line")
 def read_run(source: Source) -> Iterator[RunLine]:
-    """`query_id Q0 doc_id rank score tag`, by any run of blanks or tabs; more fields are ignored.
+    """`query_id Q0 doc_id rank score tag`, parted by any run of blanks or tabs.
+
+    trec_eval passes over what stands after the sixth column. Here it is passed over only where the
+    line cannot be one whose document id holds a blank: the rank is a number, and the tag is none.
 
     Lines come as they stand, in any order: sort with `by_score`. The rank is kept and never
     trusted. A document met twice in a topic (within the last 200,000 lines) is refused with both
@@ -511,12 +550,13 @@ def read_run(source: Source) -> Iterator[RunLine]:
     for start, lines in source.blocks():
         if pairs.forget_if_many():
             topic = None
-        long_lines = max(map(len, lines)) > MAX_ID
+        split = splitter(lines)
+        check_ids = split is not str.split or max(map(len, lines)) > MAX_ID
         for number, line in enumerate(lines, start):
             try:
-                query_id, _, doc_id, rank, score_text, tag = line.split()
+                query_id, _, doc_id, rank, score_text, tag = split(line)
                 score = float(score_text)
-                usual = score - score == 0 and "_" not in score_text
+                usual = score - score == 0 and "_" not in score_text and score_text.isascii()
             except ValueError:
                 usual = False
             if not usual:
@@ -525,7 +565,7 @@ def read_run(source: Source) -> Iterator[RunLine]:
                         return
                     continue
                 query_id, doc_id, rank, score, tag = odd
-            if long_lines and not _ids_fit(source, number, line, query_id, doc_id):
+            if check_ids and not _ids_fit(source, number, line, query_id, doc_id):
                 continue
             if query_id != topic:
                 topic = query_id
@@ -551,26 +591,41 @@ def read_run(source: Source) -> Iterator[RunLine]:
 def _odd_run_line(
     source: Source, number: int, line: str
 ) -> tuple[str, str, str, float, str] | None:
-    """What the quick way did not take: blank lines, more than six fields, bad lines."""
-    fields = line.split(None, 6)
-    if len(fields) < 6:
-        if fields:
-            columns = "1 column" if len(fields) == 1 else f"{len(fields)} columns"
-            source.refuse(
-                f"a run line has 6 columns (query_id Q0 doc_id rank score tag), this has {columns}",
-                line=number,
-                text=line,
-            )
+    """What the quick way did not take: blank lines, more than six columns, bad lines."""
+    fields = columns(line)
+    if not fields:
+        return None
+    if len(fields) < 6 or (len(fields) > 6 and not _has_a_rest(fields)):
+        hint = "; does an id hold a blank?" if len(fields) > 6 else ""
+        source.refuse(
+            "a run line has 6 columns (query_id Q0 doc_id rank score tag), "
+            f"this has {_counted(fields)}{hint}",
+            line=number,
+            text=line,
+        )
         return None
     query_id, _, doc_id, rank, score_text, tag = fields[:6]
-    try:
-        score = float(score_text)
-    except ValueError:
-        score = float("nan")
-    if score - score != 0 or "_" in score_text:
+    score = _score(score_text)
+    if score is None:
         source.refuse(f"the score {excerpt(score_text, 40)!r} is no number", line=number, text=line)
         return None
+    if len(fields) > 6:
+        source.leave_out("column 7 and after")
     return query_id, doc_id, rank, score, tag
+
+
+def _has_a_rest(fields: list[str]) -> bool:
+    """Whether a run line of more than six columns reads in one way only."""
+    return _rank(fields[3]) is not None and _score(fields[5]) is None
+
+
+def _score(text: str) -> float | None:
+    """A finite number in ASCII, or None."""
+    try:
+        score = float(text)
+    except ValueError:
+        return None
+    return score if score - score == 0 and "_" not in text and text.isascii() else None
 
 
 def _rank(text: str) -> int | None:
@@ -592,8 +647,7 @@ def write_run(records: Iterable[RunLine], stream: IO[bytes]) -> int:
         for query_id, doc_id, rank, score, tag in records:
             shown = "-" if rank is None else str(rank)
             line = f"{query_id} Q0 {doc_id} {shown} {score!r} {tag}"
-            if line.split() != [query_id, "Q0", doc_id, shown, repr(score), tag]:
-                check_id(tag, "tag")
+            check_id(tag, "tag")
             check_id(query_id, "query_id")
             check_id(doc_id, "doc_id")
             if score - score != 0:
@@ -622,6 +676,8 @@ _INNER = re.compile(
     r"TEXT|ANNOTATION|TRAILER|TYPE|SUBJECT|CAPTION)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+# An element that has text of its own, outside of <TEXT>.
+_ELEMENT = re.compile(r"<([A-Za-z][A-Za-z0-9_-]*)(?:\s[^<>]*)?>\s*[^<\s]")
 _ANY_TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 
 
@@ -672,7 +728,7 @@ def read_docs(source: Source) -> Iterator[Doc]:
 
 def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
     source.line, source.text = line, None
-    doc_id = (_inside(_DOCNO, "DOCNO", body) or "").strip()
+    doc_id = (_inside(_DOCNO, "DOCNO", body) or "").strip(LAYOUT)
     if not doc_id:
         source.refuse("a document without <DOCNO>")
     elif problem := _id_problem(doc_id, "the DOCNO"):
@@ -680,7 +736,37 @@ def _doc(body: str, line: int, source: Source, seen: Seen) -> Iterator[Doc]:
     elif first := seen.first(doc_id, line):
         source.refuse(f"document {doc_id} was already on line {first}")
     else:
+        for tag in _dropped(body):
+            source.leave_out(f"<{tag}>")
         yield Doc(doc_id, _title_of(body), _text_of(body))
+
+
+def _dropped(body: str) -> dict[str, None]:
+    """Elements of a document that are not kept, by the names of their tags."""
+    outside = _outside_of_text(body)
+    if outside is None:
+        found = dict.fromkeys(match[1].upper() for match in _NOT_TEXT.finditer(body))
+    else:
+        found = dict.fromkeys(match[1].upper() for match in _ELEMENT.finditer(outside))
+    title = _TITLE.search(body)
+    for kept in ("DOCNO", title[1].upper() if title else ""):
+        found.pop(kept, None)
+    return found
+
+
+def _outside_of_text(body: str) -> str | None:
+    """What stands before, between and after the texts; None where there is no <TEXT>."""
+    parts: list[str] = []
+    at: int | None = 0
+    for tag in _TEXT.finditer(body):
+        if not tag[1] and at is not None:
+            parts.append(body[at : tag.start()])
+            at = None
+        elif tag[1] and at is None:
+            at = tag.end()
+    if not parts:
+        return None
+    return "\n".join(parts if at is None else [*parts, body[at:]])
 
 
 def _inside(opening: re.Pattern[str], name: str, body: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -24,9 +25,16 @@ from annotate.entries import MAX_SENT_SPANS
 from annotate.models import Flag, Judgment, Membership, Repeat, Verdict
 from annotate.pure.evidence import Span
 from annotate.pure.repeats import Spot
+from formats.fields import moment_problem
 
 # Of an offset in a text; none is longer.
 FAR = 2**31 - 1
+
+
+def _check_moment(moment: datetime) -> None:
+    """Refuse a moment at which nobody can have said anything."""
+    if moment_problem(moment):
+        raise serializers.ValidationError("The moment lies before 1970 or in the future.")
 
 
 class SpanSerializer(Sent):
@@ -68,7 +76,10 @@ class SentJudgment(Sent):
         required=False, allow_blank=True, choices=Judgment.Pressed.choices
     )
     made_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="When it was said, by the sender's clock."
+        required=False,
+        allow_null=True,
+        help_text="When it was said, by the sender's clock.",
+        validators=[_check_moment],
     )
 
     def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
@@ -154,7 +165,10 @@ class SentFlag(Sent):
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTE
     )
     made_at = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="When it was said, by the sender's clock."
+        required=False,
+        allow_null=True,
+        help_text="When it was said, by the sender's clock.",
+        validators=[_check_moment],
     )
 
 

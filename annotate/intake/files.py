@@ -9,7 +9,7 @@ from typing import IO, NamedTuple, cast
 from django.db.models.fields.files import FieldFile
 
 from formats.registry import Format
-from formats.source import Folder, Source, ZipFolder
+from formats.source import Folder, Source, ZipFolder, printable
 
 
 class Arrived(NamedTuple):
@@ -31,8 +31,12 @@ def on_disk(path: str) -> Arrived:
     def opened(kind: Format) -> Source | Folder:
         return kind.open(path, collect=True)
 
-    size = place.stat().st_size if place.is_file() else None
-    return Arrived(path, size, opened, lambda: place.open("rb"))
+    try:
+        size = place.stat().st_size if place.is_file() else None
+    except OSError:
+        # What is wrong is said when it is opened.
+        size = None
+    return Arrived(printable(path), size, opened, lambda: place.open("rb"))
 
 
 def handed_in(file: FieldFile, name: str) -> Arrived:

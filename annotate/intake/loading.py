@@ -121,6 +121,7 @@ def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) ->
         except FormatError as error:
             # Some things are refused at once even where problems are collected.
             report.refuse(_problem(error))
+    report.notes.extend(source.left_out.sentences())
     for problem in source.problems:
         report.refuse(_problem(problem))
     report.refused += source.problem_count - len(source.problems)

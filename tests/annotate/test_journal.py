@@ -335,6 +335,8 @@ MISSING = object()
         ({"made_at": "yesterday"}, "“made_at”"),
         ({"made_at": "2026-11-21T12:03:07"}, "“made_at”"),
         ({"made_at": "0001-01-01T00:00:00+14:00"}, "“made_at”"),
+        ({"made_at": "1969-12-31T23:59:59Z"}, "“made_at” is a moment before 1970"),
+        ({"made_at": "9998-01-01T00:00:00Z"}, "“made_at” is a moment before 1970 or in the future"),
         ({"made_at": "9999-12-31T23:59:59-14:00"}, "“made_at”"),
         ({"relevance": 7}, "7 is not a grade of this project. Its grades are 0, 1, 2."),
         ({"relevance": 10**300}, "not a grade"),

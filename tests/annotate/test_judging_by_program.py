@@ -67,6 +67,8 @@ def test_sent_twice_it_counts_once(scene):
         ({"candidate": 999_999}, 404, ""),
         ({"narrative": 999_999}, 404, ""),
         ({"note": "x" * 10_001}, 400, "10000"),
+        ({"made_at": "9998-01-01T00:00:00Z"}, 400, "before 1970 or in the future"),
+        ({"made_at": "1066-10-14T09:00:00Z"}, 400, "before 1970 or in the future"),
     ],
 )
 def test_what_is_wrong_is_said_and_changes_nothing(scene, wrong, status, sentence):

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from formats.judgments_csv import COLUMNS
 from formats.records import JudgmentRecord
 from tests.formats.files import read, read_collecting, refusal, written
 
@@ -46,8 +47,8 @@ def test_semicolons_and_tabs_part_columns_too(mark):
     assert read("judgments-csv", text) == [JudgmentRecord("1", "d", "ada", 2)]
 
 
-def test_a_byte_order_mark_and_other_columns_are_passed_over():
-    text = "\ufeffQuery_ID, doc_id ,annotator,relevance,colour\n1,d,ada,2,red\n"
+def test_a_byte_order_mark_is_dropped():
+    text = "\ufeffQuery_ID, doc_id ,annotator,relevance\n1,d,ada,2\n"
 
     assert read("judgments-csv", text) == [JudgmentRecord("1", "d", "ada", 2)]
 
@@ -61,6 +62,10 @@ def test_minus_one_is_read_as_it_stands():
     [
         ("query_id,doc_id,relevance", "the header line lacks annotator"),
         ("query_id,doc_id,annotator", "the header line lacks relevance"),
+        (
+            "query_id,doc_id,annotator,relevance,colour",
+            f"there is no column “colour”; there are {', '.join(COLUMNS)}",
+        ),
         ("a,b", "the header line lacks query_id, doc_id, annotator, relevance"),
         (
             "query_id,doc_id,annotator,relevance,label",

@@ -164,7 +164,6 @@ def test_lines_are_written_with_single_blanks_and_their_iteration():
         Qrel("301", "a b", 1),
         Qrel("301", "a\tb", 1),
         Qrel("301", "a\nb", 1),
-        Qrel("301", "a\u00a0b", 1),
         Qrel("", "a", 1),
         Qrel("301", "", 1),
         Qrel("301", "", 1, "0 a"),

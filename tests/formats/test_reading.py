@@ -44,9 +44,7 @@ def test_ids_are_kept_byte_for_byte(value):
     assert check_id(value, "doc_id") == value
 
 
-@pytest.mark.parametrize(
-    "value", ["", " a", "a b", "a\tb", "a\u3000b", "a\u00a0b", "\x07", "\ud800"]
-)
+@pytest.mark.parametrize("value", ["", " a", "a b", "a\tb", "a\fb", "a\x85b", "\x07", "\ud800"])
 def test_what_is_no_id_is_refused(value):
     with pytest.raises(ValueError, match="doc_id"):
         check_id(value, "doc_id")

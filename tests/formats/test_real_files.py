@@ -74,7 +74,9 @@ FILES = [
     File("runs/trec_eval/results-302.test", "trec-run", 500, 1),
     File("runs/trec_eval/results.test", "trec-run", 1_500, 3),
     File("runs/trec_eval/results.trunc", "trec-run", 584, 2),
+    File("infosearch/Language-v1_ch_retrieval_results.json", "infosearch-results", 3, 1),
     File("multi_infosearch/final_sorted.jsonl", "multi-infosearch", 44),
+    File("multi_infosearch/query-doc.json", "multi-infosearch-docs", 23),
     File("multiconir/Sample_Task1.csv", "multiconir", 429),
     File("multiconir/Sample_Task2_&_3.csv", "multiconir", 789),
     File("text/cranfield/cran.all.1400", "smart-docs", 1_400),
@@ -102,8 +104,6 @@ NO_COLLECTION = {
     "runs/trec_eval/out.test.meas_params",
     "text/cranfield/cranqrel.readme",
     "followtable/stats.json",
-    "infosearch/Language-v1_ch_retrieval_results.json",
-    "multi_infosearch/query-doc.json",
     "multiconir/conditions.json",
 }
 

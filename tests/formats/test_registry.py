@@ -80,3 +80,16 @@ def test_the_examples_of_the_documentation_are_read():
         example = section.partition("```\n")[2].partition("```")[0]
 
         assert list(entry.read(Source(example.encode(), name))), name
+
+
+def test_the_documentation_says_what_becomes_of_a_field_that_is_not_known():
+    table = DOCUMENTATION.read_text().partition("| a field that is not known is |")[2]
+    rows = {
+        "refused": re.search(r"\| refused \|([^\n]*)\|", table),
+        "told": re.search(r"\| counted and told \|([^\n]*)\|", table),
+    }
+    for what, row in rows.items():
+        assert row is not None
+        assert re.findall(r"`([a-z-]+)`", row[1]) == [
+            name for name, entry in FORMATS.items() if entry.unknown == what
+        ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -51,7 +51,9 @@ IDS = st.text(
     st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=20
 ).filter(lambda value: value.split() == [value])
 NAMES = TEXT.map(one_line).filter(bool)
-MOMENTS = st.none() | st.datetimes(timezones=st.just(UTC))
+MOMENTS = st.none() | st.integers(0, 1_750_000_000_000_000).map(
+    lambda microseconds: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+)
 GRADES = st.integers(-32768, 32767)
 VERSIONS = st.none() | st.integers(1, 1_000)
 SIDE = st.none() | st.sampled_from(SIDES)
@@ -261,7 +263,7 @@ def test_the_same_records_are_written_to_the_same_bytes(name, data):
 
 
 @pytest.mark.parametrize("name", RECORDS)
-@pytest.mark.parametrize("bad", ["a b", "a\tb", "a\nb", "a\u2003b", ""])
+@pytest.mark.parametrize("bad", ["a b", "a\tb", "a\nb", "a\fb", ""])
 def test_no_writer_lets_an_id_with_white_space_through(name, bad):
     records: dict[type, Any] = {
         Topic: Topic(bad, "t"),

@@ -136,12 +136,35 @@ def test_other_kinds_of_file_are_named(beginning, name):
 
 
 @pytest.mark.parametrize(
-    ("character", "code"), [(b"\0", "U+0000"), (b"\x1b", "U+001B"), (b"\r", "U+000D")]
+    ("character", "code"), [(b"\0", "U+0000"), (b"\x1b", "U+001B"), (b"\x7f", "U+007F")]
 )
 def test_a_control_character_names_its_place(character, code):
     error = refusal(b"one\ntw" + character + b"o\nthree\n")
 
     assert (error.line, error.message) == (2, f"control character {code} at position 3")
+
+
+def test_a_carriage_return_within_a_line_says_how_lines_end():
+    error = refusal(b"one\ntw\ro\nthree\n")
+
+    assert (error.line, error.message) == (
+        2,
+        "control character U+000D at position 3; lines end in LF or CR LF, not in CR alone",
+    )
+
+
+@pytest.mark.parametrize("data", [b"one\rtwo\rthree\r", b"one\rtwo", b"one\r" * 5_000_000])
+def test_lines_that_end_in_carriage_returns_alone_are_named(data):
+    assert str(refusal(data)) == (
+        "file: the lines end in CR alone, as on old Macs; "
+        "save the file with LF or CR LF at the ends of lines"
+    )
+
+
+def test_gzip_inside_gzip_is_named():
+    assert str(refusal(gzip.compress(gzip.compress(b"one\n")))) == (
+        "file: this is gzip inside gzip; unpack it once and give what comes out"
+    )
 
 
 def test_tabs_and_form_feeds_are_text():

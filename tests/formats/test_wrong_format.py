@@ -6,6 +6,7 @@ import pytest
 
 from formats.reading import guess
 from formats.registry import FORMATS
+from formats.source import HEAD
 from tests.formats.files import read, read_collecting, refusal
 
 EXAMPLES = {
@@ -81,7 +82,9 @@ def test_a_file_of_a_folder_format_names_the_folder(text, right):
 
 
 def test_a_wrong_format_is_one_problem_when_collecting():
-    records, problems = read_collecting("trec-qrels", "1 Q0 a 1 2.5 tag\n" * 5_000)
+    text = "1 Q0 a 1 2.5 tag\n" + "".join(f"1 Q0 d{n} 2 1.5 tag\n" for n in range(5_000))
+
+    records, problems = read_collecting("trec-qrels", text)
 
     assert records == []
     assert len(problems) == 1
@@ -127,3 +130,65 @@ def test_words_are_no_file_of_any_format(name):
 @pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].kind == "file"])
 def test_an_empty_file_is_refused_by_every_format(name):
     assert str(refusal(name, "")) == "file: the file is empty"
+
+
+# What looks like another format, is refused by it or loses something there.
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        # As trec-run: a document id with a blank, a word for a score, a document twice.
+        ("trec-qrels", "301 Q0 FBIS3 1 2 0.5 tag\n"),
+        ("trec-qrels", "301 Q0 a 1 2 tag\n301 Q0 b 2 high tag\n"),
+        ("trec-qrels", "301 Q0 a 1 2 tag\n301 Q0 a 2 1 tag\n"),
+        ("trec-qrels", "301 Q0 a 1 2 tag and more\n"),
+        # As topics-json: objects without ids, other values, fields that are not kept.
+        ("trec-topics", '[{"name": "a"}, {"name": "b"}]\n'),
+        ("trec-topics", "[1, 2, 3]\n"),
+        ("trec-topics", '[{"id": "1", "title": "t", "colour": "red"}]\n'),
+        ("trec-topics", '{"id": "1", "title": "t", "colour": "red"}\n'),
+        # As docs-jsonl.
+        ("trec-docs", '{"doc_id": "a", "text": "t", "url": "u"}\n'),
+        # As trec-qrels.
+        ("trec-run", "301 0 a 1\n301 0 b high\n"),
+        # As judgments-csv: a column that is not known.
+        ("trec-qrels", "query_id,doc_id,annotator,relevance,colour\n1,a,ada,1,red\n"),
+    ],
+)
+def test_no_format_is_named_that_would_refuse_the_file_or_lose_a_part_of_it(name, text):
+    assert "looks like" not in refusal(name, text).message
+
+
+LONG = "A word of it. " * 40
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "right"),
+    [
+        (
+            "trec-topics",
+            "[" + ",\n".join(f'{{"id": "{n}", "title": "{LONG}"}}' for n in range(20)) + "]",
+            "topics-json",
+        ),
+        (
+            "trec-topics",
+            "{" + ",\n".join(f'"e-{n}": {{"Query": "{LONG}"}}' for n in range(20)) + "}",
+            "topics-json",
+        ),
+        ("trec-docs", '{"doc_id": "a", "text": "t"}\n' * 400, None),
+        ("trec-qrels", "".join(f"1 Q0 d{n} {n} {-n} tag\n" for n in range(999)), "trec-run"),
+        (
+            "trec-topics",
+            "".join(f"<DOC>\n<DOCNO>{n}</DOCNO>\n<TEXT>{LONG}</TEXT>\n</DOC>\n" for n in range(20)),
+            "trec-docs",
+        ),
+    ],
+    ids=["list", "object by id", "a document twice", "run", "SGML"],
+)
+def test_a_file_that_is_longer_than_what_is_looked_at_is_recognised(name, text, right):
+    message = refusal(name, text).message
+
+    assert len(text) > HEAD
+    if right is None:
+        assert "looks like" not in message
+    else:
+        assert message.endswith(f"; the file looks like {right}: load it as {right}")

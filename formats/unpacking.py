@@ -1,0 +1,155 @@
+"""Undoing gzip and reading the entries of zip archives, within bounds of bytes and ratio."""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO, TypeVar
+
+CHUNK = 256 * 1024
+MAX_UNPACKED = 4 * 1024 * 1024 * 1024
+"""Bytes that one gzip file, or all files of one archive together, may unpack to."""
+
+MAX_RATIO = 200
+"""What is packed tighter than this is a bomb, once it has unpacked to RATIO_FROM bytes."""
+
+RATIO_FROM = 4 * 1024 * 1024
+
+GZIP = b"\x1f\x8b"
+# Bytes by which a file of another kind is known.
+HEAD = 16
+
+T = TypeVar("T")
+
+# What `zipfile` and its decompressors raise where an archive was damaged or made to fail.
+ZIP_FAULTS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+# Compression methods of zip archives that can be undone here.
+ZIP_METHODS = {
+    zipfile.ZIP_STORED,
+    zipfile.ZIP_DEFLATED,
+    zipfile.ZIP_BZIP2,
+    zipfile.ZIP_LZMA,
+}
+
+
+NO_ZIP = "this is not a zip archive"
+
+
+class Unreadable(Exception):
+    """Packed data that cannot, or must not, be unpacked; the message is a sentence."""
+
+
+class Budget:
+    """Bytes that may be unpacked from gzip, shared by the files of one input."""
+
+    def __init__(self, limit: int = MAX_UNPACKED) -> None:
+        self.limit = limit
+        self.spent = 0
+
+    def spend(self, count: int) -> None:
+        """Count bytes that were unpacked; Unreadable where they are too many together."""
+        self.spent += count
+        if self.spent > self.limit:
+            raise Unreadable(
+                f"the gzip data unpacks to more than {self.limit:,} bytes; "
+                "unpack the file, or load it in parts"
+            )
+
+
+def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator[bytes]:
+    """What the gzip data that begins with `data` and goes on with `read()` unpacks to.
+
+    Several members follow one another, as files joined by `cat` do. Unreadable for what is damaged,
+    cut off, packed too tightly, or gzip once more.
+    """
+    inflate = zlib.decompressobj(wbits=31)
+    fed = len(data)
+    unpacked = 0
+    head: bytes | None = b""
+    while data:
+        try:
+            out = inflate.decompress(data, CHUNK)
+        except zlib.error:
+            raise Unreadable("the gzip data is damaged") from None
+        unpacked += len(out)
+        budget.spend(len(out))
+        left = len(inflate.unconsumed_tail) + len(inflate.unused_data)
+        if unpacked > RATIO_FROM and unpacked > MAX_RATIO * (fed - left):
+            raise Unreadable(f"the gzip data is packed more than {MAX_RATIO} to 1")
+        if head is not None:
+            out = head + out
+            head = out if len(out) < HEAD else None
+            if out.startswith(GZIP):
+                raise Unreadable("this is gzip inside gzip; unpack it once and give what comes out")
+        if out and head is None:
+            yield out
+        if inflate.eof:
+            # Files joined with cat are several members; tapes are padded with zeros.
+            data = inflate.unused_data.lstrip(b"\0")
+            while not data and (more := read()):
+                fed += len(more)
+                data = more.lstrip(b"\0")
+            if not data:
+                if head:
+                    yield head
+                return
+            inflate = zlib.decompressobj(wbits=31)
+        else:
+            data = inflate.unconsumed_tail
+            if not data:
+                data = read()
+                fed += len(data)
+    raise Unreadable("the gzip file is cut off before its end")
+
+
+class ZipEntry:
+    """The bytes of one file in a zip archive; Unreadable wherever the archive is damaged."""
+
+    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+        self._stream = _undamaged(lambda: archive.open(info))
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+        return _undamaged(lambda: self._stream.read(size))
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._stream.close()
+
+
+def _undamaged(step: Callable[[], T]) -> T:
+    try:
+        return step()
+    except ZIP_FAULTS as error:
+        raise Unreadable("the archive is damaged at this file") from error
+
+
+def open_zip(stream: IO[bytes]) -> zipfile.ZipFile:
+    """The archive in a stream that can seek; Unreadable where there is none, or a damaged one."""
+    try:
+        there = zipfile.is_zipfile(stream)
+    except ZIP_FAULTS:
+        there = False
+    if not there:
+        raise Unreadable(NO_ZIP)
+    try:
+        return zipfile.ZipFile(stream)
+    except ZIP_FAULTS as error:
+        raise Unreadable("this zip archive is damaged, or of a kind that is not known") from error

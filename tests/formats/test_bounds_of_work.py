@@ -1,0 +1,113 @@
+"""What a small file may unpack to, and how many blank lines are read, is bounded."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pytest
+
+from formats import unpacking
+from formats.registry import FORMATS, lookup
+from formats.source import MAX_BLANK, FormatError, Source, ZipFolder
+from tests.formats.files import refusal, zipped
+
+MIB = 1024 * 1024
+FILES = [name for name in FORMATS if FORMATS[name].kind == "file"]
+
+
+class Counted(io.BytesIO):
+    """A stream that says how many bytes were taken from it."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.taken = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        chunk = super().read(size)
+        self.taken += len(chunk)
+        return chunk
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("line", [b"\n", b"   \n", b" \t\r\n"])
+def test_a_file_of_blank_lines_is_refused_at_its_beginning(name, line):
+    stream = Counted(line * (6 * MIB // len(line)))
+
+    with pytest.raises(FormatError):
+        list(lookup(name).read(Source(stream, "file")))
+
+    assert stream.taken <= MIB
+
+
+def test_blank_lines_between_lines_that_hold_something_are_read():
+    text = b"1 0 a 1\n" + b"\n" * MAX_BLANK + b"1 0 b 1\n"
+
+    assert len(list(lookup("trec-qrels").read(Source(text, "file")))) == 2
+
+
+def test_ten_blank_lines_for_each_other_line_are_read():
+    text = (b"x\n" + b"\n" * 10) * 15_000
+
+    assert len(list(Source(text, "file").lines())) == 165_000
+
+
+def test_gzipped_line_ends_are_refused():
+    error = refusal("trec-qrels", gzip.compress(b"\n" * 8 * MIB))
+
+    assert error.message == "the file has more than 100,000 blank lines, and little else"
+
+
+def test_a_gzip_bomb_stops_at_four_mebibytes():
+    packed = gzip.compress(b"301 0 D1 1\n" * 3_000_000)
+    lines = Source(packed, "bomb.gz", collect=True).lines()
+
+    read = sum(len(line) + 1 for line in lines)
+
+    assert 3 * MIB < read <= 4 * MIB + unpacking.CHUNK
+
+
+def test_a_bomb_behind_much_that_packs_badly_stops_at_two_hundred_to_one():
+    # What packs badly allows 200 times its own size, and no more.
+    noise = b"".join(b"%x 0 D1 1\n" % (number * 2_654_435_761) for number in range(10_000))
+    packed = gzip.compress(noise + b"301 0 D1 1\n" * 3_000_000)
+    source = Source(packed, "bomb.gz", collect=True)
+
+    read = sum(len(line) + 1 for line in source.lines())
+
+    assert [problem.message for problem in source.problems] == [
+        "the gzip data is packed more than 200 to 1"
+    ]
+    assert read <= unpacking.MAX_RATIO * len(packed)
+
+
+def test_a_gzip_file_has_a_bound_in_bytes_as_well(monkeypatch):
+    monkeypatch.setattr(unpacking.Budget.__init__, "__defaults__", (10_000,))
+
+    error = refusal("trec-qrels", gzip.compress(b"1 0 a 1\n" * 2_000))
+
+    assert error.message == (
+        "the gzip data unpacks to more than 10,000 bytes; unpack the file, or load it in parts"
+    )
+
+
+def test_gzip_files_of_one_archive_share_their_bound():
+    part = gzip.compress(b'{"_id": "q", "text": "t"}\n' * 20)
+    data = zipped({"queries.jsonl.gz": part, "more-queries.jsonl.gz": part})
+
+    folder = ZipFolder(io.BytesIO(data), "a.zip", collect=True, max_total=900)
+    for name in folder.names():
+        list(folder.source(name).lines())
+
+    assert str(folder.problems[0]) == (
+        "a.zip/queries.jsonl.gz: the gzip data unpacks to more than 900 bytes; "
+        "unpack the file, or load it in parts"
+    )
+    assert folder.problem_count == 1
+
+
+def test_an_archive_of_many_small_files_that_are_packed_tightly_is_refused():
+    data = zipped({f"{number}.txt": b"\0" * MIB for number in range(65)})
+
+    with pytest.raises(FormatError, match="the archive unpacks to more than 67,108,864 bytes"):
+        ZipFolder(io.BytesIO(data), "a.zip")

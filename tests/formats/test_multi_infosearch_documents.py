@@ -1,0 +1,83 @@
+"""query-doc.json of Multi-InfoSearch: documents of each query, positive or hard negative."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from formats.records import Doc, Qrel, Topic
+from tests.formats.files import read, refusal
+
+DOCUMENTS = [
+    {"doc_id": "doc_1", "type": "positive", "text": "Ships sleep here."},
+    {"doc_id": "doc_2", "type": "hard_negative", "text": "Ghent."},
+]
+ENTRY = {"query_id": "2654", "query": "harbours", "documents": DOCUMENTS}
+RECORDS = [
+    Topic("2654", "harbours"),
+    Doc("2654_doc_1", "", "Ships sleep here."),
+    Qrel("2654", "2654_doc_1", 1),
+    Doc("2654_doc_2", "", "Ghent."),
+    Qrel("2654", "2654_doc_2", 0),
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([ENTRY], indent=2),
+        json.dumps([ENTRY]),
+        json.dumps(ENTRY, indent=2),
+        json.dumps(ENTRY) + "\n",
+    ],
+    ids=["a list", "a list on one line", "one object", "one object a line"],
+)
+def test_types_are_the_relevance_that_documents_come_with(text):
+    assert read("multi-infosearch-docs", text) == RECORDS
+
+
+def test_documents_of_two_queries_are_two_though_they_have_one_number():
+    other = {**ENTRY, "query_id": "99"}
+
+    docs = [
+        record.doc_id
+        for record in read("multi-infosearch-docs", json.dumps([ENTRY, other]))
+        if isinstance(record, Doc)
+    ]
+
+    assert docs == ["2654_doc_1", "2654_doc_2", "99_doc_1", "99_doc_2"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"query": " "}, "query is empty"),
+        ({"query_id": None}, "query_id is missing"),
+        ({"documents": []}, "documents is empty: a query has at least one"),
+        ({"documents": None}, "documents is empty: a query has at least one"),
+        ({"documents": DOCUMENTS[:1] * 2}, "document doc_1 occurs twice"),
+        (
+            {"documents": [{**DOCUMENTS[0], "type": "negative"}]},
+            "type is 'negative'; it is one of positive, hard_negative",
+        ),
+        ({"documents": [{"doc_id": "d", "type": "positive"}]}, "text is missing"),
+    ],
+)
+def test_a_bad_entry_is_refused_with_its_line(change, sentence):
+    error = refusal("multi-infosearch-docs", "[\n" + json.dumps({**ENTRY, **change}) + "\n]")
+
+    assert (error.line, error.message) == (2, sentence)
+
+
+def test_a_query_that_occurs_twice_is_refused():
+    assert (
+        "query 2654 occurs twice"
+        in refusal("multi-infosearch-docs", json.dumps([ENTRY, ENTRY])).message
+    )
+
+
+def test_it_is_recognised():
+    assert refusal("trec-topics", json.dumps([ENTRY], indent=2)).message.endswith(
+        "; the file looks like multi-infosearch-docs: load it as multi-infosearch-docs"
+    )

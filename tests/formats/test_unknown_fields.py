@@ -1,0 +1,222 @@
+"""A field that a format does not know is refused, or told; never dropped in silence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from formats.registry import FORMATS
+from formats.source import LeftOut
+from tests.formats.files import opened, read_collecting, refusal
+
+
+class Example(NamedTuple):
+    """A file with what its format does not know, on the line named, and what is said of it."""
+
+    content: str | dict[str, str]
+    line: int | None
+    said: str
+
+
+JUDGMENT = '"query_id": "1", "doc_id": "a", "annotator": "ada", "relevance": 1'
+ONE = "the field {} of 1 record is not kept"
+TWO = "the field {} of 2 records is not kept"
+
+EXAMPLES = {
+    "trec-topics": Example(
+        "<top>\n<num> 1\n<title> t\n<dom> trade\n</top>\n", None, ONE.format("“<dom>”")
+    ),
+    "trec-topics-xml": Example(
+        '<topics><topic number="1" type="faceted"><query>q</query><subtopic>s</subtopic></topic>'
+        "</topics>\n",
+        None,
+        "the fields “type” and “<subtopic>” of 1 record are not kept",
+    ),
+    "topics-json": Example(
+        '{"id": "1", "title": "t", "colour": "red"}\n{"id": "2", "title": "t", "colour": "red"}\n',
+        None,
+        TWO.format("“colour”"),
+    ),
+    "trec-qrels": Example("1 0 a 1\n1 0 b 1 red\n", 2, "this has 5 columns"),
+    "trec-run": Example("1 Q0 a 1 2 tag red\n", None, ONE.format("“column 7 and after”")),
+    "trec-docs": Example(
+        "<DOC>\n<DOCNO>a</DOCNO>\n<DATE> May </DATE>\n<TEXT>t</TEXT>\n</DOC>\n",
+        None,
+        ONE.format("“<DATE>”"),
+    ),
+    "docs-jsonl": Example(
+        '{"doc_id": "a", "text": "t", "url": "u"}\n{"doc_id": "b", "text": "t", "url": "u"}\n',
+        None,
+        TWO.format("“url”"),
+    ),
+    "beir": Example(
+        {"queries.jsonl": '{"_id": "1", "text": "t", "metadata": {"colour": "red"}}\n'},
+        None,
+        "the field “metadata.colour” of 1 record of queries.jsonl is not kept",
+    ),
+    "followtable": Example(
+        {
+            "query_instruction.json": (
+                '[{"query": "q", "query_positive": ["1"], "outs": [{"instruction": "i", '
+                '"instruction_type": "1.1", "instruction_positive": ["1"], "all_tables": ["1"], '
+                '"colour": "red"}]}]'
+            )
+        },
+        None,
+        "the field “outs.colour” of 1 record of query_instruction.json is not kept",
+    ),
+    "infosearch": Example(
+        {
+            "queries.jsonl": '{"_id": "0", "text": "q", "instruction_og": "", "keywords": "k"}\n',
+            "corpus.jsonl": '{"_id": "d", "text": "t"}\n',
+        },
+        None,
+        "the field “keywords” of 1 record of queries.jsonl is not kept",
+    ),
+    "infosearch-results": Example(
+        '[{"query": {"qid": "0"}, "candidates": [{"docid": "a", "score": 1, "colour": "red"}]}]',
+        None,
+        ONE.format("“candidates.colour”"),
+    ),
+    "multiconir": Example(
+        "Query1,Positive,HN1,Colour\nBooks: 1. Bees.,bees,ants,red\n", None, ONE.format("“Colour”")
+    ),
+    "multi-infosearch": Example(
+        '{"query_id": "1", "combo_id": 1, "query": "q", "document": "d", "relevance": 1, '
+        '"attributes": {"a": "b"}, "instructed_query": "i", "positive_doc": "p", '
+        '"hard_negative_doc": "n", "violated_attributes": ["a"], "dataset": "d"}\n',
+        None,
+        ONE.format("“dataset”"),
+    ),
+    "multi-infosearch-docs": Example(
+        '{"query_id": "1", "query": "q", "documents": [{"doc_id": "d", "type": "positive", '
+        '"text": "t", "colour": "red"}]}\n',
+        None,
+        ONE.format("“documents.colour”"),
+    ),
+    "pairs-jsonl": Example(
+        '{"query_id": "1", "altered": "a"}\n{"query_id": "2", "altred": "a"}\n',
+        2,
+        "there is no field “altred”; there are type, query_id, model, origin, pair_id, title, "
+        "description, category, narratives, original, altered, reversed",
+    ),
+    "judgments-csv": Example(
+        "query_id,doc_id,annotator,relevance,evidence\n1,a,ada,1,0-4\n",
+        1,
+        "there is no column “evidence”; there are query_id, doc_id, annotator, relevance, side, "
+        "at, note, pair_id, version, uuid, machine, active_ms, pressed, made_at",
+    ),
+    "judgments-jsonl": Example(
+        f'{{{JUDGMENT}}}\n{{{JUDGMENT}, "machne": true}}\n',
+        2,
+        "there is no field “machne”; there are type, query_id, doc_id, annotator, relevance, label,"
+        " side, ",
+    ),
+    "rubric-json": Example(
+        '{"name": "ours", "title": "t", "colour": "red", "levels": [{"value": "a"}, '
+        '{"value": "b", "rejects": true}], "criteria": [{"key": "k", "asks": "a"}]}',
+        1,
+        "there is no field “colour”; there are name, title, levels, criteria",
+    ),
+    "smart-docs": Example(".I 1\n.A\nwho\n.W\nw\n", None, ONE.format("“.A”")),
+    "smart-queries": Example(".I 1\n.T\nt\n.W\nw\n", None, ONE.format("“.T”")),
+    "smart-qrels": Example("1 184 2\n1 29 4 red\n", 2, "this has 4"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_a_format_does_not_know_is_refused_or_told(name):
+    content, line, said = EXAMPLES[name]
+
+    if FORMATS[name].unknown == "refused":
+        error = refusal(name, content)
+        assert error.line == line
+        assert said in error.message
+    else:
+        source = opened(name, content)
+        assert list(FORMATS[name].read(source))
+        assert source.left_out.sentences() == [said]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        (
+            "judgments-jsonl",
+            f'{{{JUDGMENT}, "evidence": [{{"start": 0, "end": 4, "text": "word"}}]}}',
+            "evidence: there is no field “text”; there are start, end",
+        ),
+        (
+            "judgments-jsonl",
+            f'{{{JUDGMENT}, "label": 2}}',
+            "relevance and label are one field; keep one of the two",
+        ),
+        (
+            "pairs-jsonl",
+            '{"query_id": "1", "narratives": [{"side": "altered", "text": "t", "words": "t"}]}',
+            (
+                "narratives: there is no field “words”; there are "
+                "side, version, text, author, at, note, conditions"
+            ),
+        ),
+        (
+            "pairs-jsonl",
+            (
+                '{"query_id": "1", "narratives": [{"side": "altered", "text": "t", '
+                '"conditions": [{"text": "t", "weight": 2}]}]}'
+            ),
+            "condition 1: there is no field “weight”; there are name, text",
+        ),
+        (
+            "pairs-jsonl",
+            (
+                '{"type": "claim", "pair_id": "1", "doc_id": "a", "relevance": 1, "rater": "m", '
+                '"side": "reversed"}'
+            ),
+            "there is no field “side”; there are type, pair_id, doc_id, relevance, rater",
+        ),
+    ],
+)
+def test_a_field_inside_a_record_is_refused_with_its_place(name, line, said):
+    assert refusal(name, line + "\n").message == said
+
+
+def test_a_field_that_is_not_known_is_one_problem_of_one_line():
+    records, problems = read_collecting(
+        "judgments-jsonl", f'{{{JUDGMENT}}}\n{{{JUDGMENT}, "x": 1}}\n{{{JUDGMENT}}}\n'
+    )
+
+    assert len(records) == 2
+    assert [problem.partition(":")[0] for problem in problems] == ["file, line 2"]
+
+
+def test_a_column_without_a_name_is_refused_where_it_holds_something():
+    header = "query_id,doc_id,annotator,relevance,\n"
+
+    assert len(read_collecting("judgments-csv", f"{header}1,a,ada,1,\n")[0]) == 1
+    error = refusal("judgments-csv", f"{header}1,a,ada,1,red\n")
+    assert (error.line, error.message.partition(";")[0]) == (2, "there is no field “column 5”")
+
+
+def test_a_field_of_others_that_holds_nothing_is_not_told():
+    source = opened("docs-jsonl", '{"doc_id": "a", "text": "t", "url": null, "metadata": {}}\n')
+
+    assert list(FORMATS["docs-jsonl"].read(source))
+    assert source.left_out.sentences() == []
+
+
+def test_a_second_name_of_a_field_is_told_where_files_are_of_others():
+    source = opened("topics-json", '{"id": "1", "title": "t", "query": "another"}\n')
+
+    assert list(FORMATS["topics-json"].read(source))
+    assert source.left_out.sentences() == [ONE.format("“query”")]
+
+
+def test_endlessly_many_names_are_told_together():
+    left_out = LeftOut()
+    for number in range(250):
+        left_out.add("", f"x{number}")
+
+    assert len(left_out.sentences()) == 2
+    assert left_out.sentences()[1] == "the field “(others)” of 150 records is not kept"
