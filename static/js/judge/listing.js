@@ -107,7 +107,17 @@ function step(by) {
 }
 
 // Puts another part of the list in the place of this one; `then` is the row that is current then: first, last, or a candidate.
+// Keys that are pressed meanwhile are for the rows that come.
 async function show(search, then, keep = true) {
+  root.dataset.keysWait = "";
+  try {
+    await fetchPart(search, then, keep);
+  } finally {
+    delete root.dataset.keysWait;
+  }
+}
+
+async function fetchPart(search, then, keep) {
   try {
     const answer = await fetch(`${location.pathname}${search}`, { headers: { "x-part": "list" }, signal: AbortSignal.timeout(20_000) });
     if (answer.redirected) return location.assign(answer.url);

@@ -38,8 +38,19 @@ const saidIn = (entry) => (entry.kind === "flag" ? root.querySelector(`[data-fla
 
 // --- one after the other --------------------------------------------------------------------------
 
+// Keys that are pressed during a turn wait for its end (see held-keys.js): they are for the document that comes.
 let turn = Promise.resolve();
-const enqueue = (action) => (turn = turn.then(action).catch(reportError));
+let turns = 0;
+
+function enqueue(action) {
+  turns += 1;
+  root.dataset.keysWait = "";
+  turn = turn.then(action).catch(reportError).finally(() => {
+    turns -= 1;
+    if (!turns) delete root.dataset.keysWait;
+  });
+  return turn;
+}
 
 function painted() {
   return new Promise((resolve) => {
@@ -365,5 +376,3 @@ enqueue(async () => {
   await painted();
   ahead();
 });
-// From here on keys are answered (see keys.js): before, they would send the forms as a page without script does.
-delete root.dataset.keysWait;
