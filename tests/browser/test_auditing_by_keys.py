@@ -354,14 +354,18 @@ def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_pers
     assert not Adjudication.objects.current().exists()
 
 
-def test_adopting_without_a_cause_says_what_is_missing(tides, new_person):
+def test_an_answer_adopted_before_its_cause_waits_for_it(tides, new_person):
     page = new_person("carla")
     opens(page, "/projects/tides/disagreements/")
+    page.keyboard.press(adopts(page, "2"))
+    expect(page.locator("#notices")).to_contain_text("as soon as you say why they differ")
 
-    press(page, "a")
+    # Settling it without a cause asks again, and the keys still answer.
+    page.keyboard.press("s")
+    press(page, "t")
 
-    expect(page.get_by_text("Say why they differ: choose one of the causes.")).to_be_visible()
-    assert not Adjudication.objects.exists()
+    made = Adjudication.objects.get()
+    assert (made.relevance, made.cause) == (2, "edge")
 
 
 def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, accessibility):
