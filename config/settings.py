@@ -337,7 +337,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 # Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_HANDLERS = [
-    "config.guard.OnlyOfPeople",
+    "config.guard.OnlyWanted",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

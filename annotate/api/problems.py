@@ -41,6 +41,14 @@ SENTENCES = {
         "method_not_allowed",
         gettext_lazy("This is not done at this address: see “Allow”."),
     ),
+    HTTPStatus.REQUEST_TIMEOUT: (
+        "too_slow",
+        gettext_lazy("The content took too long to arrive. Nothing is kept: send it again."),
+    ),
+    HTTPStatus.LENGTH_REQUIRED: (
+        "length_required",
+        gettext_lazy("The content came without its length. Send it with a Content-Length."),
+    ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         "too_large",
         gettext_lazy("This is more than is taken at once."),
@@ -161,14 +169,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     full = is_full(error)
     if full or isinstance(error, OperationalError | InterfaceError):
-        return _later(request, full=full)
+        return unavailable(request, full=full)
     if request.path.startswith(API):
         return _plain(HTTPStatus.INTERNAL_SERVER_ERROR)
     return defaults.server_error(request)
 
 
-def _later(request: HttpRequest, *, full: bool) -> HttpResponse:
-    """Say that it does not work now: 503."""
+def unavailable(request: HttpRequest, *, full: bool) -> HttpResponse:
+    """Answer that it does not work now (503); `full`: for want of room on the disk."""
     response: HttpResponse
     if request.path.startswith(API):
         sentence = (
