@@ -250,7 +250,8 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Rejudge] "
 ACCOUNT_SESSION_REMEMBER = True
-# A team often shares one address: what guards an account is the limit of that account.
+# A team often shares one address, so that addresses are limited loosely. "key" is an account
+# together with the address or the known browser that tries (config.accounts.AccountAdapter).
 ACCOUNT_RATE_LIMITS = {"login": "300/m/ip", "login_failed": "60/m/ip,5/5m/key"}
 # How many proxies stand in front: the address of who asks is taken from what the first one says.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("REJUDGE_PROXIES", default=0)
