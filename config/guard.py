@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -104,7 +105,7 @@ def _refusal(
     request: HttpRequest, status: int, faults: dict[str, str] | None = None
 ) -> HttpResponseBase:
     if status == HTTPStatus.INSUFFICIENT_STORAGE:
-        return with_headers(unavailable(request, full=True))
+        return with_headers(unavailable(request, OSError(errno.ENOSPC, "")))
     page = HttpResponse(render_to_string(f"{int(status)}.html"), status=status)
     return with_headers(in_json(request, page, faults))
 

@@ -386,7 +386,7 @@ _redis = {
     "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
 }
 _shared = {
-    "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+    "BACKEND": "config.cache.SharedDatabaseCache",
     "LOCATION": "shared_cache",
     # Beyond as many the oldest counts are thrown away, and whoever tries begins at nought.
     "OPTIONS": {"MAX_ENTRIES": 100_000},
