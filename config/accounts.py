@@ -25,7 +25,6 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -38,6 +37,7 @@ from django.views.decorators.http import require_GET
 from annotate.actions import invitations
 from annotate.errors import Refused
 from annotate.forms.people import GOOD_PASSWORD
+from annotate.models import User
 from annotate.views.people import SESSION_KEY
 from config import known_browsers
 
@@ -204,13 +204,16 @@ class LinkUsed(Exception):
 class ResetPasswordKeyForm(Plain, account_forms.ResetPasswordKeyForm):
     """A new password by the link."""
 
+    user: User
+
     def save(self) -> None:
         """Set the password; LinkUsed where the link does not hold any more."""
         with transaction.atomic():
             # Two who send the form at the same moment come one after the other.
-            self.user = get_user_model().objects.select_for_update().get(pk=self.user.pk)
-            if not account_forms.default_token_generator.check_token(self.user, self.temp_key):
+            user = User.objects.select_for_update().get(pk=self.user.pk)
+            if not account_forms.default_token_generator.check_token(user, self.temp_key):
                 raise LinkUsed
+            self.user = user
             super().save()
 
 

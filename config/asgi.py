@@ -83,7 +83,7 @@ def _body_file(environ: Environ) -> IO[bytes]:
     """Return what a request's body is read into: memory, or a file once it is there."""
     if len(environ.get("CONTENT_LENGTH", "")) < len(str(IN_MEMORY)):
         return io.BytesIO()
-    return tempfile.SpooledTemporaryFile(IN_MEMORY, dir=settings.SCRATCH)
+    return tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(settings.SCRATCH))
 
 
 async def _refusal(environ: Environ, receive: Receive, body: IO[bytes]) -> HTTPStatus | None:

@@ -32,7 +32,7 @@ class SharedDatabaseCache(DatabaseCache):
                 raise
 
         with connection.execute_wrapper(note):
-            done: bool = super()._base_set(mode, key, value, timeout)
+            done: bool = super()._base_set(mode, key, value, timeout)  # type: ignore[misc]
         if done or mode == "touch" or any(isinstance(one, IntegrityError) for one in errors):
             return done
         if errors:
@@ -42,7 +42,7 @@ class SharedDatabaseCache(DatabaseCache):
         return done
 
     def _write(self, connection: Any) -> None:
-        table = connection.ops.quote_name(self._table)
+        table = connection.ops.quote_name(self._table)  # type: ignore[attr-defined]
         key = uuid4().hex
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute(

@@ -130,8 +130,9 @@ class OnlyWanted(FileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """Skip the file unless somebody who is signed in sends it to a form that takes one."""
         super().new_file(*args, **kwargs)
-        user = getattr(self.request, "user", None)
-        if user is None or not user.is_authenticated or not takes_file(self.request):
+        request = self.request
+        user = getattr(request, "user", None)
+        if request is None or user is None or not user.is_authenticated or not takes_file(request):
             raise SkipFile
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
-from confusable_homoglyphs.utils import load
+from confusable_homoglyphs.utils import load  # type: ignore[import-untyped]
 
 # Of a longer skeleton only the beginning counts: a user name has at most 150 characters.
 LONGEST = 300

@@ -113,7 +113,9 @@ def test_of_two_who_set_a_password_by_one_link_at_once_one_does(carla):
 
     def set_password(password):
         form = ResetPasswordKeyForm(
-            {"password1": password, "password2": password}, user=fresh(user), temp_key=key
+            {"password1": password, "password2": password},
+            user=User.objects.get(pk=user.pk),
+            temp_key=key,
         )
         assert form.is_valid()
         form.save()
