@@ -55,7 +55,7 @@ def krippendorff_alpha(
         level: What the distance of two categories is; all but nominal need an ordered scale,
             interval and ratio a scale of numbers, ratio of numbers of 0 or more.
         clusters: What each unit belongs to, for an interval over clusters.
-        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

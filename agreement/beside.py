@@ -117,7 +117,7 @@ def by_category(
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
         clusters: What each unit belongs to, for intervals over clusters.
-        interval: "bootstrap", "bca" or "analytic" for 95 % intervals.
+        interval: "auto", "bootstrap", "bca" or "analytic" for 95 % intervals.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -178,7 +178,7 @@ def prevalence_index(
         categories: The scale in its order, or "seen".
         of: Which category; needed where the scale has more than two. Of two, the last.
         clusters: What each unit belongs to, for an interval over clusters.
-        interval: "bootstrap" or "bca" for a 95 % interval.
+        interval: "auto", "bootstrap" or "bca" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

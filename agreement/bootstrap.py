@@ -16,8 +16,10 @@ from .coefficient import Interval
 from .statistic import FloatArray, Statistic
 from .student import quantile
 
-IntervalMethod: TypeAlias = Literal["bootstrap", "bca", "analytic"] | None
+IntervalMethod: TypeAlias = Literal["auto", "bootstrap", "bca", "analytic"] | None
 METHODS = ("bootstrap", "bca", "analytic")
+# "auto" stands for "bca" where ratings are skewed, and for "bootstrap" elsewhere.
+AUTO = "auto"
 
 CONFIDENCE = 0.95
 FEWEST_RESAMPLES = 100

@@ -20,7 +20,7 @@ from .bootstrap import (
 )
 from .coefficient import Coefficient, Interval
 from .counting import counts_of, tally
-from .estimate import Probe
+from .estimate import Probe, chosen_method
 from .scales import Categories, Matrix
 from .statistic import FloatArray, Statistic
 from .student import quantile
@@ -83,8 +83,9 @@ def compare(
         coefficient: Any of this package, such as ``cohen_kappa``.
         categories: The scale of matrices, for both.
         units: What the units of each are called, one name per row, where ratings have no labels.
-        interval: "bootstrap" (over units, or clusters), "bca", "analytic" or None; of the
-            difference and of both agreements.
+        interval: "bootstrap" (over units, or clusters), "bca", "auto" for "bca" where either is
+            skewed and "bootstrap" elsewhere, "analytic" or None; of the difference and of both
+            agreements.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
         **options: What else the coefficient takes, such as weights or level.
@@ -101,6 +102,7 @@ def compare(
     0.25
     """
     one, other = as_ratings(first, categories), as_ratings(second, categories)
+    interval = chosen_method(interval, one, other)
     how = {"interval": interval, "seed": seed, "resamples": resamples}
     found = coefficient(one, **options, **how), coefficient(other, **options, **how)
     statistics = _statistic(coefficient, one, options), _statistic(coefficient, other, options)

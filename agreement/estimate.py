@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .bootstrap import FEWEST_RESAMPLES, METHODS, Estimated, IntervalMethod, interval_of
+from .bootstrap import AUTO, FEWEST_RESAMPLES, METHODS, Estimated, IntervalMethod, interval_of
 from .coefficient import Coefficient
 from .statistic import Statistic
 from .tables import Ratings
@@ -39,7 +39,7 @@ def estimate(
         statistic: The coefficient as a function of sums over units.
         name: What the coefficient is called.
         method: Which variant of it this is.
-        interval: One of METHODS for a 95 % interval, or None.
+        interval: One of METHODS for a 95 % interval, "auto" to choose one, or None.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
         undefined: Why there is no value, if the statistic has none although units were shared and
@@ -53,8 +53,10 @@ def estimate(
     """
     if isinstance(interval, Probe):
         interval.statistic, interval = statistic, None
+    interval = chosen_method(interval, ratings)
     if interval is not None and interval not in METHODS:
-        raise ValueError(f"interval is None, {' or '.join(map(repr, METHODS))}, not {interval!r}")
+        known = " or ".join(map(repr, (AUTO, *METHODS)))
+        raise ValueError(f"interval is None, {known}, not {interval!r}")
     if resamples < FEWEST_RESAMPLES:
         raise ValueError(
             f"{resamples} resamples are too few for a 95 % interval; "
@@ -87,6 +89,16 @@ def estimate(
         resamples=resamples if drawn else None,
         standard_error=found.error,
     )
+
+
+def chosen_method(interval: IntervalMethod, *of: Ratings) -> IntervalMethod:
+    """Return the method for "auto": "bca" where any of the ratings are skewed, else "bootstrap".
+
+    Any other method is returned as it is.
+    """
+    if interval != AUTO:
+        return interval
+    return "bca" if any(ratings.skewed for ratings in of) else "bootstrap"
 
 
 def _reason(ratings: Ratings, *, of_one_category: bool) -> str:

@@ -51,7 +51,7 @@ def cohen_kappa(
         weights: None, "linear", "quadratic", or a matrix (K, K) of weights of disagreement, of any
             unit: 0 on the diagonal, symmetric unless there are exactly two raters.
         clusters: What each unit belongs to, for an interval over clusters.
-        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -103,7 +103,7 @@ def scott_pi(
         weights: None, "linear", "quadratic", or a symmetric matrix (K, K) of weights of
             disagreement, of any unit, 0 on the diagonal.
         clusters: What each unit belongs to, for an interval over clusters.
-        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

@@ -50,7 +50,7 @@ def percent_agreement(
         ratings: Matrix of units x raters, nan for missing; or ``Ratings``.
         categories: The scale in its order, or "seen".
         clusters: What each unit belongs to, for an interval over clusters.
-        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -105,7 +105,7 @@ def fleiss_kappa(
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: What each unit belongs to, for an interval over clusters.
-        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
@@ -179,7 +179,7 @@ def gwet_ac(
             disagreement, of any unit, 0 on the diagonal.
         single_ratings: Whether units with a single rating enter the shares of the categories.
         clusters: What each unit belongs to, for an interval over clusters.
-        interval: "bootstrap", "bca" or "analytic" for a 95 % interval.
+        interval: "auto", "bootstrap", "bca" or "analytic" for a 95 % interval.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 

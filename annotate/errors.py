@@ -14,6 +14,10 @@ class Stale(Refused):
     """What the person acted on has changed in the meantime; they should look again."""
 
 
+class Unconfirmed(Refused):
+    """It cannot be undone, and the person has not seen a summary of it as it stands now."""
+
+
 class NotHere(Refused):
     """What the person named is not there, or not for them: the two are never told apart."""
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.actions import rewriting, seats
 from annotate.actions.trail import record
-from annotate.errors import Refused, Stale, Unfit
+from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from audit import rubrics, sums
 from audit.comparing import comparison_of
@@ -26,7 +26,7 @@ from audit.criteria import SHIPPED, Criterion, Rubric, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
 from audit.models import Rubric as Kept
 from audit.reliability import agreement_of
-from audit.reviews import Pass, pass_of, passes_of, verdict_of
+from audit.reviews import Pass, pass_of, passes_of, summary_digest, verdict_of
 from audit.scopes import WHOLE, Scope, kept
 from formats.records import RubricRecord
 from jobs.models import Job
@@ -93,7 +93,8 @@ def save_ratings(
 ) -> Review:
     """Keep answers in the draft of `by`, and return it: a level and words for each criterion's key.
 
-    None leaves what was there. Poor without words is kept as well; only submitting asks for them.
+    None leaves what was there, but another level drops the words that explained the one before.
+    Poor without words is kept as well; only submitting asks for them.
     Refused and Stale as `start_review`; also refused, as a whole: an unknown criterion or level,
     too many words, a review that is submitted.
     """
@@ -106,8 +107,10 @@ def save_ratings(
             _refuse_unknown(rubric, criterion, level, words)
         if review.submitted_at is not None:
             raise Refused(_("You have submitted this review, so it stays as it is."))
+        levels = dict(review.ratings.exclude(level="").values_list("criterion", "level"))
         for criterion, (level, words) in answers.items():
-            said = _said(rubric, level, words)
+            is_replaced = level is not None and levels.get(criterion, level) != level
+            said = _said(rubric, level, "" if is_replaced and words is None else words)
             if any(said.values()):
                 Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
             elif said:
@@ -117,9 +120,17 @@ def save_ratings(
     return review
 
 
-def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
+def submit_review(
+    *,
+    narrative: Narrative,
+    by: Membership,
+    confirmed: str | None = None,
+    now: datetime | None = None,
+) -> Review:
     """Hand in the review of `by`: from now on it counts, and they see the others'.
 
+    A page shows a summary first and sends its digest (`audit.reviews.summary_digest`) as
+    `confirmed`; Unconfirmed if the draft is not what that summary showed. None asks for none.
     Twice changes nothing. Refused: a criterion without a level, poor without words, no seat.
     Stale: there is a newer version; the draft stays with the old one.
     """
@@ -132,6 +143,8 @@ def submit_review(*, narrative: Narrative, by: Membership, now: datetime | None 
         review = said.review
         if review.submitted_at is None:
             _refuse_incomplete(said)
+            if confirmed is not None and confirmed != summary_digest(said):
+                raise Unconfirmed(_("Read what you are about to submit, then submit it."))
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
             sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk)

@@ -124,7 +124,7 @@ def _difference(
     from agreement import compare
 
     found: Difference = compare(
-        *rows, coefficient=coefficients()[key], interval="bootstrap", seed=seed, resamples=resamples
+        *rows, coefficient=coefficients()[key], interval="auto", seed=seed, resamples=resamples
     )
     interval = found.interval
     return {

@@ -268,7 +268,7 @@ class Measure:
         self._scale = scale
         self._names = names
         self._how: dict[str, Any] = {
-            "interval": "bootstrap",
+            "interval": "auto",
             "seed": seed,
             "resamples": resamples,
         }

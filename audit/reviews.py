@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
@@ -121,6 +123,15 @@ def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
     rubric = rubrics.named(by.project_id, review.rubric)
     given = {one.criterion: one for one in review.ratings.all()}
     return Pass(review, rubric, _answers(rubric, given))
+
+
+def summary_digest(said: Pass) -> str:
+    """Return a digest of what the review says, to recognise the summary that was confirmed."""
+    answers = [
+        [one.criterion.key, one.level.value if one.level else "", one.words] for one in said.answers
+    ]
+    told = json.dumps([said.review.narrative_id, said.rubric.name, answers])
+    return blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def verdict_of(passes: Iterable[Pass], wanted: int) -> Verdict:

@@ -1,7 +1,7 @@
 """How often the 95 % intervals of `agreement` hold the true value, by simulation.
 
     python -m benchmarks.coverage [--sets 2000] [--units 20 50 100 200] [--resamples 1000]
-                                  [--settings 0 1 2 3 4 5 6 7 8]
+                                  [--settings 0 1 2 ...]
 
 Simulates raters who know the truth of a unit with some probability and otherwise draw from the
 prevalence of the categories: the true value of a coefficient is known then. Prints JSON: for every
@@ -33,11 +33,12 @@ from agreement import (
     percent_agreement,
 )
 from agreement.bootstrap import Drawn, interval_of, percentiles
-from agreement.estimate import Probe
+from agreement.estimate import Probe, chosen_method
 from agreement.planning import simulated
 
 SEED = 1955
-METHODS = ("bootstrap", "bca", "analytic")
+# "auto" is what reports give: "bca" where the ratings are skewed, else "bootstrap".
+METHODS = ("bootstrap", "bca", "analytic", "auto")
 # Clusters are of so many units, and know the truth with these probabilities, each as often.
 CLUSTER = 10
 KNOWING_OF_CLUSTERS = (0.5, 0.7, 0.9, 1.0)
@@ -72,6 +73,18 @@ SETTINGS = {
     "Cohen's kappa over clusters of 10 units": Setting(
         cohen_kappa, 2, (0.5, 0.5), 0.0, clusters=True
     ),
+    "Cohen's kappa 0.6, prevalence 92/5/3": Setting(cohen_kappa, 2, (0.92, 0.05, 0.03), 0.6),
+    "quadratic kappa 0.6, prevalence 92/5/3": Setting(
+        partial(cohen_kappa, weights="quadratic"), 2, (0.92, 0.05, 0.03), 0.6
+    ),
+    "Fleiss' kappa 0.6, three raters, prevalence 92/5/3": Setting(
+        fleiss_kappa, 3, (0.92, 0.05, 0.03), 0.6
+    ),
+    "ordinal alpha 0.6, three raters, prevalence 92/5/3": Setting(
+        partial(krippendorff_alpha, level="ordinal"), 3, (0.92, 0.05, 0.03), 0.6
+    ),
+    "Gwet's AC1, three raters, prevalence 92/5/3": Setting(gwet_ac, 3, (0.92, 0.05, 0.03), 0.6),
+    "Cohen's kappa 0.6, prevalence 3 %": Setting(cohen_kappa, 2, (0.97, 0.03), 0.6),
 }
 
 
@@ -196,6 +209,7 @@ def _intervals(
     found["analytic"] = interval_of(
         probe.statistic, method="analytic", resamples=resamples, seed=seed
     ).interval
+    found["auto"] = found[str(chosen_method("auto", ratings))]
     return found
 
 

@@ -16,7 +16,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import TemplateView
 
-from config.accounts import totp_picture
+from config.accounts import password_reset_from_key, totp_picture
 
 
 class Base36(StringConverter):
@@ -47,7 +47,7 @@ urlpatterns = [
     path("password/reset/sent/", account.password_reset_done, name="account_reset_password_done"),
     path(
         "password/reset/<base36:uidb36>-<str:key>/",
-        account.password_reset_from_key,
+        password_reset_from_key,
         name="account_reset_password_from_key",
     ),
     path(

@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account import forms as account_forms
+from allauth.account import views as account_views
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.fields import SetPasswordField
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.internal import ratelimit
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.adapter import get_adapter as get_mfa_adapter
 from allauth.mfa.base import forms as mfa_forms
@@ -35,7 +37,9 @@ from django.views.decorators.http import require_GET
 from annotate.actions import invitations
 from annotate.errors import Refused
 from annotate.forms.people import GOOD_PASSWORD
+from annotate.models import User
 from annotate.views.people import SESSION_KEY
+from config import known_browsers
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -53,6 +57,23 @@ class AccountAdapter(DefaultAccountAdapter):
         ),
         "rate_limited": _("Too many attempts. Wait a minute, then try again."),
     }
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """What wrong passwords are counted by: the account, and the address that tries; or, where
+        the account has signed in from this browser before, the account and the browser.
+
+        So nobody keeps somebody out from elsewhere, and a browser that is known is counted apart
+        from all that share its address.
+        """
+        login = credentials.get("email") or credentials.get("username", "")
+        place = known_browsers.known_to(request, login) or ratelimit.get_ip(request)
+        return f"{super()._get_login_attempts_cache_key(request, **credentials)}:{place}"
+
+    def post_login(self, request: HttpRequest, user: Any, **kwargs: Any) -> HttpResponse:
+        """Remember that the account has signed in from this browser."""
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        known_browsers.remember(request, response, user)
+        return response
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Never: people come in by a link."""
@@ -176,8 +197,40 @@ class ResetPasswordForm(Plain, account_forms.ResetPasswordForm):
     """Where to send the link for a new password."""
 
 
+class LinkUsed(Exception):
+    """A link for a new password was used since its page was opened."""
+
+
 class ResetPasswordKeyForm(Plain, account_forms.ResetPasswordKeyForm):
     """A new password by the link."""
+
+    user: User
+
+    def save(self) -> None:
+        """Set the password; LinkUsed where the link does not hold any more."""
+        with transaction.atomic():
+            # Two who send the form at the same moment come one after the other.
+            user = User.objects.select_for_update().get(pk=self.user.pk)
+            if not account_forms.default_token_generator.check_token(user, self.temp_key):
+                raise LinkUsed
+            self.user = user
+            super().save()
+
+
+class PasswordResetFromKeyView(account_views.PasswordResetFromKeyView):
+    """Where a link for a new password leads."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Set the password once; whoever comes second is told that the link does not hold."""
+        try:
+            answer: HttpResponse = super().form_valid(form)
+        except LinkUsed:
+            self.reset_user = None
+            answer = self.render_to_response(self.get_context_data(token_fail=True))
+        return answer
+
+
+password_reset_from_key = PasswordResetFromKeyView.as_view()
 
 
 class AuthenticateForm(Plain, mfa_forms.AuthenticateForm):

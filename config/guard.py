@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
-from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from annotate.api.problems import in_json
+from annotate.api.problems import in_json, unavailable
+from config.bodies import REFUSED, is_too_large, takes_file
 
 # No page of ours asks the browser for any of these, so nothing on a page may.
 PERMISSIONS = ", ".join(
@@ -60,8 +62,9 @@ def guard(
 
     A NUL in an address is 400: PostgreSQL keeps none, so nothing here has one in its name. A body
     in another encoding than UTF-8 is 400 as well: neither pages nor JSON have one, and what is an
-    encoding for Python is not always one of texts. A body larger than settings.MAX_UPLOAD is 413,
-    before any of it is read. An address that only takes forms says so to who opens it.
+    encoding for Python is not always one of texts. A body larger than its sender may send to this
+    address is 413, before any of it is read; what the web server refuses (`config.asgi`) is
+    answered as it says. An address that only takes forms says so to who opens it.
     """
 
     def watch(request: HttpRequest) -> HttpResponseBase:
@@ -71,8 +74,9 @@ def guard(
             return _refusal(request, 400, dict.fromkeys(places, _("There is a NUL in this.")))
         if request.content_params and _encoding(request) not in READ:
             return _refusal(request, 400)
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if not length.isdecimal() or int(length[:20]) > settings.MAX_UPLOAD:
+        if refused := request.META.get(REFUSED):
+            return _refusal(request, refused)
+        if is_too_large(request):
             return _refusal(request, 413)
         response = get_response(request)
         if response.status_code == 405 and isinstance(response, HttpResponseNotAllowed):
@@ -100,7 +104,9 @@ def _encoding(request: HttpRequest) -> str:
 def _refusal(
     request: HttpRequest, status: int, faults: dict[str, str] | None = None
 ) -> HttpResponseBase:
-    page = HttpResponse(render_to_string(f"{status}.html"), status=status)
+    if status == HTTPStatus.INSUFFICIENT_STORAGE:
+        return with_headers(unavailable(request, OSError(errno.ENOSPC, "")))
+    page = HttpResponse(render_to_string(f"{int(status)}.html"), status=status)
     return with_headers(in_json(request, page, faults))
 
 
@@ -114,18 +120,19 @@ def with_headers(response: HttpResponseBase) -> HttpResponseBase:
     return response
 
 
-class OnlyOfPeople(FileUploadHandler):
-    """Read a file that somebody sends without having signed in, and keep none of it.
+class OnlyWanted(FileUploadHandler):
+    """Keeps a file only where a form takes one and its sender is signed in.
 
-    No form for strangers takes a file, and every form is parsed before it is known which it is: the
-    disk would be anybody's to fill.
+    Every form is parsed, with its files, before it is known which it is: otherwise anybody could
+    fill the disk.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Skip the file unless the request is somebody's."""
+        """Skip the file unless somebody who is signed in sends it to a form that takes one."""
         super().new_file(*args, **kwargs)
-        user = getattr(self.request, "user", None)
-        if user is None or not user.is_authenticated:
+        request = self.request
+        user = getattr(request, "user", None)
+        if request is None or user is None or not user.is_authenticated or not takes_file(request):
             raise SkipFile
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:

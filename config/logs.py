@@ -30,6 +30,8 @@ def logging_config(style: Style) -> dict[str, Any]:
                 "correlation_id_field": "request",
             },
             "job": {"()": "config.logs.AboutJob"},
+            "sparing": {"()": "config.sparing.Sparing"},
+            "secrets": {"()": "config.sparing.WithoutSecrets"},
         },
         "formatters": {
             "text": {
@@ -48,7 +50,8 @@ def logging_config(style: Style) -> dict[str, Any]:
             "console": {
                 "class": "logging.StreamHandler",
                 "formatter": style,
-                "filters": ["request", "job"],
+                # The last one makes text of the record, in which it can look for secrets.
+                "filters": ["request", "job", "sparing", "secrets"],
             },
         },
         "root": {"handlers": ["console"], "level": "INFO" if style == "json" else "WARNING"},

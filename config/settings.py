@@ -250,7 +250,8 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Rejudge] "
 ACCOUNT_SESSION_REMEMBER = True
-# A team often shares one address: what guards an account is the limit of that account.
+# A team often shares one address, so that addresses are limited loosely. "key" is an account
+# together with the address or the known browser that tries (config.accounts.AccountAdapter).
 ACCOUNT_RATE_LIMITS = {"login": "300/m/ip", "login_failed": "60/m/ip,5/5m/key"}
 # How many proxies stand in front: the address of who asks is taken from what the first one says.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("REJUDGE_PROXIES", default=0)
@@ -337,7 +338,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 # Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_HANDLERS = [
-    "config.guard.OnlyOfPeople",
+    "config.guard.OnlyWanted",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
@@ -385,7 +386,7 @@ _redis = {
     "LOCATION": REDIS_URL.replace("redis+socket://", "unix://"),
 }
 _shared = {
-    "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+    "BACKEND": "config.cache.SharedDatabaseCache",
     "LOCATION": "shared_cache",
     # Beyond as many the oldest counts are thrown away, and whoever tries begins at nought.
     "OPTIONS": {"MAX_ENTRIES": 100_000},

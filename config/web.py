@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -21,15 +22,22 @@ from django.conf import settings
 from django.template import engines
 from django.urls import get_resolver
 from django.utils import translation
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
 # Reads all that the middleware needs, and says that this is a web process.
-from config import wsgi
+from config import asgi
 from config.lifeline import die_with
 
-THREADS = 4
+# A connection whose next request does not come, or not whole, within this time is closed. A proxy
+# must close idle ones sooner: see proxy/Caddyfile.
+HEADER_SECONDS = 10
+# The most that the headers of one request may have, and that is read from a connection at once.
+HEADER_BYTES = 65_536
+# Of one process. A connection that waits takes an open file and some memory, and no thread.
+MOST_CONNECTIONS = 2_000
 # A page that is being answered is waited for, not longer than a person would.
 PATIENCE = 10
 
@@ -37,22 +45,37 @@ PATIENCE = 10
 def main(host: str, port: int, processes: int) -> None:
     """Serve until told to stop."""
     _read_all()
+    _allow_open_files()
     if "REJUDGE_SUPERVISED" in os.environ:
         # A web process must not outlive this one, and keep the port from the next.
         os.register_at_fork(after_in_child=lambda: die_with(os.getppid()))
     Server(
-        f"{wsgi.__name__}:application",
+        f"{asgi.__name__}:application",
         address=host,
         port=port,
-        interface=Interfaces.WSGI,
+        interface=Interfaces.ASGINL,
         workers=processes,
-        blocking_threads=THREADS,
+        backpressure=MOST_CONNECTIONS,
+        # Neither browsers nor proxies speak HTTP/2 without TLS; its streams have no time limits.
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=1_000 * HEADER_SECONDS, max_buffer_size=HEADER_BYTES
+        ),
         websockets=False,
         workers_kill_timeout=PATIENCE,
         respawn_failed_workers=True,
         log_level=LogLevels.warning,
         log_dictconfig=settings.LOGGING,
     ).serve()
+
+
+def _allow_open_files() -> None:
+    """Let each process have a file open for each of its connections."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MOST_CONNECTIONS
+    if soft < wanted:
+        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _read_all() -> None:

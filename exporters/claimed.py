@@ -1,4 +1,4 @@
-"""Claimed labels: what machines claim under altered narratives, with what people found of it.
+"""Claimed labels: what machines claim under narratives of each side, with what people found of it.
 
 The one home of the rule: what people judged stands before what a check came to, and that before the
 claim. No text of a document is read; batches of pairs come through a cursor.
@@ -22,7 +22,13 @@ from audit.models import Sample, SampleItem
 from exporters import selection
 from exporters.selection import BATCH, CHUNK, Pair
 
-NAME = "qrels.claimed.txt"
+# Sides in the order in which their files are written, with what stands in their files' names. The
+# altered side has none: its files are those that the others are compared with.
+SIDES = {
+    Narrative.Side.ALTERED: "",
+    Narrative.Side.REVERSED: "reversed.",
+    Narrative.Side.ORIGINAL: "original.",
+}
 
 # What each claimed label is counted as, one of these.
 COUNTS = (
@@ -33,6 +39,9 @@ COUNTS = (
     "claims_judged",
     "claims_disputed",
 )
+# Of the checked labels, those whose check came to another relevance.
+CORRECTED = "claims_corrected"
+_OF_SIDES = tuple(word for word in SIDES.values() if word)
 # How many characters of a machine's name stand in that of a file.
 _MOST = 60
 
@@ -59,46 +68,52 @@ class Found(NamedTuple):
     over: bool
 
 
-def raters(project: Project) -> list[Membership]:
-    """Return the machines that claim something under an altered narrative in force, by name."""
-    altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
-    said = Judgment.objects.current().filter(
-        annotator=OuterRef("pk"), narrative__in=altered.current()
-    )
+def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Membership]:
+    """Return the machines that claim something under a narrative in force on `side`, by name."""
+    in_force = Narrative.objects.filter(pair__project=project, side=side).current()
+    said = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
     machines = Membership.objects.filter(Exists(said), project=project, is_machine=True)
     return list(machines.order_by(selection.bytewise("name")))
 
 
-def file_names(of: Sequence[Membership]) -> Iterator[tuple[str, Membership]]:
-    """Name the file of each machine: NAME where there is one, else with the machine's name.
+def file_names(
+    of: Sequence[Membership], side: str = Narrative.Side.ALTERED
+) -> Iterator[tuple[str, Membership]]:
+    """Name the file of each machine on a side; the machine's name is in it where there are several.
 
     What could lead elsewhere, or is told apart by capitals alone, is made safe: letters, digits,
-    dots, hyphens and underscores stay, and a number comes in front of a name that is taken.
+    dots, hyphens and underscores stay, and a number comes in front of a name that is taken, or that
+    begins like the files of another side.
     """
     if len(of) == 1:
-        yield NAME, of[0]
+        yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}txt", of[0]
         return
     taken: set[str] = set()
     for rater in of:
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST].strip("-.") or "machine"
         name, number = plain, 1
-        while name.casefold() in taken:
+        while name.casefold() in taken or f"{name}.".casefold().startswith(_OF_SIDES):
             number += 1
             name = f"{number}-{plain}"
         taken.add(name.casefold())
-        yield f"qrels.claimed.{name}.txt", rater
+        yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}{name}.txt", rater
 
 
-def labels(project: Project, of: Sequence[Pair], rater: Membership) -> Iterator[Label]:
-    """Yield what `rater` claims under the altered narratives of these pairs, and what stands.
+def labels(
+    project: Project,
+    of: Sequence[Pair],
+    rater: Membership,
+    side: str = Narrative.Side.ALTERED,
+) -> Iterator[Label]:
+    """Yield what `rater` claims under the narratives of these pairs on `side`, and what stands.
 
-    In byte order of pair_id and doc_id. Every pair must have an altered narrative.
+    In byte order of pair_id and doc_id. Every pair must have a narrative on that side.
     """
     machines = list(
         Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
     )
     for batch in selection.batches(of, BATCH):
-        under = {pair.versions[Narrative.Side.ALTERED].pk: pair for pair in batch}
+        under = {pair.versions[side].pk: pair for pair in batch}
         checked = _checked(list(under))
         walked = _claims(list(under), machines, rater)
         for (narrative, candidate, doc_id, claim), said in groupby(walked, itemgetter(0, 1, 2, 3)):

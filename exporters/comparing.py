@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.models import Narrative
 from exporters import contents, kept, manifest
+from exporters.files import FileFacts
 from exporters.manifest import Manifest, PairFacts, Rule
 from exporters.models import Release
 
@@ -30,8 +31,10 @@ QRELS = {
     Narrative.Side.ALTERED.value: "trec/qrels.changed.txt",
     Narrative.Side.REVERSED.value: "trec/qrels.reversed.txt",
     Narrative.Side.ORIGINAL.value: "trec/qrels.original.judged.txt",
-    BEFORE: "trec/qrels.original.txt",
+    BEFORE: "trec/qrels.original.all.txt",
 }
+# What releases made before a file got its name have instead of it.
+EARLIER_NAMES = {QRELS[BEFORE]: "trec/qrels.original.txt"}
 OPEN = {DISPUTED: "trec/disputed.tsv", UNJUDGED: "trec/unjudged.tsv"}
 PAIRS = "jsonl/pairs.jsonl"
 MANIFEST = f"trec/{manifest.NAME}"
@@ -53,9 +56,12 @@ COMPARED = {
     "grew": gettext_lazy("relevant now, not before"),
     "claims": gettext_lazy("claimed labels"),
     "claims_corrected": gettext_lazy("of them corrected by checks"),
-    "judgments": gettext_lazy("judgments"),
+    "claims_reversed": gettext_lazy("claimed labels under reversed narratives"),
+    "claims_original": gettext_lazy("claimed labels under original narratives"),
+    "judgments_by_people": gettext_lazy("judgments by people"),
+    "adjudications_standing": gettext_lazy("settled by leads"),
+    "judgments_by_machines": gettext_lazy("claims by machines"),
     "flags": gettext_lazy("flags"),
-    "adjudications": gettext_lazy("settling decisions"),
     "reviews": gettext_lazy("reviews"),
     "decisions": gettext_lazy("decisions on instructions"),
 }
@@ -160,7 +166,7 @@ class Comparison:
         self.before, self.after = before, after
         self._files = {release.pk: contents.files(release) for release in (before, after)}
         for release, name in self._both(READ):
-            entry = self._files[release.pk].get(name)
+            entry = self._entry(release, name)
             if entry is not None and (wrong := kept.fault(release.project_id, entry)):
                 raise kept.Damaged(wrong)
         self._pairs = tuple(self._facts(release) for release in (before, after))
@@ -286,7 +292,7 @@ class Comparison:
     ) -> Iterator[tuple[Key, T | None, T | None]]:
         """Yield what differs between the two files of one name; none if they are the same file."""
         sums = {
-            entry["sha256"] if (entry := self._files[release.pk].get(name)) else ""
+            entry["sha256"] if (entry := self._entry(release, name)) else ""
             for release in (self.before, self.after)
         }
         if len(sums) > 1:
@@ -295,12 +301,17 @@ class Comparison:
 
     def _lines(self, release: Release, name: str) -> Iterator[bytes]:
         """Yield the lines of a kept file; of one that the release has no need of, none."""
-        entry = self._files[release.pk].get(name)
+        entry = self._entry(release, name)
         if entry is None:
             return
         with kept.opened(release.project_id, entry) as stream:
             for line in stream:
                 yield line.rstrip(b"\n")
+
+    def _entry(self, release: Release, name: str) -> FileFacts | None:
+        """Return the facts of a release's file, under the name that it had when it was made."""
+        every = self._files[release.pk]
+        return every.get(name) or every.get(EARLIER_NAMES.get(name, ""))
 
     def _both(self, names: Iterable[str]) -> Iterator[tuple[Release, str]]:
         return ((release, name) for release in (self.before, self.after) for name in names)

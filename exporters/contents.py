@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotate.models import Guideline
 from exporters.files import FileFacts
-from exporters.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule
+from exporters.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
 from exporters.models import Release
 
 NAME = "release.json"
@@ -125,7 +125,13 @@ def all_counts(contents: Contents) -> dict[str, int]:
     together: dict[str, int] = {}
     for counts in contents["counts"].values():
         together |= counts
+    together = with_derived(together)
     return {key: together[key] for key in COUNTS if key in together}
+
+
+def _said(counts: Mapping[str, int], key: str, noun: str) -> str:
+    n = counts[key]
+    return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
 def citation(release: Release) -> str:
@@ -135,7 +141,9 @@ def citation(release: Release) -> str:
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
         f"{counts['pairs']:,} instruction {'pair' if counts['pairs'] == 1 else 'pairs'}, "
-        f"{counts['judgments']:,} {'judgment' if counts['judgments'] == 1 else 'judgments'}"
+        f"{_said(counts, 'judgments_by_people', 'judgment')} by people, "
+        f"{counts['adjudications_standing']:,} settled by leads, "
+        f"{_said(counts, 'judgments_by_machines', 'label')} claimed by machines"
     )
     return (
         f"{contents['project']['name']}, release {contents['name']} ({contents['at'][:10]}; "

@@ -68,11 +68,8 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         counts["checks"] = checks.write(checks.labels(project), f)
     counts["checks_open"] = checks.waiting(project)
 
-    standing = sum(tally.people.values()) + tally.stale + tally.set_aside + tally.machines
-    counts["judgments_counted"] = sum(tally.people.values())
-    counts["judgments_stale"] = tally.stale
-    counts["judgments_set_aside"] = tally.set_aside
-    counts["judgments_by_machines"] = tally.machines
+    counts |= tally.counts()
+    standing = counts["judgments_by_people"] + counts["judgments_by_machines"]
     counts["judgments_superseded"] = counts["judgments"] - standing
     counts["drafts"] = Review.objects.filter(
         narrative__pair__project=project, submitted_at__isnull=True
@@ -85,6 +82,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         warnings=[],
         notes=notes.about_jsonl(counts),
         pairs=[facts_of(pair, {}) for pair in pairs],
+        left_out=[],
         files=into.files,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from django.conf import settings
@@ -13,6 +14,32 @@ from exporters.selection import Pair
 
 NAME = "manifest.json"
 VERSION = 1
+
+# What is counted of the claims on each side: the keys of the altered side, with their words.
+CLAIMS = {
+    "claims": "in the claimed qrels",
+    "claims_unchecked": "not checked, the claim stands",
+    "claims_checked": "checked",
+    "claims_corrected": "of these corrected",
+    "claims_open": "check not over, the claim stands",
+    "claims_unjudgeable": "nobody could judge, the claim stands",
+    "claims_judged": "judged by people, which stands",
+    "claims_disputed": "disputed by people, the claim stands",
+    "claims_set_aside": "in pairs that are left out",
+}
+
+
+def count_key(key: str, side: str) -> str:
+    """Return the name of a count of claims on a side: `claims_reversed_checked`.
+
+    Of the altered side it is the name without a side.
+    """
+    if side == Narrative.Side.ALTERED:
+        return key
+    if key.startswith("claims"):
+        return f"claims_{side}{key.removeprefix('claims')}"
+    return f"{key}_{side}"
+
 
 # What each count counts, in the order in which a person reads them.
 GROUPS = {
@@ -26,6 +53,8 @@ GROUPS = {
         "pairs": "in all",
         "pairs_written": "in the changed qrels",
         "pairs_claimed": "in the claimed qrels",
+        "pairs_claimed_reversed": "in the claimed qrels of the reversed side",
+        "pairs_claimed_original": "in the claimed qrels of the original side",
     },
     "Documents under the altered narratives": {
         "judged": "judged",
@@ -41,22 +70,18 @@ GROUPS = {
         "dropped": "relevant before, not now",
         "grew": "relevant now, not before",
     },
-    "Claimed labels": {
-        "claims": "in the claimed qrels",
-        "claims_unchecked": "not checked, the claim stands",
-        "claims_checked": "checked",
-        "claims_corrected": "of these corrected",
-        "claims_open": "check not over, the claim stands",
-        "claims_unjudgeable": "nobody could judge, the claim stands",
-        "claims_judged": "judged by people, which stands",
-        "claims_disputed": "disputed by people, the claim stands",
-        "claims_set_aside": "in pairs that are left out",
+    "Claimed labels": CLAIMS,
+    **{
+        f"Claimed labels under {side} narratives": {
+            count_key(key, side): words for key, words in CLAIMS.items()
+        }
+        for side in ("reversed", "original")
     },
     "Records": {
-        "judgments": "judgments",
+        "judgments": "judgments of people and machines, also those that no longer stand",
         "verdicts": "documents with verdicts on conditions",
         "flags": "flags",
-        "adjudications": "settling decisions",
+        "adjudications": "settling decisions, also those withdrawn",
         "rubrics": "rubrics",
         "reviews": "reviews",
         "decisions": "decisions on instructions",
@@ -67,10 +92,16 @@ GROUPS = {
         "drafts": "reviews not submitted, left out",
     },
     "Judgments": {
-        "judgments_counted": "of people under the narrative in force",
-        "judgments_stale": "under an older narrative, not counted",
-        "judgments_set_aside": "in pairs that are left out, not counted",
-        "judgments_by_machines": "of machines, not counted",
+        "judgments_by_people": "of people",
+        "judgments_counted": "of these under the narrative in force, counted",
+        "judgments_stale": "of these under an older narrative, not counted",
+        "judgments_set_aside": "of these in pairs that are left out, not counted",
+        "adjudications_standing": "settled by leads",
+        "judgments_by_machines": "claimed by machines, not counted",
+        **{
+            f"judgments_by_machines_{side}": f"of these under {side} narratives"
+            for side in Narrative.Side.values
+        },
         "judgments_superseded": "no longer standing",
     },
 }
@@ -82,12 +113,23 @@ FIGURES = {
     "disputed": "disputed, left out",
     "unjudged": "not judged, left out",
     "changed": "with another relevance",
-    "claims": "claimed labels",
+    "judgments_by_people": "judgments by people",
+    "adjudications_standing": "settled by leads",
+    "judgments_by_machines": "claims by machines",
+    "claims": "claimed labels in the claimed qrels",
     "claims_corrected": "claims corrected",
-    "judgments": "judgments",
-    "adjudications": "settling decisions",
     "reviews": "reviews",
 }
+
+
+def with_derived(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts with those that manifests of earlier versions do not name themselves."""
+    people = (counts.get(f"judgments_{what}", 0) for what in ("counted", "stale", "set_aside"))
+    derived = {
+        "judgments_by_people": sum(people),
+        "adjudications_standing": counts.get("settled", 0),
+    }
+    return derived | dict(counts)
 
 
 class Rule(TypedDict):
@@ -101,8 +143,9 @@ class PairFacts(TypedDict):
     """One pair: which words were judged, and what came of it.
 
     `left_out` says why a pair is not in the changed qrels, and is empty for one that is. `claimed`
-    is "yes" for one in the claimed qrels, and says of any other why it is not. `counts` has the
-    keys of COUNTS that are about one pair.
+    is "yes" for one in the claimed qrels, and says of any other why it is not; `claimed_on` says so
+    of each side on which a machine claims something. `counts` has the keys of COUNTS that are about
+    one pair.
     """
 
     pair_id: str
@@ -111,7 +154,24 @@ class PairFacts(TypedDict):
     versions: dict[str, int]
     left_out: str
     claimed: str
+    claimed_on: dict[str, str]
     counts: dict[str, int]
+
+
+# Why a topic is left out of the paired qrels, beside the reasons in `PairFacts.left_out`.
+NO_PAIR = "no instruction pair"
+NO_LINE = "disputed or not judged"
+
+
+class LeftOut(TypedDict):
+    """A topic that is in neither qrels.original.txt nor qrels.changed.txt, and why.
+
+    `pair_id` is "" for a query without an instruction pair.
+    """
+
+    query_id: str
+    pair_id: str
+    why: str
 
 
 def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
@@ -127,6 +187,7 @@ def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
         },
         left_out=pair.left_out,
         claimed=pair.claimed,
+        claimed_on={side: why for side, why in pair.claimed_on.items() if side in pair.claims_on},
         counts=counts,
     )
 
@@ -136,6 +197,7 @@ class Manifest(TypedDict):
 
     No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
     about, `warnings` what does not look right, `notes` what else a user of the files should know.
+    `left_out` names the topics that the paired qrels do not have.
     """
 
     manifest: int
@@ -148,6 +210,7 @@ class Manifest(TypedDict):
     notes: list[str]
     grades: list[dict[str, Any]]
     pairs: list[PairFacts]
+    left_out: list[LeftOut]
     files: list[FileFacts]
 
 
@@ -160,6 +223,7 @@ def compose(
     warnings: list[str],
     notes: list[str],
     pairs: list[PairFacts],
+    left_out: list[LeftOut],
     files: list[FileFacts],
 ) -> Manifest:
     """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
@@ -177,6 +241,7 @@ def compose(
             for grade in Grade.objects.filter(project=project).order_by("value")
         ],
         pairs=pairs,
+        left_out=left_out,
         files=files,
     )
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from annotate.models import Membership, Project
+from annotate.models import Membership, Narrative, Project
 from annotate.pure.consensus import RULES
-from exporters.manifest import PairFacts, Rule
+from exporters import claimed
+from exporters.manifest import LeftOut, PairFacts, Rule, count_key
 from exporters.selection import CLAIMED
 
 
-def trec_rules(project: Project, raters: Sequence[Membership] = ()) -> list[Rule]:
-    """Return the rules by which judgments became relevance; `raters`: machines that claim."""
+def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
+    """Return the rules by which judgments became relevance; `raters`: who claims, by side."""
     if project.judge_scope == Project.Scope.RELEVANT:
         scope = (
             f"Judges see the documents with an earlier relevance of at least "
             f"{project.relevant_from}. The others keep the relevance they came with in "
-            "qrels.changed.txt, because a narrower narrative makes nothing relevant."
+            "qrels.changed.txt, because a narrower narrative makes nothing relevant. Where people "
+            "judged one of them all the same, what they come to stands, and where they differ it "
+            "is disputed like any other document."
         )
     else:
         scope = "Judges see every document in the pool."
@@ -45,21 +48,32 @@ def trec_rules(project: Project, raters: Sequence[Membership] = ()) -> list[Rule
             "in the changed files; pairs.tsv says which.",
         ),
         Rule(
+            about="Pairing",
+            says="qrels.original.txt has the topics of qrels.changed.txt and no others, so that "
+            "means over the two are of the same topics; left_out in the manifest names the others, "
+            "and why. While qrels.changed.txt is empty it has every query. qrels.original.all.txt "
+            "has every query at all times, under the queries' ids.",
+        ),
+        Rule(
             about="Ids",
-            says="The changed qrels and topics carry the ids of pairs; pairs.tsv says which query "
-            "each belongs to.",
+            says="The changed qrels and topics, and the original ones that are paired with them, "
+            "carry the ids of pairs; pairs.tsv says which query each belongs to.",
         ),
         *(_claimed_rules(raters) if raters else ()),
     ]
 
 
-def _claimed_rules(raters: Sequence[Membership]) -> list[Rule]:
-    names = ", ".join(f"“{rater.name}”" for rater in raters)
-    files = "qrels.claimed.txt has" if len(raters) == 1 else "A file for each has"
+def _claimed_rules(raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
+    files = []
+    for side, machines in raters.items():
+        names = ", ".join(f"“{rater.name}”" for rater in machines)
+        infix = claimed.SIDES[Narrative.Side(side)]
+        whose = f"qrels.claimed.{infix}txt has" if len(machines) == 1 else "A file for each has"
+        files.append(f"{whose} what {names} said under {side} narratives in force.")
     return [
         Rule(
             about="Claimed labels",
-            says=f"{files} what {names} said under altered narratives in force, a line for each "
+            says=f"{' '.join(files)} There is a line for each "
             "document of which something is claimed, zeros as well. Where people judged the "
             "document, the relevance they come to stands; else where a check of the label is over, "
             "its outcome, of the last sample that has one; else the claim, also where a check is "
@@ -69,7 +83,9 @@ def _claimed_rules(raters: Sequence[Membership]) -> list[Rule]:
             about="Accepted",
             says="Where instructions were reviewed or decided on, only those accepted, in the "
             "version in force, have a part in the claimed files; where none was, all that are "
-            "not removed or sent back. The column claimed of pairs.tsv says which, and why not.",
+            "not removed or sent back. The column claimed of pairs.tsv says which, and why not. "
+            "An instruction that has no part in them takes the claims under its original and "
+            "reversed narratives with it.",
         ),
     ]
 
@@ -81,16 +97,23 @@ def about_trec(
     asked: int,
     elsewhere: Mapping[str, Mapping[str, int]],
     differing: list[str],
+    left_out: Sequence[LeftOut],
     texts: int,
 ) -> list[str]:
     """Return what users of the TREC files should know, a sentence or two each.
 
     `asked`: how many people judge each document. `elsewhere`: documents by state under the
     narratives of other sides than the altered one. `differing`: queries whose pairs have several
-    original narratives. `texts`: how many documents are written with what is known of them.
+    original narratives. `left_out`: topics that the paired qrels do not have. `texts`: how many
+    documents are written with what is known of them.
     """
     written = [facts for facts in pairs if not facts["left_out"]]
-    said = [*_about_pairs(pairs), *_about_claims(counts, pairs), *_about_judgments(counts, asked)]
+    said = [
+        *_about_pairs(pairs),
+        *_about_pairing(left_out),
+        *_about_claims(counts, pairs),
+        *_about_judgments(counts, asked),
+    ]
     if any(map(_spoken_of, written)) and not counts["grew"]:
         said.append("The relevant set only shrinks: no document became relevant.")
     for side, states in elsewhere.items():
@@ -98,7 +121,7 @@ def about_trec(
         said.append(f"Documents under the {side} narratives: {each}.")
     if differing:
         said.append(
-            "Pairs of one query do not have the same original narrative; topics.original.txt "
+            "Pairs of one query do not have the same original narrative; topics.original.all.txt "
             f"has that of the first pair. This is so for: {_listed(differing)}."
         )
     if texts:
@@ -109,8 +132,13 @@ def about_trec(
     return said
 
 
-def trec_warnings(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str]:
-    """Return what does not look right: where the relevant set grew, and where nothing changed."""
+def trec_warnings(
+    counts: Mapping[str, int], pairs: list[PairFacts], without_prior: list[str]
+) -> list[str]:
+    """Return what does not look right: where the relevant set grew, and where nothing changed.
+
+    `without_prior`: topics of the changed qrels that the original qrels cannot have.
+    """
     spoken_of = [facts for facts in pairs if not facts["left_out"] and _spoken_of(facts)]
     said = []
     if grown := [facts["pair_id"] for facts in spoken_of if facts["counts"]["grew"]]:
@@ -129,6 +157,12 @@ def trec_warnings(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str
             "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
             "take them for not relevant. Scores count only once these are done: "
             f"{_listed(open_ones)}."
+        )
+    if without_prior:
+        said.append(
+            "Topics of qrels.changed.txt that have no line in qrels.original.txt, because none of "
+            "their documents came with a relevance; leave them out of a comparison of means: "
+            f"{_listed(without_prior)}."
         )
     return said
 
@@ -201,30 +235,61 @@ def _about_pairs(pairs: list[PairFacts]) -> list[str]:
     return said
 
 
-def _about_claims(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str]:
-    if "claims" not in counts:
+def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
+    if not left_out:
         return []
-    labels = _amount(counts["claims"], "claimed label")
-    of_pairs = _amount(counts["pairs_claimed"], "pair")
+    why = Counter(topic["why"] for topic in left_out)
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
+    names = [topic["pair_id"] or topic["query_id"] for topic in left_out]
+    amount = _amount(len(left_out), "topic is", "topics are")
+    said = (
+        f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({reasons}): "
+        f"{_listed(names)}. left_out in the manifest says why of each, and "
+        "qrels.original.all.txt has every query."
+    )
+    return [said]
+
+
+def _about_claims(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str]:
+    said = []
+    for side in claimed.SIDES:
+        if count_key("claims", side) in counts:
+            said.append(_claims_on(side, counts))
+            if side == Narrative.Side.ALTERED:
+                said += _without_claims(pairs)
+            if n := counts[count_key("claims_set_aside", side)]:
+                aside = _amount(n, "claimed label belongs", "claimed labels belong")
+                files = "claimed files" if side == Narrative.Side.ALTERED else f"{side} ones"
+                said.append(f"{aside} to pairs that are left out of the {files}.")
+    return said
+
+
+def _claims_on(side: str, counts: Mapping[str, int]) -> str:
+    def counted(key: str) -> int:
+        return counts[count_key(key, side)]
+
+    labels = _amount(counted("claims"), "claimed label")
+    of_pairs = _amount(counted("pairs_claimed"), "pair")
+    under = "" if side == Narrative.Side.ALTERED else f" under {side} narratives"
     checked, corrected, judged = (
-        f"{counts[f'claims_{key}']:,} {words}"
+        f"{counted(f'claims_{key}'):,} {words}"
         for key, words in (
             ("checked", "checked"),
             ("corrected", "of these corrected"),
             ("judged", "judged by people instead"),
         )
     )
-    said = [f"{labels} of {of_pairs}: {checked}, {corrected}; {judged}."]
+    return f"{labels} of {of_pairs}{under}: {checked}, {corrected}; {judged}."
+
+
+def _without_claims(pairs: list[PairFacts]) -> list[str]:
     why = Counter(facts["claimed"] for facts in pairs)
     del why[CLAIMED]
-    if why:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
-        left_out = _amount(why.total(), "pair is", "pairs are")
-        said.append(f"{left_out} left out of the claimed files: {reasons}.")
-    if n := counts["claims_set_aside"]:
-        aside = _amount(n, "claimed label belongs", "claimed labels belong")
-        said.append(f"{aside} to pairs that are left out of the claimed files.")
-    return said
+    if not why:
+        return []
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
+    left_out = _amount(why.total(), "pair is", "pairs are")
+    return [f"{left_out} left out of the claimed files: {reasons}."]
 
 
 def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
@@ -249,7 +314,8 @@ def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
         said.append(f"{aside} to pairs that are left out.")
     if n := counts["judgments_by_machines"]:
         machines = _amount(n, "judgment was", "judgments were")
-        where = " in the changed qrels" if "claims" in counts else ""
+        claims = any(count_key("claims", side) in counts for side in claimed.SIDES)
+        where = " in the changed qrels" if claims else ""
         said.append(f"{machines} made by machines and not counted{where}.")
     return said
 

@@ -41,22 +41,29 @@ def preview(by: Membership) -> Preview:
     written = selection.written(pairs, Narrative.Side.ALTERED)
     guideline = Guideline.objects.latest_of(project)
     of_project = {"narrative__pair__project": project}
+    judgments = Judgment.objects.current().filter(**of_project)
     counts = [
         (_("queries"), Query.objects.filter(project=project).count()),
         (_("instruction pairs"), len(pairs)),
         (_("of them in the changed qrels"), len(written)),
         (_("versions of narratives"), Narrative.objects.filter(pair__project=project).count()),
-        (_("judgments"), Judgment.objects.filter(**of_project).count()),
+        (_("judgments by people"), judgments.of_people().count()),
+        (_("settled by leads"), Adjudication.objects.current().filter(**of_project).count()),
+        (_("claims by machines"), judgments.filter(annotator__is_machine=True).count()),
         (_("flags"), Flag.objects.filter(**of_project).count()),
-        (_("settling decisions"), Adjudication.objects.filter(**of_project).count()),
         (_("reviews"), Review.objects.submitted().filter(**of_project).count()),
         (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
     ]
     if SampleItem.objects.filter(sample__project=project).exists():
         counts.append((_("checked labels"), checks.over(project)))
-    if any(pair.claims for pair in pairs):
-        claimed = sum(pair.claims for pair in selection.claimed(pairs))
-        counts.append((_("claimed labels of accepted instructions"), claimed))
+    for side, words in (
+        (Narrative.Side.ALTERED, _("claimed labels of accepted instructions")),
+        (Narrative.Side.REVERSED, _("claimed labels under reversed narratives")),
+        (Narrative.Side.ORIGINAL, _("claimed labels under original narratives")),
+    ):
+        if any(side in pair.claims_on for pair in pairs):
+            claimed = sum(pair.claims_on[side] for pair in selection.claimed(pairs, side))
+            counts.append((words, claimed))
     version = guideline.version if guideline else None
     return Preview(counts, version, _warnings(by, pairs, written, version))
 

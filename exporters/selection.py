@@ -67,6 +67,8 @@ VERDICTS = 500
 
 # What a pair says whose claimed labels have a place in the claimed qrels.
 CLAIMED = "yes"
+# What a pair without an altered narrative is left out for.
+NOT_WRITTEN = "not written"
 
 T = TypeVar("T")
 
@@ -94,9 +96,10 @@ class Pair(NamedTuple):
     "not written", "claimed only", "not judged"); it is empty for a pair that has one. Without a
     judgment a pair would stand there with the zeros it came with alone, and pull every score down.
 
-    `claims`: how many labels machines claim under its altered narrative in force. `claimed` says
-    whether they have a place in the claimed qrels (CLAIMED), or why not ("removed", "sent back",
-    "not accepted", "not claimed").
+    `claims_on`: how many labels machines claim under its narratives in force, by side; sides
+    without any are not there. `claimed_on` says of every side whether they have a place in the
+    claimed qrels (CLAIMED), or why not ("removed", "sent back", "not accepted", "not claimed"). An
+    instruction that is left out takes the claims on its other sides with it.
     """
 
     pk: int
@@ -106,8 +109,18 @@ class Pair(NamedTuple):
     origin: str
     versions: dict[str, Version]
     left_out: str
-    claims: int
-    claimed: str
+    claims_on: dict[str, int]
+    claimed_on: dict[str, str]
+
+    @property
+    def claims(self) -> int:
+        """How many labels machines claim under the altered narrative in force."""
+        return self.claims_on.get(Narrative.Side.ALTERED, 0)
+
+    @property
+    def claimed(self) -> str:
+        """Whether the claims under the altered narrative have a place, or why not."""
+        return self.claimed_on[Narrative.Side.ALTERED]
 
 
 class Standing(NamedTuple):
@@ -151,18 +164,22 @@ def pairs(project: Project) -> list[Pair]:
     for pk, pair_id, query, category, origin, removed_at, sent_back_at in walk(
         rows, "pk", "pair_id", "query", "category", "origin", "removed_at", "sent_back_at"
     ):
-        claimed = "not claimed"
         left_out = _left_out(removed_at, sent_back_at, written_at.get(pk))
-        if pk in claims:
-            claimed = left_out or acceptance(pk) or CLAIMED
+        claims_on = claims.get(pk, {})
+        # Where there is no altered narrative, no instruction waits to be accepted.
+        stands = CLAIMED if left_out == NOT_WRITTEN else left_out or acceptance(pk) or CLAIMED
+        claimed_on = {
+            side: stands if side in claims_on else "not claimed" for side in Narrative.Side.values
+        }
         if not left_out and pk not in judged:
-            left_out = "claimed only" if claimed == CLAIMED else "not judged"
+            claimed = claimed_on[Narrative.Side.ALTERED] == CLAIMED
+            left_out = "claimed only" if claimed else "not judged"
         found.append(
             Pair(
                 *(pk, pair_id, of_queries[query], category, origin, in_force.get(pk, {})),
                 left_out=left_out,
-                claims=claims.get(pk, 0),
-                claimed=claimed,
+                claims_on=claims_on,
+                claimed_on=claimed_on,
             )
         )
     return found
@@ -181,14 +198,17 @@ def _judged(project: Project) -> set[int]:
     }
 
 
-def _claims(project: Project) -> dict[int, int]:
-    """How many labels machines claim under each pair's altered narrative in force."""
-    altered = Narrative.objects.filter(pair__project=project, side=Narrative.Side.ALTERED)
-    rows = Judgment.objects.current().filter(
-        annotator__is_machine=True, narrative__in=altered.current()
-    )
-    of_pair = rows.order_by().values("narrative__pair")
-    return dict(walk(of_pair.annotate(n=Count("pk")), "narrative__pair", "n"))
+def _claims(project: Project) -> dict[int, dict[str, int]]:
+    """Count the labels that machines claim under each pair's narratives in force, by side."""
+    in_force = Narrative.objects.filter(pair__project=project).current()
+    rows = Judgment.objects.current().filter(annotator__is_machine=True, narrative__in=in_force)
+    of_narrative = rows.order_by().values("narrative__pair", "narrative__side")
+    found: dict[int, dict[str, int]] = {}
+    for pair, side, n in walk(
+        of_narrative.annotate(n=Count("pk")), "narrative__pair", "narrative__side", "n"
+    ):
+        found.setdefault(pair, {})[side] = n
+    return found
 
 
 def _acceptance(project: Project) -> Callable[[int], str]:
@@ -223,7 +243,7 @@ def _left_out(
     if removed_at is not None:
         return "removed"
     if written_at is None:
-        return "not written"
+        return NOT_WRITTEN
     if sent_back_at is not None and sent_back_at > written_at:
         return "sent back"
     return ""
@@ -238,6 +258,32 @@ def prior_qrels(of: Sequence[QueryRow]) -> Iterator[Qrel]:
         yield from starmap(
             Qrel, walk(rows, "query__query_id", "document__doc_id", "prior_relevance")
         )
+
+
+def prior_qrels_of_pairs(of: Sequence[Pair]) -> Iterator[Qrel]:
+    """Yield the same relevance under the id of each pair, by pair_id and doc_id.
+
+    The query of several pairs is written once for each of them, as in the changed qrels.
+    """
+    for batch in batches(of, BATCH):
+        rows = Candidate.objects.filter(
+            query__pairs__in=[pair.pk for pair in batch], prior_relevance__isnull=False
+        ).order_by(bytewise("query__pairs__pair_id"), bytewise("document__doc_id"))
+        yield from starmap(
+            Qrel, walk(rows, "query__pairs__pair_id", "document__doc_id", "prior_relevance")
+        )
+
+
+def with_prior(of: Sequence[Pair]) -> set[int]:
+    """Return the keys of those pairs that have a document with an earlier relevance."""
+    found: set[int] = set()
+    for batch in batches(of, BATCH):
+        rows = Candidate.objects.filter(
+            query__in={pair.query.pk for pair in batch}, prior_relevance__isnull=False
+        )
+        known = {query for (query,) in walk(rows.order_by().distinct(), "query")}
+        found |= {pair.pk for pair in batch if pair.query.pk in known}
+    return found
 
 
 def prior_relevant(project: Project) -> int:
@@ -330,16 +376,15 @@ def original_topics(of: Sequence[QueryRow], pairs: Iterable[Pair]) -> Iterator[T
 
 
 def pair_topics(of: Sequence[Pair], side: str) -> Iterator[Topic]:
-    """Yield one topic for each pair, under the pair's id, with the narrative in force on `side`."""
+    """Yield one topic for each pair, under the pair's id, with the narrative in force on `side`.
+
+    A pair without a narrative on that side has a topic without one.
+    """
     for batch in batches(of, TEXTS):
-        texts = _texts([pair.versions[side].pk for pair in batch])
+        texts = _texts([pair.versions[side].pk for pair in batch if side in pair.versions])
         for pair in batch:
-            yield Topic(
-                pair.pair_id,
-                pair.query.title,
-                pair.query.description,
-                texts[pair.versions[side].pk],
-            )
+            narrative = texts[pair.versions[side].pk] if side in pair.versions else None
+            yield Topic(pair.pair_id, pair.query.title, pair.query.description, narrative)
 
 
 def differing_originals(of: Iterable[Pair]) -> list[str]:
@@ -608,9 +653,9 @@ def written(of: Iterable[Pair], side: str) -> list[Pair]:
     return [pair for pair in of if side in pair.versions and pair.left_out != "removed"]
 
 
-def claimed(of: Iterable[Pair]) -> list[Pair]:
-    """Return the pairs whose claimed labels are written."""
-    return [pair for pair in of if pair.claimed == CLAIMED]
+def claimed(of: Iterable[Pair], side: str = Narrative.Side.ALTERED) -> list[Pair]:
+    """Return the pairs whose claimed labels under the narrative on `side` are written."""
+    return [pair for pair in of if pair.claimed_on[side] == CLAIMED]
 
 
 class Tally(NamedTuple):
@@ -618,13 +663,29 @@ class Tally(NamedTuple):
 
     `people`: of people under the version in force, by side, in pairs whose qrels are written.
     `set_aside`: the same in the other pairs. `stale`: of people under an older version.
-    `machines`: of machines, never counted among people.
+    `machines`: of machines, by side, never counted among people. `settled`: settling decisions that
+    stand.
     """
 
     people: dict[str, int]
     set_aside: int
     stale: int
-    machines: int
+    machines: dict[str, int]
+    settled: int
+
+    def counts(self) -> dict[str, int]:
+        """Return the same by the names that every manifest has for it."""
+        counted = sum(self.people.values())
+        by_machines = sum(self.machines.values())
+        return {
+            "judgments_by_people": counted + self.stale + self.set_aside,
+            "judgments_counted": counted,
+            "judgments_stale": self.stale,
+            "judgments_set_aside": self.set_aside,
+            "adjudications_standing": self.settled,
+            "judgments_by_machines": by_machines,
+            **{f"judgments_by_machines_{side}": n for side, n in self.machines.items() if n},
+        }
 
 
 def tally(project: Project, of: Sequence[Pair]) -> Tally:
@@ -634,26 +695,30 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
         pair.versions[side].pk: side for side in Narrative.Side.values for pair in written(of, side)
     }
     people = dict.fromkeys(Narrative.Side.values, 0)
-    set_aside = stale = machines = 0
+    machines = dict.fromkeys(Narrative.Side.values, 0)
+    set_aside = stale = 0
     rows = (
         Judgment.objects.current()
         .filter(narrative__pair__project=project)
         .order_by()
-        .values("narrative")
+        .values("narrative", "narrative__side")
         .annotate(
             by_people=Count("pk", filter=Q(annotator__is_machine=False)),
             by_machines=Count("pk", filter=Q(annotator__is_machine=True)),
         )
     )
-    for narrative, by_people, by_machines in walk(rows, "narrative", "by_people", "by_machines"):
-        machines += by_machines
+    for narrative, side, by_people, by_machines in walk(
+        rows, "narrative", "narrative__side", "by_people", "by_machines"
+    ):
+        machines[side] += by_machines
         if narrative in counting:
             people[counting[narrative]] += by_people
         elif narrative in in_force:
             set_aside += by_people
         else:
             stale += by_people
-    return Tally(people, set_aside, stale, machines)
+    settled = Adjudication.objects.current().filter(narrative__pair__project=project).count()
+    return Tally(people, set_aside, stale, machines, settled)
 
 
 def pool_sizes(project: Project) -> dict[int, int]:

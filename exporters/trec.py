@@ -12,7 +12,15 @@ from annotate.models import Candidate, Membership, Narrative, Project, Run
 from annotate.pure.consensus import State
 from exporters import claimed, notes, selection
 from exporters.files import BUFFER, Writer
-from exporters.manifest import Manifest, compose, facts_of
+from exporters.manifest import (
+    NO_LINE,
+    NO_PAIR,
+    LeftOut,
+    Manifest,
+    compose,
+    count_key,
+    facts_of,
+)
 from exporters.progress import Report, reported
 from exporters.selection import Pair, QueryRow, Standing, Tally
 from formats.jsonl import write_docs
@@ -24,13 +32,17 @@ ALTERED = Narrative.Side.ALTERED
 ORIGINAL = Narrative.Side.ORIGINAL
 REVERSED = Narrative.Side.REVERSED
 
+ORIGINAL_QRELS, WHOLE_QRELS = "qrels.original.txt", "qrels.original.all.txt"
+
 
 def size(project: Project) -> int:
     """Return how many documents `write` walks, for a progress bar."""
     sizes = selection.pool_sizes(project)
     pairs = selection.pairs(project)
     pools = selection.written(pairs, ALTERED)
-    claims = sum(pair.claims for pair in selection.claimed(pairs))
+    claims = sum(
+        pair.claims_on[side] for side in claimed.SIDES for pair in selection.claimed(pairs, side)
+    )
     prior = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
     return prior.count() + claims + sum(sizes.get(pair.query.pk, 0) for pair in pools)
 
@@ -59,16 +71,27 @@ class _Export:
         }
         # Candidates of other sides than the altered one, by side and state.
         self.elsewhere: dict[str, dict[str, int]] = {}
+        # Ids of pairs that have a line in the changed qrels.
+        self.paired: set[str] = set()
         self.changed_documents: set[int] = set()
-        self.raters: list[Membership] = claimed.raters(project)
-        # Claimed labels by what they are counted as.
-        self.claims: dict[str, int] = dict.fromkeys((*claimed.COUNTS, _CORRECTED), 0)
+        # Machines that claim something, by side, and claimed labels by what they are counted as.
+        self.raters: dict[str, list[Membership]] = {
+            side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
+        }
+        self.claims: dict[str, dict[str, int]] = {
+            side: dict.fromkeys((*claimed.COUNTS, claimed.CORRECTED), 0) for side in self.raters
+        }
 
     def write(self) -> Manifest:
         into = self.into
-        with into.file("qrels.original.txt", "The relevance every document came with.") as stream:
-            prior = write_qrels(reported(selection.prior_qrels(self.queries), self.report), stream)
         with ExitStack() as stack:
+            original = stack.enter_context(
+                into.file(ORIGINAL_QRELS, "The relevance that documents of these topics came with.")
+            )
+            whole = stack.enter_context(
+                into.file(WHOLE_QRELS, "The relevance every document came with, of all queries.")
+            )
+            prior = write_qrels(reported(selection.prior_qrels(self.queries), self.report), whole)
             changed = stack.enter_context(
                 into.file("qrels.changed.txt", "The relevance under the altered narratives.")
             )
@@ -85,6 +108,7 @@ class _Export:
             _line(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
             _line(self.unjudged, "query_id", "pair_id", "narrative", "doc_id", "before")
             write_qrels(self._altered(), changed)
+            write_qrels(self._original(), original)
             for side, name, holds in (
                 (REVERSED, "qrels.reversed.txt", "The relevance under the reversed narratives."),
                 (
@@ -97,8 +121,8 @@ class _Export:
                     with into.file(name, holds) as stream:
                         write_qrels(self._other(side), stream)
         self._write_topics()
-        if self.raters:
-            self._write_claimed()
+        for claimed_on in self.raters:
+            self._write_claimed(claimed_on)
         with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
             self._write_pairs(stream)
         with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
@@ -156,8 +180,24 @@ class _Export:
                         counts[change] += 1
                     self._change(pair, standing, relevance, change)
                     counts["changed"] += 1
+                self.paired.add(pair.pair_id)
                 yield Qrel(pair.pair_id, doc_id, relevance)
             counts["relevant_before"], counts["relevant_after"] = before, after
+
+    def _original(self) -> Iterator[Qrel]:
+        """Yield the earlier relevance under the topics of the changed qrels, once there are any.
+
+        Until then every query has its place, under its own id. So a mean over these qrels and one
+        over the changed qrels are of the same topics.
+        """
+        if self.paired:
+            yield from selection.prior_qrels_of_pairs(self._changed())
+        else:
+            yield from selection.prior_qrels(self.queries)
+
+    def _changed(self) -> list[Pair]:
+        """Return the pairs that have a line in the changed qrels."""
+        return [pair for pair in self.pairs if pair.pair_id in self.paired]
 
     def _other(self, side: str) -> Iterator[Qrel]:
         """As `_altered` for the other sides: what people said there, and nothing else."""
@@ -198,31 +238,39 @@ class _Export:
 
     def _write_topics(self) -> None:
         into = self.into
-        with into.file("topics.original.txt", "The queries, narratives as they were.") as stream:
+        changed = self._changed()
+        with into.file("topics.original.txt", "The topics of qrels.original.txt.") as stream:
+            if changed:
+                write_topics(selection.pair_topics(changed, ORIGINAL), stream)
+            else:
+                write_topics(selection.original_topics(self.queries, self.pairs), stream)
+        holds = "All queries, each with the original narrative of its first pair."
+        with into.file("topics.original.all.txt", holds) as stream:
             write_topics(selection.original_topics(self.queries, self.pairs), stream)
-        changed = selection.written(self.pairs, ALTERED)
         with into.file("topics.changed.txt", "The altered narratives, one a pair.") as stream:
             write_topics(selection.pair_topics(changed, ALTERED), stream)
-        if self.tally.people[REVERSED]:
-            of = selection.written(self.pairs, REVERSED)
+        if of := selection.written(self.pairs, REVERSED):
             with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
                 write_topics(selection.pair_topics(of, REVERSED), stream)
 
-    def _write_claimed(self) -> None:
-        """Write a file for each machine that claims labels, and the narratives they are under."""
-        of = selection.claimed(self.pairs)
-        for name, rater in claimed.file_names(self.raters):
-            holds = f"What {rater.name} claims under accepted instructions, with what people found."
+    def _write_claimed(self, side: str) -> None:
+        """Write a file for each machine that claims labels on a side, and their narratives."""
+        of = selection.claimed(self.pairs, side)
+        under = "accepted instructions" if side == ALTERED else f"{side} narratives"
+        for name, rater in claimed.file_names(self.raters[side], side):
+            holds = f"What {rater.name} claims under {under}, with what people found."
             with self.into.file(name, holds) as stream:
-                write_qrels(self._labels(of, rater), stream)
-        holds = "The altered narratives of claimed labels, one a pair."
-        with self.into.file("topics.claimed.txt", holds) as stream:
-            write_topics(selection.pair_topics(of, ALTERED), stream)
+                write_qrels(self._labels(of, rater, side), stream)
+        holds = f"The {side} narratives of claimed labels, one a pair."
+        name = f"topics.claimed.{claimed.SIDES[Narrative.Side(side)]}txt"
+        with self.into.file(name, holds) as stream:
+            write_topics(selection.pair_topics(of, side), stream)
 
-    def _labels(self, of: list[Pair], rater: Membership) -> Iterator[Qrel]:
-        for label in reported(claimed.labels(self.project, of, rater), self.report):
-            self.claims[label.counts_as] += 1
-            self.claims[_CORRECTED] += label.corrected
+    def _labels(self, of: list[Pair], rater: Membership, side: str) -> Iterator[Qrel]:
+        counts = self.claims[side]
+        for label in reported(claimed.labels(self.project, of, rater, side), self.report):
+            counts[label.counts_as] += 1
+            counts[claimed.CORRECTED] += label.corrected
             yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
 
     def _write_pairs(self, stream: IO[bytes]) -> None:
@@ -240,6 +288,7 @@ class _Export:
 
     def _manifest(self, *, prior: int, texts: int) -> Manifest:
         pairs = list(self.facts.values())
+        left_out = self._left_out()
         sizes = selection.pool_sizes(self.project)
         counts = {
             "queries": len(self.queries),
@@ -249,44 +298,66 @@ class _Export:
             "pairs": len(self.pairs),
             "pairs_written": len(selection.written(self.pairs, ALTERED)),
             **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _OF_A_PAIR},
-            "judgments_counted": sum(self.tally.people.values()),
-            "judgments_stale": self.tally.stale,
-            "judgments_set_aside": self.tally.set_aside,
-            "judgments_by_machines": self.tally.machines,
+            **self.tally.counts(),
         }
-        if self.raters:
-            counts |= self._of_claims()
+        for side in self.raters:
+            counts |= self._of_claims(side)
         return compose(
             project=self.project,
             format_name=FORMAT,
             counts=counts,
             rules=notes.trec_rules(self.project, self.raters),
-            warnings=notes.trec_warnings(counts, pairs),
+            warnings=notes.trec_warnings(counts, pairs, self._without_prior()),
             notes=notes.about_trec(
                 counts=counts,
                 pairs=pairs,
+                left_out=left_out,
                 asked=self.project.overlap_judge,
                 elsewhere=self.elsewhere,
                 differing=selection.differing_originals(self.pairs),
                 texts=texts,
             ),
             pairs=pairs,
+            left_out=left_out,
             files=self.into.files,
         )
 
-    def _of_claims(self) -> dict[str, int]:
-        written = selection.claimed(self.pairs)
-        return {
+    def _left_out(self) -> list[LeftOut]:
+        """Return the topics that are in neither of the paired qrels, once these are paired."""
+        if not self.paired:
+            return []
+        of_query: dict[str, list[Pair]] = {query.query_id: [] for query in self.queries}
+        for pair in self.pairs:
+            of_query[pair.query.query_id].append(pair)
+        found = []
+        for query_id, pairs in of_query.items():
+            if not pairs:
+                found.append(LeftOut(query_id=query_id, pair_id="", why=NO_PAIR))
+            found += [
+                LeftOut(query_id=query_id, pair_id=pair.pair_id, why=pair.left_out or NO_LINE)
+                for pair in pairs
+                if pair.pair_id not in self.paired
+            ]
+        return found
+
+    def _without_prior(self) -> list[str]:
+        """Return the topics of the changed qrels whose documents came without a relevance."""
+        changed = self._changed()
+        known = selection.with_prior(changed)
+        return [pair.pair_id for pair in changed if pair.pk not in known]
+
+    def _of_claims(self, side: str) -> dict[str, int]:
+        """Count the claims on a side, by the manifest's names."""
+        written = selection.claimed(self.pairs, side)
+        of_all = sum(pair.claims_on.get(side, 0) for pair in self.pairs)
+        counts = {
             "pairs_claimed": len(written),
-            "claims": sum(self.claims[key] for key in claimed.COUNTS),
-            **self.claims,
-            "claims_set_aside": sum(pair.claims for pair in self.pairs)
-            - sum(pair.claims for pair in written),
+            "claims": sum(self.claims[side][key] for key in claimed.COUNTS),
+            **self.claims[side],
+            "claims_set_aside": of_all - sum(pair.claims_on[side] for pair in written),
         }
+        return {count_key(key, side): n for key, n in counts.items()}
 
-
-# Of the checked labels, those whose check came to another relevance.
-_CORRECTED = "claims_corrected"
 
 _OF_A_PAIR = (
     "relevant_before",

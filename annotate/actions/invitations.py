@@ -12,7 +12,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,6 +22,7 @@ from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
 from annotate.errors import NotHere, Refused, Stale, Unfit
 from annotate.models import Invitation, Membership, Project, User
+from annotate.pure.lookalikes import skeleton
 
 # For how many days a link may hold.
 DAYS = range(1, 31)
@@ -132,7 +134,7 @@ def accept_with_new_account(
 ) -> User:
     """Make an account for whoever holds the link, and let it in: both or neither.
 
-    Unfit: a name that is taken, also in other capitals; a weak password; an address that another
+    Unfit: a name that is taken, or looks like one that is; a weak password; an address that another
     account has.
     """
     now = now or timezone.now()
@@ -150,7 +152,12 @@ def accept_with_new_account(
         except ValidationError as error:
             raise Unfit(" ".join(error.messages), "password") from error
         user.set_password(password)
-        user.save()
+        try:
+            with transaction.atomic():
+                user.save()
+        except IntegrityError as error:
+            # Made since it was looked for.
+            raise Unfit(_("This name is taken. Choose another."), "username") from error
         if email:
             EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
         _use(found, user, now)
@@ -158,10 +165,18 @@ def accept_with_new_account(
 
 
 def name_is_taken(name: str, invitation: Invitation | None = None) -> bool:
-    """Whether nobody new can have this user name; `invitation` may keep it for whoever holds it."""
-    if User.objects.filter(username__iexact=name).exists():
+    """Whether nobody new can have this user name: an account has it, or one that looks like it;
+    `invitation` may keep it for whoever holds it.
+    """
+    if _account_has(name):
         return True
     return invitation is not None and _is_somebody_else(invitation, name)
+
+
+def _account_has(name: str) -> bool:
+    """Whether an account has this name in any capitals, or one that looks like it."""
+    alike = Q(username__iexact=name) | Q(skeleton=skeleton(name))
+    return User.objects.filter(alike).exists()
 
 
 def check_admin(by: User) -> None:
@@ -187,6 +202,10 @@ def _make(
             _("%(name)s has an account already, and can be added at once.") % {"name": name}
             if project is not None
             else _("%(name)s has an account already.") % {"name": name}
+        )
+    if name and _account_has(name):
+        raise Refused(
+            _("An account has a name that looks like %(name)s. Choose another.") % {"name": name}
         )
     now = now or timezone.now()
     token = secrets.token_urlsafe(32)

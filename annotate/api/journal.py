@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, JsonResponse
 from annotate import access
 from annotate.actions.judging import Said, on_number, say_flag, say_grade, withdraw
 from annotate.api.frame import MAX_BODY
+from annotate.api.problems import unavailable_problem
 from annotate.entries import (
     Entry,
     Further,
@@ -29,6 +30,7 @@ from annotate.entries import (
 )
 from annotate.errors import Refused
 from annotate.models import InstructionPair, Membership, User
+from jobs.disk import is_full
 
 
 class Answer(NamedTuple):
@@ -68,13 +70,15 @@ def journal(request: HttpRequest) -> JsonResponse:
         answers = [_answer(entry, request.user, known) for entry in entries]
     except Unreadable as unreadable:
         return _no(400, str(unreadable))
-    except OperationalError:
-        return _no(503, "The database is busy. Nothing is lost: send it again.")
+    except (OperationalError, OSError) as error:
+        if not is_full(error) and not isinstance(error, OperationalError):
+            raise
+        return _no(503, **unavailable_problem(error))
     return JsonResponse({"answers": [answer._asdict() for answer in answers]})
 
 
-def _no(code: int, sentence: str) -> JsonResponse:
-    return JsonResponse({"detail": sentence}, status=code)
+def _no(status: int, detail: str, **more: str) -> JsonResponse:
+    return JsonResponse({"detail": detail, **more}, status=status)
 
 
 def _answer(

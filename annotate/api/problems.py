@@ -41,6 +41,14 @@ SENTENCES = {
         "method_not_allowed",
         gettext_lazy("This is not done at this address: see “Allow”."),
     ),
+    HTTPStatus.REQUEST_TIMEOUT: (
+        "too_slow",
+        gettext_lazy("The content took too long to arrive. Nothing is kept: send it again."),
+    ),
+    HTTPStatus.LENGTH_REQUIRED: (
+        "length_required",
+        gettext_lazy("The content came without its length. Send it with a Content-Length."),
+    ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         "too_large",
         gettext_lazy("This is more than is taken at once."),
@@ -159,34 +167,35 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     # Django calls this while it handles what was raised, wherever that was: also before any view.
     error = sys.exc_info()[1]
-    full = is_full(error)
-    if full or isinstance(error, OperationalError | InterfaceError):
-        return _later(request, full=full)
+    if error and (is_full(error) or isinstance(error, OperationalError | InterfaceError)):
+        return unavailable(request, error)
     if request.path.startswith(API):
         return _plain(HTTPStatus.INTERNAL_SERVER_ERROR)
     return defaults.server_error(request)
 
 
-def _later(request: HttpRequest, *, full: bool) -> HttpResponse:
-    """Say that it does not work now: 503."""
+def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """Answer that it does not work now (503), and why."""
     response: HttpResponse
     if request.path.startswith(API):
-        sentence = (
-            _("There is no room left on the disk. Nothing is lost: send it again later.")
-            if full
-            else _busy()
-        )
-        response = _written(HTTPStatus.SERVICE_UNAVAILABLE, "busy", sentence)
+        problem = unavailable_problem(error)
+        response = _written(HTTPStatus.SERVICE_UNAVAILABLE, problem["code"], problem["detail"])
     else:
         # Without the request: who asks is in the database.
-        page = loader.get_template("503.html").render({"full": full})
+        page = loader.get_template("503.html").render({"full": is_full(error)})
         response = HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response["Retry-After"] = "1"
     return response
 
 
-def _busy() -> str:
-    return _("The database is busy. Nothing is lost: send it again.")
+def unavailable_problem(error: BaseException) -> dict[str, str]:
+    """Return code and sentence for why the database could not take something: for want of room on
+    the disk, or because it is busy.
+    """
+    if is_full(error):
+        sentence = _("There is no room left on the disk. Nothing is lost: send it again later.")
+        return {"code": "disk_full", "detail": sentence}
+    return {"code": "busy", "detail": _("The database is busy. Nothing is lost: send it again.")}
 
 
 def _known(problem: Exception) -> Exception:
@@ -198,7 +207,7 @@ def _known(problem: Exception) -> Exception:
     if isinstance(problem, Refused):
         return Unprocessable(str(problem))
     if isinstance(problem, OperationalError):
-        return Busy(_busy())
+        return Busy(**unavailable_problem(problem))
     if isinstance(problem, RequestDataTooBig):
         most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
         return TooLarge(_("At most %(most)s bytes are taken at once.") % {"most": most})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, Q
@@ -12,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotate.pure.lookalikes import LONGEST, skeleton
 from annotate.pure.repeats import MOST_PERCENT
 
 
@@ -27,6 +29,9 @@ class User(AbstractUser):
         on_delete=models.PROTECT,
         related_name="+",
     )
+    # What the names have in common that look like this one; NULL for an account that was made
+    # before look-alikes were refused, and has one.
+    skeleton = models.CharField(max_length=LONGEST, null=True, unique=True, editable=False)  # noqa: DJ001
 
     class Meta(AbstractUser.Meta):
         constraints: ClassVar = [
@@ -37,6 +42,26 @@ class User(AbstractUser):
                 | Q(is_active=False, deactivated_at__isnull=False, deactivated_by__isnull=False),
             ),
         ]
+
+    def clean(self) -> None:
+        """Refuse a new name that looks like another account's."""
+        super().clean()
+        known = type(self).objects.filter(pk=self.pk).values_list("username", flat=True).first()
+        if self.username != known:
+            self._take_skeleton()
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save the account; ValidationError for a new one whose name looks like another's."""
+        if self._state.adding and self.skeleton is None:
+            self._take_skeleton()
+        super().save(*args, **kwargs)
+
+    def _take_skeleton(self) -> None:
+        self.skeleton = skeleton(self.username)
+        if type(self).objects.filter(skeleton=self.skeleton).exclude(pk=self.pk).exists():
+            raise ValidationError(
+                {"username": _("Another account has a name that looks like this one.")}
+            )
 
 
 class Preferences(models.Model):

@@ -1,5 +1,5 @@
 """Which words of a document are marked: the query's, and those that the change of the narrative
-brought or took.
+added.
 
 PURE: no Django. Words are compared by their stems (English for Latin letters, Russian for
 Cyrillic), in other scripts by their letters; where words are not spaced, by a few neighbouring
@@ -73,7 +73,7 @@ class Words(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The words of the query, and those of the change that the query does not have."""
+    """The words of the query, and those that the change added and the query does not have."""
 
     query: Words
     change: Words
@@ -96,8 +96,8 @@ _QUERY, _CHANGE, _NEITHER = 0, 1, 2
 def wanted(*, query: str, original: str, altered: str) -> Wanted:
     """Return what to mark for a query whose narrative was changed from `original` to `altered`.
 
-    Of the change these are the words that only one of the two narratives has. Where one of them is
-    empty there is no change to speak of.
+    Of the change these are the words that only the altered narrative has: what was removed no longer
+    asks for anything. Where one of them is empty there is no change to speak of.
     """
     asked = _words(query, _SMALL)
     if not original or not altered:
@@ -106,8 +106,8 @@ def wanted(*, query: str, original: str, altered: str) -> Wanted:
     return Wanted(
         asked,
         Words(
-            (before.stems ^ after.stems) - asked.stems,
-            (before.letters ^ after.letters) - asked.letters,
+            after.stems - before.stems - asked.stems,
+            after.letters - before.letters - asked.letters,
         ),
     )
 

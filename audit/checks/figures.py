@@ -139,8 +139,8 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
     rows: list[Any] = list(said)
     scale = sorted({relevance for _, _, relevance in rows}) or [0]
     ratings = Ratings.from_long(rows, categories=scale)
-    kappa = cohen_kappa(ratings, interval="bootstrap", seed=SEED, resamples=RESAMPLES)
-    percent = percent_agreement(ratings, interval="bootstrap", seed=SEED, resamples=RESAMPLES)
+    kappa = cohen_kappa(ratings, interval="auto", seed=SEED, resamples=RESAMPLES)
+    percent = percent_agreement(ratings, interval="auto", seed=SEED, resamples=RESAMPLES)
     differed = [line for line in lines if line.differs]
     settled = sum(1 for line in differed if line.closed)
     strata = [
@@ -148,6 +148,7 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         for stratum in sorted(of_stratum)
     ]
     weighted = _weighted(sample, strata)
+    by_two = sum(1 for line in lines if line.spoken == 2)
     return Figures(
         sample=sample,
         bound=bound,
@@ -158,10 +159,12 @@ def figures(sample: Sample, *, bound: float = BOUND) -> Figures:
         to_settle=len(differed) - settled,
         settled=settled,
         unsure=sum(1 for line in lines if line.unsure),
-        unchecked=sum(1 for line in lines if line.spoken < 2),
+        unchecked=len(lines) - by_two,
         percent=percent,
         kappa=kappa,
-        sentence=_sentence(sample, overall, weighted, len(differed), settled, percent, kappa),
+        sentence=_sentence(
+            sample, overall, weighted, len(differed), settled, percent, kappa, by_two=by_two
+        ),
     )
 
 
@@ -201,21 +204,18 @@ def _sentence(
     settled: int,
     percent: Coefficient,
     kappa: Coefficient,
+    *,
+    by_two: int,
 ) -> str:
-    """What a paper may say of the sample; "" while nothing is checked."""
+    """What a paper may say of the sample; "" while nothing is checked.
+
+    It counts the labels that two people have checked, `by_two`, however many were drawn.
+    """
     if not overall.checked:
         return ""
-    about = {
-        "items": f"{overall.items:,}",
-        "frame": f"{overall.frame:,}",
-        "source": _source(sample),
-        "how": _how(sample),
-    }
     drawn = sample.kind == Sample.Kind.RANDOM
     parts = [
-        _("Two people each checked %(items)s of %(frame)s labels (%(source)s; %(how)s).") % about
-        if drawn
-        else _("Two people each checked %(items)s labels (%(source)s; %(how)s).") % about,
+        _extent(sample, overall, by_two),
         _agreed(differed, settled, percent, kappa),
         *_wrong(sample, overall, weighted, drawn),
     ]
@@ -229,6 +229,29 @@ def _sentence(
         }
         parts.append(_("So far without %(left)s of the %(items)s labels.") % left)
     return " ".join(parts).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def _extent(sample: Sample, overall: Rates, by_two: int) -> str:
+    """How many labels two people have checked, of how many, and how these were chosen."""
+    about = {
+        "checked": f"{by_two:,}",
+        "items": f"{overall.items:,}",
+        "frame": f"{overall.frame:,}",
+        "source": _source(sample),
+        "how": _how(sample, overall.items),
+    }
+    drawn = sample.kind == Sample.Kind.RANDOM
+    if by_two < overall.items and drawn:
+        words = _(
+            "Two people each checked %(checked)s of the %(items)s labels drawn from %(frame)s"
+        )
+    elif by_two < overall.items:
+        words = _("Two people each checked %(checked)s of %(items)s labels")
+    elif drawn:
+        words = _("Two people each checked %(checked)s of %(frame)s labels")
+    else:
+        words = _("Two people each checked %(checked)s labels")
+    return (words + " (%(source)s; %(how)s).") % about
 
 
 def _wrong(sample: Sample, overall: Rates, weighted: Weighted | None, drawn: bool) -> list[str]:
@@ -296,7 +319,7 @@ def _source(sample: Sample) -> str:
     return _("earlier qrels")
 
 
-def _how(sample: Sample) -> str:
+def _how(sample: Sample, items: int) -> str:
     if sample.kind == Sample.Kind.SUSPECTS:
         words = _(
             "relevant ones that at least %(at_least)s of %(runs)s runs do not rank in the first "
@@ -309,14 +332,18 @@ def _how(sample: Sample) -> str:
         if sample.below is None:
             return words
         return words + _(", where a score below %(below)s is none") % {"below": sample.below}
-    about = {"size": f"{sample.size:,}", "seed": sample.seed}
+    about: dict[str, object] = {"size": f"{sample.size:,}", "seed": sample.seed}
     if sample.per == Sample.Per.INSTRUCTION:
         words = _("%(size)s of each instruction, drawn at random with seed %(seed)s") % about
     elif sample.stratify != Sample.Stratify.NONE:
         by = {"by": sample.get_stratify_display().lower()}
+        fewer = any(frame < (sample.size or 0) for frame in sample.frame.values())
         words = _("%(size)s of each stratum, drawn at random with seed %(seed)s") % about
+        if fewer:
+            words = _("up to %(size)s of each stratum, drawn at random with seed %(seed)s") % about
         words += _(", stratified by %(by)s") % by
     else:
+        about["size"] = f"{items:,}"
         words = _("%(size)s drawn at random with seed %(seed)s") % about
     return words + (_(", relevant ones only") if sample.relevant_only else "")
 

@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from annotate import access as annotate_access
 from annotate.actions import seats
-from annotate.errors import Refused, Stale, Unfit
+from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
@@ -31,6 +31,7 @@ from audit.reviews import (
     pass_of,
     passes_of,
     story,
+    summary_digest,
     to_decide,
     verdict_of,
     words_for,
@@ -107,7 +108,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def review(request: PageRequest, pk: int) -> HttpResponse:
-    """Rate one instruction; with `submit` the review is handed in."""
+    """Rate one instruction; with `submit` the review is handed in, after its summary was shown."""
     try:
         reviewing = access.reviewing(request.user, pk)
     except Refused as refused:
@@ -131,7 +132,13 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
         if "submit" not in request.POST:
             messages.success(request, _("Saved. You can go on later."))
             return redirect("audit:review", pk)
-        actions.submit_review(narrative=narrative, by=reviewing.member)
+        actions.submit_review(
+            narrative=narrative,
+            by=reviewing.member,
+            confirmed=request.POST.get("confirmed", ""),
+        )
+    except Unconfirmed:
+        return _show(request, reviewing, summary=True)
     except Stale as stale:
         messages.warning(request, str(stale))
         return redirect("audit:review", pk)
@@ -224,8 +231,13 @@ def _show(
     reviewing: access.Reviewing,
     forms: list[RatingForm] | None = None,
     error: str = "",
+    *,
+    summary: bool = False,
 ) -> HttpResponse:
-    """Draw the review page: as it is stored, or with what was just sent and why it was refused."""
+    """Draw the review page: as it is stored, or with what was just sent and why it was refused.
+
+    With `summary` it shows above the rows what would be submitted, and asks to confirm it.
+    """
     member, pair, narrative = reviewing
     said = pass_of(narrative, member)
     rubric = said.rubric if said is not None else _rubric(reviewing)
@@ -262,6 +274,8 @@ def _show(
         "rows": _review_rows(rubric, said, forms, explain=bool(error)),
         "levels": levels_of(rubric),
         "error": error,
+        "summary": said if summary else None,
+        "confirmed": summary_digest(said) if summary and said is not None else "",
         "submitted_at": submitted.submitted_at if submitted else None,
         "contrasts": contrasts(others),
         "others": others,

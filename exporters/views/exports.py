@@ -145,5 +145,5 @@ def _page(member: Membership, found: Export) -> dict[str, Any]:
 
 def _counted(said: Mapping[str, Any], words: Mapping[str, str]) -> list[tuple[str, int]]:
     """The counts of a manifest with their words, as far as it has them."""
-    counts = said["counts"]
+    counts = manifest.with_derived(said["counts"])
     return [(shown, counts[key]) for key, shown in words.items() if key in counts]

@@ -280,6 +280,7 @@ async function send(batch) {
     return navigator.onLine ? "unreachable" : "offline";
   }
   if (answer.redirected || [401, 403].includes(answer.status)) return "signed_out";
+  if (answer.status === 503 && (await answer.json().catch(() => ({}))).code === "disk_full") return "disk_full";
   if (!answer.ok && ![400, 413, 422].includes(answer.status)) return "unreachable";
   if (!answer.ok) {
     // One that the server cannot read must not hold up the others: find it by sending them one by one.

@@ -1,6 +1,7 @@
 // Keys press what they stand on: the element with that key in `data-key` is clicked ("2", "ArrowRight l": either of two).
 // Escape leaves a text field, unless it closes what the field is in (see dialog.js): then the keys answer again.
 // Ctrl+Enter in a form with `data-ctrl-enter` sends it.
+// What is pressed before the page listens comes here afterwards (see held-keys.js).
 // Never in a text field, during an input-method composition, with a modifier, or again while the key is held down.
 // `?` lists the keys of the page, from the same elements: their `data-key-label` or text, grouped by `data-keys` around.
 // Within rows (`data-row`) only those of the row with `data-current` answer; within an open dialog, only its own.
@@ -45,8 +46,6 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
   // With Shift a sign may be another one; the keys with names select and scroll back.
   if (event.shiftKey && (event.key.length > 1 || event.key === " ")) return;
-  // A page whose own script takes what the keys send is not ready: nothing happens, rather than something else.
-  if (document.querySelector("[data-keys-wait]")) return;
   // The arrows scroll a table that has the focus; Space and Enter press a button that has it.
   if (event.key.startsWith("Arrow") && event.target.matches("[role=region], [role=group], input[type=radio]")) return;
   if ([" ", "Enter"].includes(event.key) && event.target.matches("a, button, summary, input")) return;

@@ -14,6 +14,8 @@ const wordsOf = (row) => row.querySelector("textarea");
 const ours = (entry) => entry.kind === "rating" && entry.pair === given.pair && entry.narrative === given.narrative;
 const letters = (row) => `rejudge.words.${given.user}.${given.narrative}.${row.dataset.row}`;
 const timers = new Map(); // row -> the pause after its last letter
+const levels = new Map(rows.map((row) => [row, chosen(row)])); // row -> the level that its words explain
+const taken = new Map(); // row -> {level, words}: a level that was replaced, with its words
 let turn = Promise.resolve(); // what is on its way into the journal
 
 // The page may be the answer to a review that was refused. Reloaded it is asked for anew: the form that was sent holds older
@@ -34,9 +36,11 @@ function corrected(row) {
   wordsOf(row).removeAttribute("aria-describedby");
 }
 
-function say(row, what) {
+// `parts`: "level", "words", or both.
+function say(row, ...parts) {
   clearTimeout(timers.get(row));
   timers.delete(row);
+  form.querySelector("[data-summary]")?.remove();
   const words = wordsOf(row).value;
   const level = chosen(row);
   const entry = {
@@ -47,16 +51,61 @@ function say(row, what) {
     narrative: given.narrative,
     made_at: new Date().toISOString(),
     criterion: row.dataset.row,
-    ...(what === "words" ? { words } : { level: level.value }),
+    ...(parts.includes("level") && { level: level.value }),
+    ...(parts.includes("words") && { words }),
   };
-  const about = { label: `${given.label} · ${row.dataset.name}`, said: what === "words" ? words : level.dataset.keyLabel };
+  const about = { label: `${given.label} · ${row.dataset.name}`, said: parts.includes("level") ? level.dataset.keyLabel : words };
   turn = turn.then(async () => {
     await add(entry, about);
     // The journal has them now.
-    if (what === "words" && localStorage.getItem(letters(row)) === words) localStorage.removeItem(letters(row));
+    if (parts.includes("words") && localStorage.getItem(letters(row)) === words) localStorage.removeItem(letters(row));
   });
   count();
   if (level) corrected(row);
+}
+
+// Words explain one level: another one takes them off the page, where they can be put back. A level that rejects as well
+// keeps them, to be changed.
+function choose(row) {
+  const before = levels.get(row);
+  const now = chosen(row);
+  const words = wordsOf(row).value;
+  const left = taken.get(row);
+  let parts = ["level"];
+  levels.set(row, now);
+  if (before && before !== now && words.trim()) {
+    parts = ["level", "words"];
+    if (now.dataset.rejects === undefined) {
+      taken.set(row, { level: before, words });
+      write(row, "");
+    }
+  } else if (left?.level === now && !words.trim()) {
+    parts = ["level", "words"];
+    taken.delete(row);
+    write(row, left.words);
+  }
+  say(row, ...parts);
+  showTaken(row);
+}
+
+function write(row, words) {
+  wordsOf(row).value = words;
+  row.querySelector(".words").classList.toggle("words--kept", Boolean(words.trim()));
+}
+
+function showTaken(row) {
+  const place = row.querySelector("[data-taken-words]");
+  const left = taken.get(row);
+  if (!left) return place.replaceChildren();
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "button button--plain button--small", textContent: form.dataset.putBack });
+  button.onclick = () => {
+    taken.delete(row);
+    write(row, left.words);
+    say(row, "words");
+    showTaken(row);
+  };
+  const values = { level: left.level.dataset.keyLabel, words: left.words.trim() };
+  place.replaceChildren(form.dataset.taken.replace(/\{(\w+)\}/g, (_, name) => values[name]), " ", button);
 }
 
 function type(row) {
@@ -72,14 +121,16 @@ function type(row) {
 
 function show(row, level, words) {
   const input = level && row.querySelector(`input[value="${CSS.escape(level)}"]`);
-  if (input) input.checked = true;
-  if (words !== undefined && words !== null) wordsOf(row).value = words;
-  row.querySelector(".words").classList.toggle("words--kept", Boolean(wordsOf(row).value.trim()));
+  if (input) {
+    input.checked = true;
+    levels.set(row, input);
+  }
+  write(row, words ?? wordsOf(row).value);
 }
 
 const flush = () => [...timers.keys()].forEach((row) => say(row, "words"));
 
-form.addEventListener("change", (event) => event.target.matches("[type=radio]") && say(event.target.closest("[data-row]"), "level"));
+form.addEventListener("change", (event) => event.target.matches("[type=radio]") && choose(event.target.closest("[data-row]")));
 form.addEventListener("input", (event) => event.target.matches("textarea") && type(event.target.closest("[data-row]")));
 addEventListener("pagehide", flush);
 
@@ -152,5 +203,6 @@ for (const row of begun) {
   else if (!timers.has(row)) say(row, "words");
 }
 count();
+for (const hidden of form.querySelectorAll("[data-scripted]")) hidden.hidden = false;
 document.querySelector("[data-rows]").dispatchEvent(new Event("rows:refresh"));
 delete form.dataset.keysWait;

@@ -1,5 +1,6 @@
 // Rows answered by keys, one after another. In `[data-rows]` one `[data-row]` is current: its keys answer (see keys.js)
-// and its `[data-definition]` is shown. An answer goes on to the next open row; one that asks for words goes to them first.
+// and its `[data-definition]` is shown. An answer goes on to the next open row; one that asks for words goes to them first,
+// and Enter or Escape goes on from there.
 for (const root of document.querySelectorAll("[data-rows]")) {
   const rows = [...root.querySelectorAll("[data-row]")];
   const current = () => rows.findIndex((row) => "current" in row.dataset);
@@ -13,6 +14,12 @@ for (const root of document.querySelectorAll("[data-rows]")) {
   }
 
   const open = (row) => !row.querySelector("input:checked");
+
+  function goOn(here, otherwise) {
+    const next = rows.findIndex((row, index) => index > here && open(row));
+    go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here + otherwise);
+  }
+
   root.addEventListener("focusin", (event) => {
     const row = event.target.closest("[data-row]");
     if (row) go(rows.indexOf(row));
@@ -23,10 +30,15 @@ for (const root of document.querySelectorAll("[data-rows]")) {
     const words = row.querySelector("textarea");
     if (words?.checkVisibility() && !words.value.trim()) return words.focus();
     // With the arrow keys inside a row of radios the focus stays where it is.
-    if (row.contains(document.activeElement)) return;
-    const here = rows.indexOf(row);
-    const next = rows.findIndex((other, index) => index > here && open(other));
-    go(next >= 0 ? next : rows.some(open) ? rows.findIndex(open) : here);
+    if (!row.contains(document.activeElement)) goOn(rows.indexOf(row), 0);
+  });
+  // Where no row is open any more, words are left for the row below: the next key must not replace the level they explain.
+  root.addEventListener("keydown", (event) => {
+    if (!event.target.matches("[data-row] textarea") || event.isComposing || event.keyCode === 229) return;
+    if (event.key !== "Escape" && (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    event.target.blur();
+    goOn(rows.indexOf(event.target.closest("[data-row]")), 1);
   });
   root.addEventListener("click", (event) => {
     const step = event.target.closest("[data-row-step]");

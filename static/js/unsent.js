@@ -21,7 +21,7 @@ let slow = false;
 function sentence() {
   const found = { text: "", state: "", more: null };
   if (status.waiting && status.state) {
-    found.text = words({ offline: "offline", unreachable: "unreachable", signed_out: "signedOut" }[status.state], status.waiting);
+    found.text = words({ offline: "offline", unreachable: "unreachable", signed_out: "signedOut", disk_full: "diskFull" }[status.state], status.waiting);
     found.state = "waiting";
     if (status.state === "signed_out") found.more = make("a", { href: document.body.dataset.signIn, target: "_blank", textContent: root.dataset.signIn });
   } else if (status.refused) {

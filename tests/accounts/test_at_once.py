@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from allauth.account.forms import default_token_generator
 
 from annotate.actions import invitations, members, people
 from annotate.errors import Refused
 from annotate.models import Invitation, Membership, User
+from config.accounts import LinkUsed, ResetPasswordKeyForm
 from tests import factories
 from tests.audit.test_at_once import at_once, fresh
 
@@ -86,3 +88,43 @@ def test_of_two_leads_who_go_at_once_one_stays(carla):
     assert len(refused(outcomes)) == 1
     led = Membership.objects.active().filter(role="lead", user__is_active=True)
     assert led.count() == 1
+
+
+def test_of_two_who_make_names_that_look_alike_at_once_one_comes_in(carla):
+    tokens = [invitations.invite(role="annotator", by=carla).token for _ in range(2)]
+    names = ("ada", "\N{CYRILLIC SMALL LETTER A}da")
+
+    outcomes = at_once(
+        *(
+            lambda token=token, name=name: invitations.accept_with_new_account(
+                token=token, username=name, password=PASSWORD
+            )
+            for token, name in zip(tokens, names, strict=True)
+        )
+    )
+
+    assert len(refused(outcomes)) == 1
+    assert User.objects.filter(username__in=names).count() == 1
+
+
+def test_of_two_who_set_a_password_by_one_link_at_once_one_does(carla):
+    user = factories.user("ada")
+    key = default_token_generator.make_token(user)
+
+    def set_password(password):
+        form = ResetPasswordKeyForm(
+            {"password1": password, "password2": password},
+            user=User.objects.get(pk=user.pk),
+            temp_key=key,
+        )
+        assert form.is_valid()
+        form.save()
+        return password
+
+    outcomes = at_once(
+        lambda: set_password("eight tidal mills"), lambda: set_password("nine tidal mills")
+    )
+
+    [password] = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    assert [type(one) for one in outcomes if one != password] == [LinkUsed]
+    assert User.objects.get(pk=user.pk).check_password(password)

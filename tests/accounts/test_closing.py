@@ -229,3 +229,15 @@ def test_a_lead_makes_no_link_for_a_new_password(ada):
 
     with pytest.raises(Refused, match="Only who runs this installation"):
         people.password_key(user=factories.user("ada"), by=factories.user("carla"))
+
+
+def test_a_page_of_a_link_that_was_used_meanwhile_says_so(root, ada):
+    link = f"/accounts/password/reset/{people.password_key(user=ada.user, by=root)}/"
+    first, second = Client(), Client()
+    pages = [(one, one.get(link)["Location"]) for one in (first, second)]
+
+    for (one, page), password in zip(pages, ("eight tidal mills", "nine tidal mills"), strict=True):
+        answer = one.post(page, {"password1": password, "password2": password})
+
+    assert "This link does not hold" in answer.content.decode()
+    assert User.objects.get(username="ada").check_password("eight tidal mills")

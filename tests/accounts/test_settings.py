@@ -42,7 +42,7 @@ def test_on_ones_own_machine_mail_is_printed_and_nobody_signs_in_elsewhere(told)
     assert found["mail"] == ["console", None, None]
     assert found["providers"] == {}
     assert found["forms"] == ["'self'"]
-    assert found["caches"]["default"].endswith(".DatabaseCache")
+    assert found["caches"]["default"].endswith(".SharedDatabaseCache")
 
 
 def test_a_team_has_its_mail_its_sign_in_and_one_count_for_all(told):

@@ -10,6 +10,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from allauth.usersessions.models import UserSession
+from django.contrib.auth.hashers import make_password
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -51,7 +52,10 @@ def test_an_address_signs_in_as_well(ada, client):
 
 
 def test_names_that_differ_by_capitals_only_are_two_people(ada, client):
-    User.objects.create_user("ADA", password="another long password")
+    # An account of before look-alikes were refused.
+    User.objects.bulk_create(
+        [User(username="ADA", password=make_password("another long password"))]
+    )
 
     sign_in(client, "ADA", "another long password")
     assert client.get("/").wsgi_request.user.username == "ADA"
@@ -122,6 +126,70 @@ def test_after_five_wrong_attempts_the_right_password_waits_as_well(ada, client)
 
     assert "Too many attempts." in response.content.decode()
     assert not is_in(client)
+
+
+def test_wrong_attempts_from_elsewhere_keep_nobody_out(ada):
+    for _ in range(6):
+        refused = sign_in(Client(REMOTE_ADDR="192.0.2.66"), "ada", "not hers")
+    assert "Too many attempts." in refused.content.decode()
+
+    here = Client(REMOTE_ADDR="198.51.100.7")
+    sign_in(here)
+
+    assert is_in(here)
+
+
+def test_addresses_of_one_ipv6_network_are_counted_as_one(ada):
+    for number in range(6):
+        refused = sign_in(Client(REMOTE_ADDR=f"2001:db8::{number}"), "ada", "not hers")
+
+    assert "Too many attempts." in refused.content.decode()
+
+
+def test_a_browser_that_signed_in_before_is_let_try_where_others_of_its_address_are_not(ada):
+    known = Client()
+    sign_in(known)
+    known.post("/accounts/logout/")
+    for _ in range(6):
+        refused = sign_in(Client(), "ada", "not hers")
+    assert "Too many attempts." in refused.content.decode()
+
+    sign_in(known)
+
+    assert is_in(known)
+
+
+def test_a_known_browser_is_counted_as_well(ada):
+    known = Client()
+    sign_in(known)
+    known.post("/accounts/logout/")
+
+    for _ in range(6):
+        refused = sign_in(known, "ada", "not hers")
+
+    assert "Too many attempts." in refused.content.decode()
+
+
+def test_a_browser_is_known_to_its_own_accounts_only(ada):
+    factories.user("ben")
+    known = Client()
+    sign_in(known, "ben")
+    known.post("/accounts/logout/")
+    for _ in range(5):
+        sign_in(Client(), "ada", "not hers")
+
+    assert "Too many attempts." in sign_in(known, "ada").content.decode()
+
+
+def test_a_browser_cannot_say_by_itself_that_it_is_known(ada):
+    known = Client()
+    sign_in(known)
+    forged = Client()
+    forged.cookies["known_browser"] = known.cookies["known_browser"].value[:-1] + "x"
+    for _ in range(5):
+        sign_in(Client(), "ada", "not hers")
+
+    assert "Too many attempts." in sign_in(forged).content.decode()
 
 
 def test_attempts_on_one_account_hold_up_no_other(ada, client):

@@ -124,5 +124,20 @@ def test_the_standard_error_is_that_of_leaving_out_one_unit_at_a_time(coefficien
     assert error == pytest.approx(by_jackknife, rel=0.01)
 
 
+def test_ac1_of_two_raters_has_the_standard_error_of_gwet_2008_but_for_n_minus_1():
+    # Of 10 units both say 0 of six, both 1 of two, and they differ on two: pa = 0.8, 0.7 of all
+    # ratings are 0, pe = 2 x 0.7 x 0.3 = 0.42, AC1 = 0.38 / 0.58.
+    table = [[0, 0]] * 6 + [[1, 1]] * 2 + [[0, 1], [1, 0]]
+    off = 1 - 0.38 / 0.58
+    within = 0.6 * 0.3 + 0.2 * 0.7 - 0.8 * 0.42
+    between = 0.6 * 0.3**2 + 0.2 * 0.7**2 + 0.2 * 0.5**2 - 0.42**2
+    gwet_2008 = (0.8 * 0.2 - 4 * off * within + 4 * off**2 * between) / (10 * 0.58**2)
+
+    result = gwet_ac(table, categories=[0, 1], interval="analytic")
+
+    assert result.value == pytest.approx(0.38 / 0.58)
+    assert result.standard_error == pytest.approx(np.sqrt(gwet_2008 * 10 / 9), abs=1e-9)
+
+
 def test_there_is_none_unless_an_interval_is_asked_for():
     assert cohen_kappa(ABSTRACTORS, categories=ONE_TO_3).standard_error is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from datetime import UTC, datetime
 from typing import Any
@@ -510,6 +511,23 @@ def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
 
     assert response.status_code == 503
     assert "Nothing is lost" in response.json()["detail"]
+
+
+def test_a_full_disk_is_told_from_a_busy_database(scene, monkeypatch):
+    def full(**_: object) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise OperationalError(str(error)) from error
+
+    monkeypatch.setattr("annotate.api.journal.say_grade", full)
+
+    response = scene.post({"entries": [scene.entry()]})
+
+    assert response.status_code == 503
+    assert response.json() == {
+        "code": "disk_full",
+        "detail": "There is no room left on the disk. Nothing is lost: send it again later.",
+    }
 
 
 def test_a_judgment_takes_at_most_nine_queries(scene, django_assert_max_num_queries):

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from contextlib import contextmanager
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
-from django.db import OperationalError
+from django.core.cache import cache
+from django.core.cache.backends.db import DatabaseCache
+from django.db import OperationalError, connection
 from django.urls import reverse
 
 from tests import factories
@@ -65,6 +68,55 @@ def test_a_full_database_is_told_from_one_that_is_away(failing):
     assert response.json()["detail"] == (
         "There is no room left on the disk. Nothing is lost: send it again later."
     )
+
+
+@pytest.fixture
+def no_room():
+    """Let nothing be written to the shared cache: the disk is full, or somebody was faster."""
+
+    @contextmanager
+    def fail(error):
+        def execute(go_on, sql, *rest):
+            if sql.startswith("INSERT") and "shared_cache" in sql:
+                raise error
+            return go_on(sql, *rest)
+
+        with connection.execute_wrapper(execute):
+            yield
+
+    return fail
+
+
+def test_signing_in_says_that_there_is_no_room(client, no_room):
+    factories.user("ada")
+    client.raise_request_exception = False
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    error = OperationalError(str(full))
+    error.__cause__ = full
+    cache.clear()
+
+    with no_room(error):
+        response = client.post(
+            reverse("login"), {"username": "ada", "password": factories.PASSWORD}
+        )
+
+    assert response.status_code == 503
+    assert "There is no room left on the disk" in response.content.decode()
+    assert "Too many attempts" not in response.content.decode()
+
+
+def test_who_keeps_what_another_has_just_kept_is_told_so():
+    cache.clear()
+
+    assert [cache.add("counted", number) for number in (1, 2)] == [True, False]
+
+
+def test_what_is_not_kept_at_the_end_of_its_transaction_is_told(monkeypatch, no_room):
+    monkeypatch.setattr(DatabaseCache, "_base_set", lambda *_: False)
+
+    with no_room(OperationalError("disk full")), pytest.raises(OperationalError):
+        cache.set("counted", 1)
 
 
 def test_a_program_is_told_to_send_it_again(failing):

@@ -192,9 +192,21 @@ def test_an_archive_with_more_entries_than_bytes_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("role", "kept"), [(None, []), ("an invented session", []), ("ada", ["big.txt"])]
+    ("role", "path", "kept"),
+    [
+        (None, "/accounts/login/", []),
+        (None, "/projects/tides/loads/", []),
+        ("an invented session", "/projects/tides/loads/", []),
+        ("ada", "/projects/tides/loads/", ["big.txt"]),
+        ("ada", "/projects/tides/rubric/", ["big.txt"]),
+        ("ada", "/accounts/login/", []),
+        ("ada", "/projects/", []),
+        ("ada", "/nothing/", []),
+    ],
 )
-def test_nobody_who_is_not_signed_in_has_a_file_kept(db, settings, monkeypatch, role, kept):
+def test_a_file_is_kept_only_of_who_is_signed_in_where_a_form_takes_one(
+    db, settings, monkeypatch, role, path, kept
+):
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 0
     on_disk = []
 
@@ -204,13 +216,14 @@ def test_nobody_who_is_not_signed_in_has_a_file_kept(db, settings, monkeypatch, 
             super().__init__(name, *rest)
 
     monkeypatch.setattr("django.core.files.uploadhandler.TemporaryUploadedFile", Watched)
+    factories.lead(factories.project("tides"), "ada")
     client = Client()
     if role == "ada":
         client.force_login(factories.user("ada"))
     elif role:
         client.cookies[settings.SESSION_COOKIE_NAME] = "x" * 32
 
-    client.post("/accounts/login/", {"file": SimpleUploadedFile("big.txt", b"x" * 100_000)})
+    client.post(path, {"file": SimpleUploadedFile("big.txt", b"x" * 100_000)})
 
     assert on_disk == kept
 

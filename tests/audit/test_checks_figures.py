@@ -89,12 +89,12 @@ def test_the_sentence_says_all_of_it(sample):
     kappa = figures(sample).kappa
     assert kappa.interval is not None
     assert figures(sample).sentence.replace("\N{NO-BREAK SPACE}", " ") == (
-        "Two people each checked 10 of 10 labels (judgments of model; 5 of each stratum, drawn at "
-        "random with seed 7, stratified by category of the instruction). The two agreed on 66.7 % "
-        "(Cohen's kappa 0.48, 95 % interval {low} to {high}); a third person settled 2. Relevant "
-        "or not was wrong in 2 of 8 (25.0 %, exact 95 % interval 3.2 to 65.1 %; at most 60.0 % at "
-        "95 %). The grade was wrong in 3 of 8 (37.5 %, exact 95 % interval 8.5 to 75.5 %; at most "
-        "71.1 % at 95 %). So far without 2 of the 10 labels."
+        "Two people each checked 9 of the 10 labels drawn from 10 (judgments of model; 5 of each "
+        "stratum, drawn at random with seed 7, stratified by category of the instruction). The two "
+        "agreed on 66.7 % (Cohen's kappa 0.48, 95 % interval {low} to {high}); a third person "
+        "settled 2. Relevant or not was wrong in 2 of 8 (25.0 %, exact 95 % interval 3.2 to "
+        "65.1 %; at most 60.0 % at 95 %). The grade was wrong in 3 of 8 (37.5 %, exact 95 % "
+        "interval 8.5 to 75.5 %; at most 71.1 % at 95 %). So far without 2 of the 10 labels."
     ).format(
         low=f"{kappa.interval.low:.2f}",
         high=f"{kappa.interval.high:.2f}",

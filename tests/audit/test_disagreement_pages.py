@@ -220,6 +220,17 @@ def test_one_key_adopts_an_answer(led, client):
     assert Adjudication.objects.get().reason == "As one of them said: On a river."
 
 
+def test_an_answer_adopted_without_a_cause_is_refused_and_kept_with_what_was_typed(led, client):
+    response = client.post(led.url, {"adopt": led.adas.pk, "reason": "It stands on a river."})
+
+    page = text(response)
+    assert response.status_code == 422
+    assert "Say why they differ: choose one of the causes." in page
+    assert f'name="adopt" value="{led.adas.pk}" checked' in page
+    assert f'name="adopt" value="{led.adas.pk}" formnovalidate aria-pressed="true"' in page
+    assert "It stands on a river.</textarea>" in page
+
+
 @pytest.mark.parametrize(
     ("sent", "sentence"),
     [

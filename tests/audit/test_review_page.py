@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from uuid import UUID
 
 import pytest
@@ -33,6 +34,14 @@ def sent(scene, answers, **more):
     for key, (level, words) in answers.items():
         fields |= {f"words-{key}": words} | ({f"level-{key}": level} if level else {})
     return fields
+
+
+def submit(client, scene, answers):
+    """Submit the review as a person does: look at the summary, then submit it for good."""
+    page = client.post(scene.url, sent(scene, answers, submit="yes")).content.decode()
+    found = re.search(r'name="confirmed" value="(\w+)"', page)
+    confirmed = found[1] if found else ""
+    return client.post(scene.url, sent(scene, answers, submit="yes", confirmed=confirmed))
 
 
 def test_the_page_asks_six_questions_of_query_and_instruction(asked, client):
@@ -156,11 +165,36 @@ def test_without_script_the_form_keeps_a_draft(asked, client):
 
 
 def test_handing_in_saves_and_submits(asked, client):
-    response = client.post(asked.url, sent(asked, levels(query_dependency="poor"), submit="yes"))
+    response = submit(client, asked, levels(query_dependency="poor"))
 
     assert (response.status_code, response.url) == (302, asked.url)
     assert Review.objects.get().submitted_at is not None
     assert Rating.objects.get(criterion="query_dependency").words == "Weak."
+
+
+def test_submitting_shows_a_summary_first_and_only_saves(asked, client):
+    answers = levels(query_dependency="poor")
+
+    page = client.post(asked.url, sent(asked, answers, submit="yes")).content.decode()
+
+    summary = page.partition("data-summary")[2].partition("</section>")[0]
+    assert "Submit this review?" in summary
+    assert summary.count("<li>") == 6
+    assert summary.count("excellent") == 5
+    assert "Weak." in summary
+    assert Rating.objects.count() == 6
+    assert Review.objects.get().submitted_at is None
+
+
+def test_what_changed_since_the_summary_is_shown_in_a_new_one(asked, client):
+    page = client.post(asked.url, sent(asked, levels(), submit="yes")).content.decode()
+    confirmed = re.search(r'name="confirmed" value="(\w+)"', page)[1]
+
+    changed = sent(asked, levels(query_dependency="poor"), submit="yes", confirmed=confirmed)
+    response = client.post(asked.url, changed)
+
+    assert "Weak." in response.content.decode().partition("data-summary")[2]
+    assert Review.objects.get().submitted_at is None
 
 
 def test_handing_in_what_is_poor_without_words_keeps_it_and_says_where_words_are_missing(
@@ -222,7 +256,7 @@ def test_before_handing_in_nothing_of_the_others_is_shown_and_afterwards_it_is(a
     submit_review(narrative=asked.narrative, by=asked.ben)
     before = client.get(asked.url).content.decode()
 
-    client.post(asked.url, sent(asked, levels(), submit="yes"))
+    submit(client, asked, levels())
 
     after = client.get(asked.url).content.decode()
     assert "Marmalade." not in before
@@ -232,7 +266,7 @@ def test_before_handing_in_nothing_of_the_others_is_shown_and_afterwards_it_is(a
 
 
 def test_a_submitted_review_cannot_be_changed(asked, client):
-    client.post(asked.url, sent(asked, levels(), submit="yes"))
+    submit(client, asked, levels())
 
     response = client.post(asked.url, sent(asked, levels(query_dependency="poor")))
 
@@ -242,10 +276,10 @@ def test_a_submitted_review_cannot_be_changed(asked, client):
 
 
 def test_handing_in_twice_changes_nothing(asked, client):
-    client.post(asked.url, sent(asked, levels(), submit="yes"))
+    submit(client, asked, levels())
     before = Review.objects.get().submitted_at
 
-    client.post(asked.url, sent(asked, levels(), submit="yes"))
+    submit(client, asked, levels())
 
     assert Review.objects.get().submitted_at == before
 
@@ -272,7 +306,7 @@ def test_the_author_is_told_that_somebody_else_reviews(asked, client):
     asked.narrative.save()
 
     page = client.get(asked.url).content.decode()
-    response = client.post(asked.url, sent(asked, levels(), submit="yes"))
+    response = submit(client, asked, levels())
 
     assert "somebody else reviews it" in page
     assert 'name="submit"' not in page
@@ -297,7 +331,7 @@ def test_in_an_archived_project_the_answer_says_so(asked, client):
 
 
 def test_the_page_costs_a_fixed_number_of_queries(asked, client, django_assert_max_num_queries):
-    client.post(asked.url, sent(asked, levels(), submit="yes"))
+    submit(client, asked, levels())
 
     with django_assert_max_num_queries(22) as queries:
         client.get(asked.url)

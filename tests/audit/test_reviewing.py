@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.actions import rewriting, rules, seats
-from annotate.errors import Refused, Stale
+from annotate.errors import Refused, Stale, Unconfirmed
 from annotate.models import Assignment
 from audit.actions import save_rating, save_ratings, start_review, submit_review, take_review
 from audit.criteria import FOLLOWTABLE
 from audit.models import Rating, Review
+from audit.reviews import pass_of, summary_digest
 from tests import factories
 from tests.audit.conftest import levels
 
@@ -64,14 +65,30 @@ def test_answering_again_changes_the_answer(seated):
     assert Rating.objects.get().level == "poor"
 
 
-def test_words_stay_when_the_level_changes(seated):
+def test_another_level_drops_the_words_that_explained_the_one_before(seated):
     save_rating(
         narrative=seated.narrative, criterion=KEY, level="poor", words="Vague.", by=seated.dan
     )
 
-    save_rating(narrative=seated.narrative, criterion=KEY, level="acceptable", by=seated.dan)
+    save_rating(narrative=seated.narrative, criterion=KEY, level="excellent", by=seated.dan)
 
-    assert (Rating.objects.get().level, Rating.objects.get().words) == ("acceptable", "Vague.")
+    assert (Rating.objects.get().level, Rating.objects.get().words) == ("excellent", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"level": "poor", "words": "Vague."}, {"level": "poor"}),
+        ({"level": "poor", "words": "Old."}, {"level": "acceptable", "words": "Vague."}),
+        ({"words": "Vague."}, {"level": "poor"}),
+    ],
+    ids=["the same level", "another level with its own words", "the first level"],
+)
+def test_words_stay_with(seated, before, after):
+    for said in (before, after):
+        save_rating(narrative=seated.narrative, criterion=KEY, by=seated.dan, **said)
+
+    assert (Rating.objects.get().level, Rating.objects.get().words) == (after["level"], "Vague.")
 
 
 def test_words_without_a_level_are_kept(seated):
@@ -211,6 +228,21 @@ def test_submitting_ends_the_draft_and_the_seat(seated):
     assert made.submitted_at == ONE
     assert seat_of(seated, seated.dan).done_at == ONE
     assert seat_of(seated, seated.ben).done_at is None
+
+
+def test_a_review_is_not_submitted_without_the_summary_of_what_it_says_now(seated):
+    fill(seated)
+    shown = summary_digest(pass_of(seated.narrative, seated.dan))
+    save_rating(narrative=seated.narrative, criterion=KEY, level="acceptable", by=seated.dan)
+
+    for confirmed in ("", shown):
+        with pytest.raises(Unconfirmed):
+            submit_review(narrative=seated.narrative, by=seated.dan, confirmed=confirmed)
+    assert Review.objects.get().submitted_at is None
+
+    now = summary_digest(pass_of(seated.narrative, seated.dan))
+    submit_review(narrative=seated.narrative, by=seated.dan, confirmed=now, now=ONE)
+    assert Review.objects.get().submitted_at == ONE
 
 
 def test_submitting_twice_changes_nothing(seated):

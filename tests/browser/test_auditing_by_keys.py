@@ -42,6 +42,13 @@ def press(page, key):
     listens(page)
 
 
+def submit(page):
+    """Submit a review: its summary first, then for good."""
+    press(page, "s")
+    expect(page.get_by_role("heading", name="Submit this review?")).to_be_visible()
+    press(page, "s")
+
+
 def adopts(page, answer):
     """The key that adopts an answer: who stands first on the page is left to chance."""
     said = page.locator(".answer", has=page.locator(".said", has_text=answer))
@@ -82,6 +89,9 @@ def test_six_keys_rate_an_instruction_and_every_one_is_saved(tides, new_person, 
     assert accessibility(page) == []
 
     press(page, "s")
+    expect(page.locator("[data-summary]")).to_contain_text("It asks for lakes, then for none.")
+    assert accessibility(page) == []
+    press(page, "s")
     expect(page.get_by_text("Submitted", exact=False).first).to_be_visible()
     assert Review.objects.get().submitted_at is not None
     assert [rating.level for rating in Rating.objects.order_by("pk")] == [
@@ -96,15 +106,44 @@ def test_poor_without_words_is_not_handed_in_and_not_lost(tides, new_person):
     for count in range(1, 7):
         page.keyboard.press("3")
         expect(page.locator("#rated")).to_have_text(f"{count} of 6 rated")
-        # The words come first; Escape leaves them.
+        # The words come first; Escape leaves them for the next row.
         page.keyboard.press("Escape")
-        page.keyboard.press("j")
 
     press(page, "s")
 
     expect(page.get_by_text("Say in words why it is poor.")).to_have_count(6)
     assert Rating.objects.filter(level="poor").count() == 6
     assert Review.objects.get().submitted_at is None
+
+
+def test_words_are_left_for_the_next_row_and_go_with_the_level_they_explain(tides, new_person):
+    page = new_person("ada")
+    opens(page, "/projects/tides/reviews/")
+    first, second = (page.locator(f"[data-row={one.key}]") for one in FOLLOWTABLE.criteria[:2])
+    words = page.locator(f"#words-{FOLLOWTABLE.criteria[0].key}")
+    page.keyboard.press("3")
+    page.keyboard.type("Too vague.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("1")
+    expect(first.locator("input:checked")).to_have_value("poor")
+    expect(second.locator("input:checked")).to_have_value("excellent")
+
+    # Back in the first row another level is chosen: the reason goes too, and says so.
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    page.keyboard.press("1")
+
+    expect(words).to_have_value("")
+    expect(first).to_contain_text("With “Poor” its reason went too: Too vague.")
+    saved(page)
+    said = Rating.objects.filter(criterion=FOLLOWTABLE.criteria[0].key)
+    assert list(said.values_list("level", "words")) == [("excellent", "")]
+
+    # The same level again brings it back.
+    first.locator(".levels__wrong").click()
+    expect(words).to_have_value("Too vague.")
+    saved(page)
+    assert list(said.values_list("level", "words")) == [("poor", "Too vague.")]
 
 
 def test_what_is_said_after_a_refusal_is_missing_no_more_and_outlives_a_reload(tides, new_person):
@@ -145,6 +184,7 @@ def test_a_review_that_is_handed_in_twice_at_once_is_handed_in(tides, new_person
         page.keyboard.press("1")
         expect(page.locator("#rated")).to_have_text(f"{count} of 6 rated")
     saved(page)
+    press(page, "s")
 
     with page.expect_navigation():
         page.keyboard.press("s")
@@ -191,7 +231,7 @@ def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
     page.keyboard.type("It turns to lakes.")
     expect(page.locator("#saved")).to_contain_text("Offline: 3 waiting")
     page.keyboard.press("Escape")
-    for key in "j1111":
+    for key in "1111":
         page.keyboard.press(key)
     expect(page.locator("#rated")).to_have_text("6 of 6 rated")
     page.keyboard.press("s")
@@ -205,7 +245,7 @@ def test_what_is_rated_without_a_connection_is_kept_and_sent_once_there_is_one(
     again.goto(address)
     expect(again.locator("#rated")).to_have_text("6 of 6 rated")
     saved(again)
-    press(again, "s")
+    submit(again)
 
     expect(again.get_by_text("Submitted", exact=False).first).to_be_visible()
     assert list(Rating.objects.order_by("pk").values_list("level", "words")) == [
@@ -282,7 +322,7 @@ def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, access
     page.keyboard.type("Much too long.")
     page.keyboard.press("Escape")
     saved(page)
-    press(page, "s")
+    submit(page)
 
     expect(page.get_by_text("Submitted", exact=False).first).to_be_visible()
     assert list(Rating.objects.order_by("pk").values_list("level", "place", "rejects")) == [
@@ -314,14 +354,18 @@ def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_pers
     assert not Adjudication.objects.current().exists()
 
 
-def test_adopting_without_a_cause_says_what_is_missing(tides, new_person):
+def test_an_answer_adopted_before_its_cause_waits_for_it(tides, new_person):
     page = new_person("carla")
     opens(page, "/projects/tides/disagreements/")
+    page.keyboard.press(adopts(page, "2"))
+    expect(page.locator("#notices")).to_contain_text("as soon as you say why they differ")
 
-    press(page, "a")
+    # Settling it without a cause asks again, and the keys still answer.
+    page.keyboard.press("s")
+    press(page, "t")
 
-    expect(page.get_by_text("Say why they differ: choose one of the causes.")).to_be_visible()
-    assert not Adjudication.objects.exists()
+    made = Adjudication.objects.get()
+    assert (made.relevance, made.cause) == (2, "edge")
 
 
 def test_reviews_that_straddle_poor_are_decided_by_keys(tides, new_person, accessibility):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.templatetags.static import static
 from playwright.sync_api import Page, expect
 
 from annotate.actions import seats
@@ -65,9 +68,10 @@ class Scene:
         return place["x"], place["y"]
 
     def drag(self, text: str) -> None:
+        """Drag over a text: the widths of the font decide whether its first and last sign are in."""
         self.page.mouse.move(*self.at(text))
         self.page.mouse.down()
-        self.page.mouse.move(*self.at(text, len(text) - 1))
+        self.page.mouse.move(*self.at(text, len(text) - 1), steps=3)
         self.page.mouse.up()
 
     def chips(self):
@@ -112,12 +116,55 @@ def test_two_clicks_mark_from_word_to_word(scene):
     assert scene.quoted() == ["tide drives 24 turbines"]
 
 
-def test_a_passage_dragged_while_marking_is_taken_at_once(scene):
+def test_a_passage_dragged_while_marking_is_taken_at_once_by_whole_words(scene):
     scene.page.keyboard.press("e")
-    scene.drag("drives 24")
+    scene.drag("ives 24 turbin")
 
-    expect(scene.chips()).to_have_count(1)
-    expect(scene.chips()).to_contain_text("drives 2")
+    expect(scene.chips()).to_have_text(["“drives 24 turbines”"])
+
+
+def test_a_selection_is_marked_by_whole_words_and_with_alt_as_it_is(scene):
+    scene.drag("ives 24 turbin")
+    scene.page.keyboard.press("e")
+    expect(scene.chips()).to_have_text(["“drives 24 turbines”"])
+    scene.page.locator(".mark-chip__away").click()
+
+    scene.page.keyboard.down("Alt")
+    scene.drag("ives 24 turbin")
+    scene.page.keyboard.up("Alt")
+    scene.page.keyboard.press("e")
+    expect(scene.chips()).to_have_text(re.compile("^“i?ves 24 turbin?”$"))
+
+
+# A text, the units that are selected, and what is marked of it.
+SNAPPED = [
+    ("The tide drives", 5, 6, "tide"),
+    ("The tide drives", 3, 10, " tide drives"),
+    ("The tide drives", 0, 15, "The tide drives"),
+    ("It doesn't count.", 5, 7, "doesn't"),
+    ("Nobody counts it.", 16, 17, "."),
+    ("🏭 plant 🌊", 4, 5, "plant"),
+    ("🏭 plant 🌊", 9, 11, "🌊"),
+    ("تعمل المحطة بالمد", 6, 7, "المحطة"),
+    ("la cafe\u0301 noire", 4, 5, "cafe\u0301"),
+]
+
+
+def test_a_span_snaps_to_the_words_of_every_script_and_stays_within_the_text(page):
+    page.goto("/accounts/login/")
+
+    found = page.evaluate(
+        """async ([address, cases]) => {
+            const { Words } = await import(address);
+            return cases.map(([text, start, end]) => {
+                const span = new Words(text, "en").snapped([start, end]);
+                return text.slice(...span);
+            });
+        }""",
+        [static("js/judge/words.js"), SNAPPED],
+    )
+
+    assert found == [marked for *_, marked in SNAPPED]
 
 
 def test_the_keyboard_alone_marks_a_passage_and_says_what_it_does(scene):

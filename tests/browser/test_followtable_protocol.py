@@ -122,9 +122,10 @@ def review(page: Page, levels: dict[str, str]) -> list[str]:
             page.keyboard.press(key)
             if key == "3":
                 page.keyboard.type(WORDS)
-                page.keyboard.press("Escape")
-                page.keyboard.press("j")
+                page.keyboard.press("Enter")
         expect(rated).to_have_text("6 of 6 rated")
+        press(page, "s")
+        expect(page.get_by_role("heading", name="Submit this review?")).to_be_visible()
         press(page, "s")
         expect(page.get_by_text("What the others said")).to_be_visible()
     assert sorted(seen) == sorted(levels)

@@ -178,18 +178,6 @@ def test_a_key_that_the_person_chose_takes_the_place_of_the_usual_one(judging):
     assert judged() == []
 
 
-def test_until_the_pages_own_script_is_ready_keys_do_nothing(judging):
-    first = judging.locator("#sheet .document .id").inner_text()
-    judging.evaluate("document.querySelector('.judge').dataset.keysWait = ''")
-    judging.keyboard.press("2")
-    judging.evaluate("delete document.querySelector('.judge').dataset.keysWait")
-
-    expect(judging.locator("#sheet .document .id")).to_have_text(first)
-    judging.keyboard.press("1")
-    saved(judging)
-    assert judged() == [1]
-
-
 def test_under_an_open_dialog_the_page_keeps_still(judging):
     judging.keyboard.press("?")
     judging.keyboard.press("2")

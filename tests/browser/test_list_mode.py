@@ -295,3 +295,24 @@ def test_the_list_can_be_used_by_everybody(scene, scheme, new_person, accessibil
     expect(page.locator(".document__text")).to_be_visible()
 
     assert accessibility(page) == []
+
+
+def test_a_row_judged_in_another_tab_shows_it_and_a_key_says_so_before_it_replaces_it(scene):
+    page = scene.open()
+    first = scene.order()[0]
+    other = page.context.new_page()
+    other.goto(f"/pairs/{scene.pair.pk}/judging/")
+    listens(other)
+
+    other.keyboard.press("2")
+
+    saved(other)
+    expect(row(page, first).locator("[data-said]")).to_contain_text("Highly relevant")
+    expect(page.locator("#judge-progress .count")).to_have_text("1 of 5")
+    is_current(page, first)
+    page.keyboard.press("0")
+    expect(row(page, first)).to_contain_text("Press the key again to replace it.")
+    is_current(page, first)
+    page.keyboard.press("0")
+    expect(row(page, first).locator("[data-said]")).to_contain_text("Not relevant")
+    until(page, lambda: scene.current() == {first: 0}, "what was said last")

@@ -190,6 +190,11 @@ def test_two_tabs_that_disagree_are_both_kept_and_the_last_word_counts(scene, ad
     )
     expect(other.locator("#grade-2")).to_have_attribute("aria-pressed", "true")
     line(other, "Saved")
+    # The first key says what stands; the next one replaces it.
+    other.keyboard.press("0")
+    expect(other.locator("[data-told]")).to_contain_text("Press the key again to replace it.")
+    shows(other, first)
+    assert scene.rows() == [(first, 2)]
     other.keyboard.press("0")
     shows(other, second)
     other.keyboard.press("1")

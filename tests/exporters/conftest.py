@@ -165,8 +165,8 @@ def tides(db) -> Tides:
     return Tides()
 
 
-def released(tides: Tides, name: str, **fields: Any) -> Release:
-    """A release of the hand-made project, made here and now as a worker would."""
+def released(tides: Any, name: str, **fields: Any) -> Release:
+    """A release of a project with its lead `carla`, made here and now as a worker would."""
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
         asked = releasing.request_release(
             project=tides.project, name=name, **{"by": tides.carla, **fields}

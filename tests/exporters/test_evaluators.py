@@ -26,7 +26,7 @@ def test_ir_measures_and_trec_eval_read_the_changed_qrels(tides, write):
 
 
 def test_ir_measures_and_trec_eval_read_the_original_qrels(tides, write):
-    path = write(tides.project).folder / "qrels.original.txt"
+    path = write(tides.project).folder / "qrels.original.all.txt"
 
     rows = {(q.query_id, q.doc_id, q.relevance) for q in ir_measures.read_trec_qrels(str(path))}
     with path.open(encoding="utf-8") as stream:

@@ -115,7 +115,7 @@ def test_two_releases_are_compared_page_after_page(tides):
     table = content(carla.get(f"{here}changes.csv")).decode().splitlines()
 
     counts = {one["key"]: (one["before"], one["after"]) for one in told["counts"]}
-    judgments = counts["judgments"]
+    judgments = counts["judgments_by_people"]
     assert judgments[1] - judgments[0] == 2
     assert [",".join(change.values()) for change in changes] == [
         line for line in table if line.startswith("grade,")

@@ -45,10 +45,13 @@ def test_every_document_is_counted_once(tides, write):
         "claims_judged": 0,
         "claims_disputed": 0,
         "claims_set_aside": 0,
+        "judgments_by_people": 11,  # the next three together
         "judgments_counted": 9,  # 301: 7, 302: 2
         "judgments_stale": 1,  # 301: ben under version 1
         "judgments_set_aside": 1,  # 303: removed
+        "adjudications_standing": 1,  # 302: C
         "judgments_by_machines": 1,  # 302: D
+        "judgments_by_machines_altered": 1,
     }
 
 
@@ -119,6 +122,11 @@ def test_what_is_left_out_is_said_in_words(tides, write):
 
     assert notes == [
         "2 pairs are left out of the changed files: 1 not written, 1 removed.",
+        (
+            "3 topics are in neither qrels.original.txt nor qrels.changed.txt (1 no instruction "
+            "pair, 1 not written, 1 removed): 1000, 303, 304. left_out in the manifest says why of "
+            "each, and qrels.original.all.txt has every query."
+        ),
         "1 claimed label of 1 pair: 0 checked, 0 of these corrected; 0 judged by people instead.",
         "3 pairs are left out of the claimed files: 3 not claimed.",
         "1 document is disputed and left out; see disputed.tsv.",
@@ -179,6 +187,6 @@ def test_originals_that_differ_within_a_query_are_named(tides, write):
 
     files = write(tides.project)
 
-    assert "Any plant counts." in files["topics.original.txt"]
-    assert "Another question." not in files["topics.original.txt"]
+    assert "Any plant counts." in files["topics.original.all.txt"]
+    assert "Another question." not in files["topics.original.all.txt"]
     assert any("first pair. This is so for: 301." in note for note in files.manifest["notes"])

@@ -90,7 +90,7 @@ def test_both_exports_carry_a_project_elsewhere_in_the_order_of_the_docs(
     folder = elsewhere.folder
 
     load("pairs-jsonl", folder / "pairs.jsonl")
-    load("trec-qrels", trec.folder / "qrels.original.txt")
+    load("trec-qrels", trec.folder / "qrels.original.all.txt")
     Path(folder / "decisions.jsonl").write_bytes(b"")
     with pytest.raises(SystemExit):
         load("judgments-jsonl", *(folder / f"{name}.jsonl" for name in SAID))
@@ -106,7 +106,7 @@ def test_both_exports_carry_a_project_elsewhere_in_the_order_of_the_docs(
 def test_the_original_qrels_read_back_to_the_same_pools(tides, write):
     files = write(tides.project)
 
-    load("trec-qrels", files.folder / "qrels.original.txt")
+    load("trec-qrels", files.folder / "qrels.original.all.txt")
 
     assert write(tides.project).bytes() == files.bytes()
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.both_databases
 
 # Of all data files of the hand-made project. Both databases are held to the same.
 GOLDEN = {
-    "trec": "5be9ecca5bfddc31af416388481ea1ac96a79b7ef8caba360cc4ae9dc7fb91d0",
+    "trec": "1493253cf97017b0c70268c366be4ed493e6214b423984704ab79cfa5b6a909e",
     "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
 }
 

@@ -14,10 +14,10 @@ from tests.exporters.conftest import AT, LATER
 pytestmark = pytest.mark.both_databases
 
 
-def test_original_qrels_hold_every_prior_relevance_in_byte_order(tides, write):
+def test_the_whole_original_holds_every_prior_relevance_in_byte_order(tides, write):
     files = write(tides.project)
 
-    assert files["qrels.original.txt"] == (
+    assert files["qrels.original.all.txt"] == (
         "1000 0 X -1\n"
         "301 0 B 1\n"
         "301 0 FT-10 2\n"
@@ -70,7 +70,7 @@ def test_disputed_and_unjudged_documents_are_listed_and_not_in_the_qrels(tides, 
 def test_original_topics_are_the_queries_and_changed_ones_the_pairs(tides, write):
     files = write(tides.project)
 
-    assert files["topics.original.txt"].count("<top>") == 5
+    assert files["topics.original.all.txt"].count("<top>") == 5
     assert files["topics.changed.txt"] == (
         "<top>\n\n<num> Number: 301\n<title> tidal power\n\n"
         "<narr> Narrative:\nOnly plants at sea, in use.\n\n</top>\n\n"

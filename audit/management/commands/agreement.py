@@ -82,7 +82,7 @@ def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
-        "Intervals: 95 % percentile bootstrap over units unless said, "
+        "Intervals: 95 % percentile bootstrap over units unless said, BCa where a table is skewed, "
         f"{figures['resamples']:,} resamples, seed {figures['seed']}. "
         f"Scale: {', '.join(map(str, figures['scale']))}."
     )
@@ -120,4 +120,6 @@ def _shown(coefficient: dict[str, Any]) -> str:
     shown += f"  [{low:.3f}, {high:.3f}]"
     if "linearised" in coefficient["interval_note"]:
         shown += "  by its variance"
+    elif "BCa" in coefficient["interval_note"]:
+        shown += "  BCa"
     return f"{shown}  {coefficient['note']}".rstrip()

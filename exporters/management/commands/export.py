@@ -65,7 +65,7 @@ class Command(BaseCommand):
             del said["pairs"]
             self.stdout.write(json.dumps(said, ensure_ascii=False, indent=2))
             return
-        counts = written["counts"]
+        counts = manifest.with_derived(written["counts"])
         for heading, words in manifest.GROUPS.items():
             if not words.keys().isdisjoint(counts):
                 self.stdout.write(heading)

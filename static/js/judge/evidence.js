@@ -8,6 +8,7 @@ import { kept } from "./kept.js";
 import { openNote } from "./note.js";
 import { bringIntoSight, choosePassage } from "./passage.js";
 import { Text, merged } from "./spans.js";
+import { Words } from "./words.js";
 
 const MOST = 50;
 const SHOWN = 60;
@@ -177,9 +178,14 @@ function markClause() {
   );
 }
 
+// Whether the selection was made with Alt: then it is taken as it is, and not by whole words.
+let isExact = false;
+document.addEventListener("pointerup", (event) => (isExact = event.altKey));
+
 function selected() {
   const selection = getSelection();
-  return !selection.isCollapsed && selection.rangeCount && text() ? text().span(selection.getRangeAt(0)) : null;
+  const span = !selection.isCollapsed && selection.rangeCount && text() ? text().span(selection.getRangeAt(0)) : null;
+  return span && !isExact ? new Words(text().string).snapped(span) : span;
 }
 
 // --- the page -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ const sitting = new Sitting(given);
 const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
 const heard = new Set(); // the UUIDs of what was said since the page was drawn
+const elsewhere = new Map(); // candidate -> uuid of what another tab said of it, until this tab was told by a key
 const unsure = new Set(); // what is taken back without that what it had replaced is known here
 
 // What comes again on the judge page (given there by another number) is no row here.
@@ -107,7 +108,17 @@ function step(by) {
 }
 
 // Puts another part of the list in the place of this one; `then` is the row that is current then: first, last, or a candidate.
+// Keys that are pressed meanwhile are for the rows that come.
 async function show(search, then, keep = true) {
+  root.dataset.keysWait = "";
+  try {
+    await fetchPart(search, then, keep);
+  } finally {
+    delete root.dataset.keysWait;
+  }
+}
+
+async function fetchPart(search, then, keep) {
   try {
     const answer = await fetch(`${location.pathname}${search}`, { headers: { "x-part": "list" }, signal: AbortSignal.timeout(20_000) });
     if (answer.redirected) return location.assign(answer.url);
@@ -171,9 +182,21 @@ function entry(kind, candidate, fields) {
   return { uuid: uuid(), kind, user, pair, narrative, candidate, made_at: new Date().toISOString(), ...fields };
 }
 
+// The first key on a row that another tab has judged meanwhile says so; the next one replaces what stands.
+function isFromElsewhere(row) {
+  const candidate = candidateOf(row);
+  const stands = sitting.said(candidate)?.uuid;
+  const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
+  elsewhere.delete(candidate);
+  row.querySelector(".listing__word")?.remove();
+  if (isNew) row.append(make("p", { className: "listing__word", role: "alert" }, root.dataset.replace));
+  return isNew;
+}
+
 // Journals what was said of the row's document, and goes on to the next row, which opens if this one was open.
 async function say(row, kind, fields, words) {
   const candidate = candidateOf(row);
+  if (isFromElsewhere(row)) return;
   const made = entry(kind, candidate, { ...fields, instead_of: sitting.said(candidate)?.uuid ?? null });
   // At once, so that the next key knows of it.
   sitting.apply(made);
@@ -196,6 +219,7 @@ function grade(row, button, pressed) {
   if (root.dataset.needsConditions) return send(row, root.dataset.needsConditions);
   if (row.dataset.wanted?.split(" ").includes(button.value)) return send(row, root.dataset.needsEvidence);
   if ("more" in row.dataset && said) return send(row, root.dataset.needsPage);
+  if (isFromElsewhere(row)) return;
   const candidate = candidateOf(row);
   const spent = clock.read(candidate);
   clock.clear(candidate);
@@ -271,9 +295,11 @@ function hear(entry) {
 }
 
 journal.addEventListener("entry", ({ detail }) => {
-  if (!ours(detail.entry)) return;
-  hear(detail.entry);
-  redraw(detail.entry.candidate);
+  const { entry: told } = detail;
+  if (!ours(told)) return;
+  if (!sitting.knows(told.uuid) && told.kind !== "undo") elsewhere.set(told.candidate, told.uuid);
+  hear(told);
+  redraw(told.candidate);
 });
 
 journal.addEventListener("gone", ({ detail }) => {

@@ -26,6 +26,7 @@ const clock = watched(new Clock());
 const entries = new Map(); // uuid -> an entry of the journal
 const unsure = new Set(); // what is taken back without that what it had replaced is known here
 const notes = kept("notes", keepNote); // candidate -> a note that was begun and not sent
+const elsewhere = new Map(); // candidate -> uuid of what another tab said of it, until this tab was told by a key
 const visited = [];
 let current = given.candidate;
 
@@ -38,8 +39,19 @@ const saidIn = (entry) => (entry.kind === "flag" ? root.querySelector(`[data-fla
 
 // --- one after the other --------------------------------------------------------------------------
 
+// Keys that are pressed during a turn wait for its end (see held-keys.js): they are for the document that comes.
 let turn = Promise.resolve();
-const enqueue = (action) => (turn = turn.then(action).catch(reportError));
+let turns = 0;
+
+function enqueue(action) {
+  turns += 1;
+  root.dataset.keysWait = "";
+  turn = turn.then(action).catch(reportError).finally(() => {
+    turns -= 1;
+    if (!turns) delete root.dataset.keysWait;
+  });
+  return turn;
+}
 
 function painted() {
   return new Promise((resolve) => {
@@ -217,6 +229,7 @@ const basis = (kind, candidate) => ({ uuid: uuid(), kind, user: given.user, pair
 async function speak(kind, fields, pressed) {
   if (root.dataset.at !== "document") return;
   const candidate = current;
+  if (isFromElsewhere(candidate)) return;
   const entry = { ...basis(kind, candidate), instead_of: sitting.said(candidate)?.uuid ?? null };
   if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
   else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
@@ -232,6 +245,18 @@ async function speak(kind, fields, pressed) {
   await record(entry, place.firstElementChild.dataset.label);
   clock.clear(candidate);
   await show(sitting.next(candidate));
+}
+
+// The first key on a document that another tab has judged meanwhile says what stands; the next one replaces it.
+function isFromElsewhere(candidate) {
+  const stands = sitting.said(candidate)?.uuid;
+  const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
+  elsewhere.delete(candidate);
+  if (isNew) {
+    forget();
+    tell(words("replace", { said: saidIn(entries.get(stands)) }), { kind: "warning" });
+  }
+  return isNew;
 }
 
 async function takeBack() {
@@ -267,7 +292,9 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
   entries.set(entry.uuid, entry);
   sitting.apply(entry);
   redraw();
-  if (!known && entry.candidate === current && entry.kind !== "undo") tell(words("elsewhere", { said: saidIn(entry) }), { kind: "warning" });
+  if (known || entry.kind === "undo") return;
+  elsewhere.set(entry.candidate, entry.uuid);
+  if (entry.candidate === current) tell(words("elsewhere", { said: saidIn(entry) }), { kind: "warning" });
 });
 
 journal.addEventListener("gone", ({ detail: { entry } }) => {
@@ -365,5 +392,3 @@ enqueue(async () => {
   await painted();
   ahead();
 });
-// From here on keys are answered (see keys.js): before, they would send the forms as a page without script does.
-delete root.dataset.keysWait;

@@ -1,5 +1,6 @@
 // Choosing a passage of a text, without a selection made by mouse. A click sets where it begins, a second one where it
-// ends, both by whole words; a selection dragged meanwhile is taken at once. Or by keys: the arrows move a word or a
+// ends, both by whole words; a selection dragged meanwhile is taken at once, wherever it is let go: by whole words too, or
+// exactly with Alt. Or by keys: the arrows move a word or a
 // sentence, with Shift they extend, Enter takes what is chosen, Escape leaves.
 // choosePassage(text, { taken([start, end]), left(), say(kind, words) }) -> a function that leaves.
 import { Words } from "./words.js";
@@ -74,7 +75,8 @@ export function choosePassage(text, { taken, left, say }) {
     const dragged = pressed && Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > CLOSE;
     const selection = getSelection();
     const selected = dragged && !selection.isCollapsed ? text.span(selection.getRangeAt(0)) : null;
-    if (selected) return take(selected);
+    if (selected) return take(event.altKey ? selected : words.snapped(selected));
+    if (!text.element.contains(event.target)) return;
     const place = placeAt(event.clientX, event.clientY);
     const word = place && words.word(Math.max(0, onWord(text.unit(...place))));
     if (!word) return;
@@ -96,8 +98,8 @@ export function choosePassage(text, { taken, left, say }) {
   }
   const { signal } = controller;
   window.addEventListener("keydown", keydown, { capture: true, signal });
-  text.element.addEventListener("pointerdown", (event) => (pressed = { x: event.clientX, y: event.clientY }), { signal });
-  text.element.addEventListener("click", click, { signal });
+  document.addEventListener("pointerdown", (event) => (pressed = { x: event.clientX, y: event.clientY }), { signal });
+  document.addEventListener("click", click, { signal });
   show();
   return leave;
 }

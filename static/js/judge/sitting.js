@@ -52,6 +52,11 @@ export class Sitting {
     else this.#add({ candidate: entry.candidate, kind: entry.kind, value: entry.kind === "flag" ? entry.flag : entry.relevance, uuid: entry.uuid });
   }
 
+  // Whether a statement was taken in already.
+  knows(uuid) {
+    return this.#byUuid.has(uuid);
+  }
+
   // An entry that the server refused, or that was thrown away, counts no more.
   withdraw(entry) {
     const statement = this.#byUuid.get(entry.kind === "undo" ? entry.undoes : entry.uuid);

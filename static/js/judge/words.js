@@ -31,6 +31,13 @@ export class Words {
     return null;
   }
 
+  // A span widened to whole words: a selection that begins or ends within a word takes all of it.
+  snapped([start, end]) {
+    const first = this.words.containing(start);
+    const last = this.words.containing(Math.max(start, end - 1));
+    return [first?.isWordLike ? first.index : start, last?.isWordLike ? last.index + last.segment.length : end];
+  }
+
   // The sentence at a unit, without the blanks behind it.
   sentence(unit) {
     const { index, segment } = this.sentences.containing(Math.min(unit, this.string.length - 1));

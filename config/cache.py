@@ -1,0 +1,52 @@
+"""The cache in the database, which says when it could not keep what it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.db import DatabaseCache
+from django.db import DatabaseError, IntegrityError, connections, router, transaction
+from django.utils import timezone
+
+
+class SharedDatabaseCache(DatabaseCache):
+    """Django's cache in the database, but for writes that fail.
+
+    Django answers that somebody else was faster. Who counts attempts to sign in would take a full
+    disk for too many of them.
+    """
+
+    def _base_set(self, mode: str, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT) -> bool:
+        """Keep a value; DatabaseError where the database cannot."""
+        connection = connections[router.db_for_write(self.cache_model_class)]
+        errors: list[DatabaseError] = []
+
+        def note(execute: Callable[..., Any], *args: Any) -> Any:
+            try:
+                return execute(*args)
+            except DatabaseError as error:
+                errors.append(error)
+                raise
+
+        with connection.execute_wrapper(note):
+            done: bool = super()._base_set(mode, key, value, timeout)  # type: ignore[misc]
+        if done or mode == "touch" or any(isinstance(one, IntegrityError) for one in errors):
+            return done
+        if errors:
+            raise errors[-1]
+        # It failed at the end of its transaction: another write fails for the same reason.
+        self._write(connection)
+        return done
+
+    def _write(self, connection: Any) -> None:
+        table = connection.ops.quote_name(self._table)  # type: ignore[attr-defined]
+        key = uuid4().hex
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO {table} (cache_key, value, expires) VALUES (%s, %s, %s)",  # noqa: S608
+                [key, "", connection.ops.adapt_datetimefield_value(timezone.now())],
+            )
+            cursor.execute(f"DELETE FROM {table} WHERE cache_key = %s", [key])  # noqa: S608

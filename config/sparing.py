@@ -1,0 +1,119 @@
+"""What is left out of the log: secrets of addresses, and the hundredth line that says the same.
+
+Both are filters of the log's only handler, so that they hold for every library as well.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable
+
+from django.db import InterfaceError, OperationalError
+
+from jobs.disk import is_full
+
+LEFT_OUT = "…"
+# What stands before a secret, and the secret, up to the next character that no address has.
+SECRETS = re.compile(
+    r"((?:/|%2F)invitations(?:/|%2F))(?!\d+(?:[/\s]|$))[^/\s'\"]+"
+    r"|(/password/reset/|%2Fpassword%2Freset%2F)(?!(?:sent|done)(?:[/\s]|$))[^/\s'\"]+"
+    r"|(/email/confirmation/|%2Femail%2Fconfirmation%2F)[^/\s'\"]+"
+    r"|(\b(?:code|state|token|key|id_token|access_token|csrfmiddlewaretoken)=)[^&\s'\"]+"
+    r"|(\brejudge_)[\w-]+"
+)
+
+# Of lines that say the same, so many are written in so many seconds; the next one counts the rest.
+MOST = 10
+SECONDS = 60.0
+# Codes of SQLite for a database that does not answer: busy, locked, the disk fails or is full, no
+# file. An error in a query has others.
+_AWAY_IN_SQLITE = {5, 6, 10, 13, 14}
+# Classes of PostgreSQL's codes: connection, resources, intervention by an operator.
+_AWAY_IN_POSTGRESQL = ("08", "53", "57P")
+
+
+def without_secrets(text: str) -> str:
+    """Return a text in which no address tells its secret."""
+    return SECRETS.sub(lambda found: next(filter(None, found.groups())) + LEFT_OUT, text)
+
+
+class WithoutSecrets(logging.Filter):
+    """Lets every record through, its message and its traceback without secrets of addresses."""
+
+    _format = logging.Formatter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = without_secrets(record.getMessage()), None
+        if record.exc_info and record.exc_info[0] is not None:
+            record.exc_text = self._format.formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = without_secrets(record.exc_text)
+        # Both formatters take the text where there is no exception.
+        record.exc_info = None
+        return True
+
+
+class Sparing(logging.Filter):
+    """Makes one line of what is refused, and of a database that is away; and drops such lines where
+    there are many.
+    """
+
+    def __init__(self, name: str = "", *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(name)
+        self._clock = clock
+        # When the lines of one kind began to be counted, and how many there were since.
+        self._counts: dict[object, tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        status = getattr(record, "status_code", None)
+        refused = isinstance(status, int) and 400 <= status < 500
+        away = is_away(error)
+        if not (refused or away):
+            return True
+        kind = (record.name, record.msg, type(error) if away else None)
+        record.exc_info = record.exc_text = None
+        if away:
+            record.msg, record.args = f"{record.getMessage()} ({_in_short(error)})", None
+        return self._counted(kind, record)
+
+    def _counted(self, kind: object, record: logging.LogRecord) -> bool:
+        """Whether the line is written; the first after many that were not says so."""
+        now = self._clock()
+        began, lines = self._counts.get(kind, (now, 0))
+        if now - began >= SECONDS:
+            if lines > MOST:
+                more = f"{record.getMessage()} (and {lines - MOST} more like it before)"
+                record.msg, record.args = more, None
+            began, lines = now, 0
+        self._counts[kind] = (began, lines + 1)
+        return lines < MOST
+
+
+def is_away(error: BaseException | None) -> bool:
+    """Say whether `error` came of a database that does not answer, or of a disk without room."""
+    if is_full(error):
+        return True
+    while error is not None:
+        if isinstance(error, InterfaceError):
+            return True
+        if isinstance(error, OperationalError):
+            return _does_not_answer(error.__cause__)
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _does_not_answer(error: BaseException | None) -> bool:
+    """What a driver's error says; one without a code was raised before the database said any."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return int(code) & 0xFF in _AWAY_IN_SQLITE
+    state = getattr(error, "sqlstate", None)
+    return state is None or str(state).startswith(_AWAY_IN_POSTGRESQL)
+
+
+def _in_short(error: BaseException | None) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]

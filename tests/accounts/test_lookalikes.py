@@ -1,0 +1,114 @@
+"""User names that look alike: refused for a new account, left to those that were there before."""
+
+from __future__ import annotations
+
+import importlib
+from types import SimpleNamespace
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
+
+from annotate.actions import invitations
+from annotate.errors import Refused, Unfit
+from annotate.models import User
+from annotate.pure.lookalikes import LONGEST, skeleton
+from tests import factories
+
+PASSWORD = "seven long words of a tide"
+CYRILLIC = "\N{CYRILLIC SMALL LETTER A}da"
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("ada", CYRILLIC),
+        ("ada", "Ada"),
+        ("ada", "\N{CYRILLIC CAPITAL LETTER A}DA"),
+        ("ada", "\N{FULLWIDTH LATIN SMALL LETTER A}da"),
+        ("lan", "Ian"),
+        ("carla1", "carlal"),
+        ("b0b", "bob"),
+        ("marc", "rnarc"),
+        ("zoé", "zoe\N{COMBINING ACUTE ACCENT}"),
+        ("\N{GREEK SMALL LETTER OMICRON}lga", "olga"),
+    ],
+)
+def test_names_that_look_alike_have_one_skeleton(name, other):
+    assert skeleton(name) == skeleton(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("ada", "ade"), ("ada", "adda"), ("zoe", "zoé"), ("王芳", "王方")]
+)
+def test_names_that_do_not_look_alike_have_two(name, other):
+    assert skeleton(name) != skeleton(other)
+
+
+def test_a_skeleton_has_a_greatest_length():
+    assert len(skeleton("m" * 150)) == LONGEST
+
+
+@pytest.fixture
+def carla(db):
+    return factories.lead(factories.project())
+
+
+@pytest.mark.parametrize("name", [CYRILLIC, "ada", "ADA"])
+def test_whoever_comes_by_a_link_cannot_take_a_name_that_looks_like_anothers(carla, name):
+    factories.user("ada")
+    token = invitations.invite(role="annotator", by=carla).token
+
+    with pytest.raises(Unfit, match="taken"):
+        invitations.accept_with_new_account(token=token, username=name, password=PASSWORD)
+
+    assert not User.objects.filter(username=CYRILLIC).exists()
+
+
+def test_nobody_is_invited_under_a_name_that_looks_like_anothers(carla):
+    factories.user("ada")
+
+    with pytest.raises(Refused, match="looks like"):
+        invitations.invite(role="annotator", name=CYRILLIC, by=carla)
+
+
+def test_no_account_is_made_by_command_under_such_a_name(db, monkeypatch):
+    factories.user("ada")
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+
+    with pytest.raises(CommandError, match="looks like"):
+        call_command("createsuperuser", "--noinput", username=CYRILLIC, email="a@example.org")
+
+
+def test_an_account_is_not_renamed_to_such_a_name(db):
+    factories.user("ada")
+    ben = factories.user("ben")
+    ben.username = CYRILLIC
+
+    with pytest.raises(ValidationError, match="looks like"):
+        ben.full_clean()
+
+
+def test_the_database_has_the_last_word(db):
+    factories.user("ada")
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.bulk_create([User(username=CYRILLIC, skeleton=skeleton(CYRILLIC))])
+
+
+def test_accounts_that_looked_alike_before_stay_and_can_be_saved(db):
+    User.objects.bulk_create([User(username=name) for name in ("ada", CYRILLIC, "ben")])
+    migration = importlib.import_module("annotate.migrations.0032_user_skeleton")
+
+    migration.keep_skeletons(apps, SimpleNamespace(connection=connection))
+
+    found = {user.username: user for user in User.objects.order_by("pk")}
+    assert {name: user.skeleton for name, user in found.items()} == {
+        "ada": "ada",
+        CYRILLIC: None,
+        "ben": "ben",
+    }
+    found[CYRILLIC].save()
+    found[CYRILLIC].full_clean(exclude=["password"])

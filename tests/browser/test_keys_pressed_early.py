@@ -1,0 +1,124 @@
+"""Keys pressed before a page listens are done when it does: in their order, each one once.
+
+A slow connection is played by keeping back the page's modules until the keys are pressed.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate.actions import pool, seats
+from annotate.models import Adjudication, Assignment, Judgment
+from audit.models import Check, Rating, Sample, SampleItem
+from tests import factories
+from tests.browser.waiting import saved, until
+
+
+def press_early(page: Page, path: str, *keys: str) -> None:
+    """Open a page, press keys before any of its modules has come, then let them come."""
+    kept_back = []
+    page.route("**/js/**", lambda route: kept_back.append(route))
+    page.route("**/js/held-keys.js", lambda route: route.continue_())
+    page.goto(path, wait_until="commit")
+    expect(page.locator("#content")).to_be_visible()
+    until(page, lambda: kept_back, "the page's modules")
+    for key in keys:
+        page.keyboard.press(key)
+    page.unroute("**/js/**")
+    for route in kept_back:
+        route.continue_()
+
+
+@pytest.fixture
+def tides(live_server):
+    """A query of three documents; ada judges and reviews its pair, carla settles its document Z."""
+    project = factories.project("tides")
+    query = factories.query(project)
+    pair = factories.pair(query)
+    for doc_id in "XYZ":
+        factories.candidate(query, doc_id, text=f"The text of {doc_id}.")
+    ada = factories.member(project, "ada")
+    factories.lead(project, "carla")
+    for task in (Assignment.Task.JUDGE, Assignment.Task.REVIEW):
+        seats.take(pair=pair, task=task, by=ada)
+    return pair
+
+
+def judged(pair) -> list[tuple[int, str]]:
+    """Grade and note of ada's judgments, in the order in which she meets the documents."""
+    ada = pair.project.memberships.get(name="ada")
+    narrative = factories.altered(pair)
+    order = pool.sitting(narrative=narrative, by=ada).order
+    found = {one.candidate_id: one for one in Judgment.objects.current().filter(annotator=ada)}
+    return [(found[pk].relevance, found[pk].note) for pk in order if pk in found]
+
+
+def test_the_judge_page_gives_each_document_its_grade_and_its_note(tides, new_person):
+    page = new_person("ada")
+
+    press_early(page, f"/pairs/{tides.pk}/judging/", "2", "n", "o", "k", "Escape", "1")
+
+    expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
+    saved(page)
+    assert judged(tides) == [(2, ""), (1, "ok")]
+
+
+def test_the_list_gives_each_row_its_grade(tides, new_person):
+    page = new_person("ada")
+
+    press_early(page, f"/pairs/{tides.pk}/list/", "2", "0", "1")
+
+    expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
+    saved(page)
+    assert judged(tides) == [(2, ""), (0, ""), (1, "")]
+
+
+def test_the_review_page_takes_levels_and_the_words_between_them(tides, new_person):
+    page = new_person("ada")
+
+    press_early(page, f"/pairs/{tides.pk}/review/", "1", "3", *"dull", "Enter", "2")
+
+    expect(page.locator("#rated")).to_have_text("3 of 6 rated")
+    given = Rating.objects.order_by("pk").values_list("level", "words")
+    wanted = [("excellent", ""), ("poor", "dull"), ("acceptable", "")]
+    until(page, lambda: list(given.all()) == wanted, "the levels with the words")
+
+
+def test_the_list_of_disagreements_and_the_page_of_one_settle_it(tides, new_person):
+    narrative = factories.altered(tides)
+    candidate = tides.query.candidates.get(document__doc_id="Z")
+    for name, relevance in (("ben", 0), ("dan", 2)):
+        factories.judgment(narrative, candidate, factories.member(tides.project, name), relevance)
+    page = new_person("carla")
+
+    press_early(page, "/projects/tides/disagreements/", "Enter")
+    expect(page.locator("#settle")).to_be_visible()
+    adopt = page.locator(".answer", has=page.locator(".said", has_text="2")).locator("[name=adopt]")
+    press_early(page, page.url, "t", "w", adopt.get_attribute("data-key"))
+
+    until(page, Adjudication.objects.exists, "the decision")
+    made = Adjudication.objects.get()
+    assert (made.relevance, made.cause) == (2, Adjudication.Cause.AMBIGUOUS)
+
+
+def test_a_check_is_answered_once(tides, new_person):
+    sample = Sample.objects.create(
+        project=tides.project,
+        name="Spot",
+        source="prior",
+        seed=1,
+        size=3,
+        created_by=tides.project.memberships.get(name="carla"),
+    )
+    for candidate in tides.query.candidates.all():
+        SampleItem.objects.create(
+            sample=sample, narrative=factories.altered(tides), candidate=candidate, claimed=1
+        )
+    page = new_person("ada")
+    page.goto(f"/samples/{sample.pk}/checking/")
+
+    press_early(page, page.url, "1")
+
+    until(page, Check.objects.exists, "the check")
+    assert list(Check.objects.values_list("relevance", flat=True)) == [1]

@@ -1,0 +1,233 @@
+"""The log: no secret of an address, and one line where a traceback would say nothing more."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import logging.config
+import re
+import sqlite3
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError, InterfaceError, OperationalError
+from django.test import Client
+from django.urls import URLPattern, get_resolver
+
+from config.logs import logging_config
+from config.sparing import MOST, SECONDS, Sparing, is_away, without_secrets
+from tests import factories
+
+SECRET = "aB3_dE-6hI9jK2mN5pQ8rS1tU4vW7yZ0"
+
+
+@pytest.fixture(params=["text", "json"])
+def log(request):
+    """The log as it is written, from every logger, while a test runs."""
+    told = logging_config(request.param)
+    stream = io.StringIO()
+    told["handlers"]["console"]["stream"] = stream
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    config = logging.config.DictConfigurator(told)
+    for part, make in (
+        ("formatters", config.configure_formatter),
+        ("filters", config.configure_filter),
+    ):
+        config.config[part] = {name: make(entry) for name, entry in told[part].items()}
+    handler = config.configure_handler(dict(told["handlers"]["console"]))
+    root.handlers, root.level = [handler], logging.INFO
+    for name in ("django", "rejudge"):
+        logging.getLogger(name).setLevel(logging.INFO)
+    yield stream
+    root.handlers, root.level = before
+    for name in ("django", "rejudge"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+def routes(patterns=None, before=""):
+    for one in get_resolver().url_patterns if patterns is None else patterns:
+        if isinstance(one, URLPattern):
+            yield f"/{before}{one.pattern}", one
+        else:
+            yield from routes(one.url_patterns, f"{before}{one.pattern}")
+
+
+def addresses_with_secrets():
+    """Every address that holds a secret, with the same one in all of them."""
+    for route, one in routes():
+        names = set(one.pattern.regex.groupindex)
+        if names & {"token", "key", "secret", "code"}:
+            yield re.sub(r"<[^>]*:(token|key|secret|code)>", SECRET, route).replace(
+                "<base36:uidb36>", "1"
+            )
+    yield f"/accounts/elsewhere/team/back/?code={SECRET}&state={SECRET}"
+    yield f"/accounts/login/?next=/invitations/{SECRET}/"
+
+
+ADDRESSES = sorted(set(addresses_with_secrets()))
+
+
+def test_addresses_with_secrets_are_found():
+    assert {path.partition(SECRET)[0] for path in ADDRESSES} >= {
+        "/invitations/",
+        "/accounts/password/reset/1-",
+        "/accounts/email/confirmation/",
+        "/accounts/elsewhere/team/back/?code=",
+    }
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ADDRESSES)
+def test_no_line_of_the_log_tells_the_secret_of_an_address(log, path):
+    # Refused for want of a CSRF token, a verb that does not exist, too large, wrongly written.
+    strict = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    for client in (strict, Client(raise_request_exception=False)):
+        client.get(path)
+        client.post(path, {"password": "x"})
+        client.generic("BREW", path)
+        client.post(path, b"x", content_type="text/plain; charset=utf-7")
+        client.get(f"{path}nothing/")
+        client.get("/accounts/login/", headers={"referer": f"http://testserver{path}"})
+
+    assert "Forbidden" in log.getvalue() or "Method Not Allowed" in log.getvalue()
+    assert SECRET not in log.getvalue()
+
+
+def test_no_traceback_tells_the_secret_of_an_address(log):
+    try:
+        raise ValueError(f"https://rejudge.example.org/invitations/{SECRET}/")
+    except ValueError:
+        logging.getLogger("somebodys.library").exception("GET /invitations/%s/", SECRET)
+
+    assert "ValueError" in log.getvalue()
+    assert "Traceback" in log.getvalue()
+    assert SECRET not in log.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Forbidden: /invitations/abc-d_e/", "Forbidden: /invitations/…/"),
+        ("/accounts/password/reset/1a-c7-88/", "/accounts/password/reset/…/"),
+        ("/accounts/password/reset/sent/", "/accounts/password/reset/sent/"),
+        ("/accounts/email/confirmation/MQ:1t/", "/accounts/email/confirmation/…/"),
+        ("/elsewhere/team/back/?code=a&state=b", "/elsewhere/team/back/?code=…&state=…"),
+        ("/login/?next=%2Finvitations%2Fab-c%2F", "/login/?next=%2Finvitations%2F…"),
+        ("Bearer rejudge_abcDEF-1", "Bearer rejudge_…"),
+        ("/api/v1/projects/tides/invitations/7/", "/api/v1/projects/tides/invitations/7/"),
+        ("rejudge.requests", "rejudge.requests"),
+    ],
+)
+def test_what_is_left_out_of_a_line(text, written):
+    assert without_secrets(text) == written
+
+
+# --- one line -------------------------------------------------------------------------------------
+
+
+def record(message, *args, error=None, status=None, name="django.request"):
+    made = logging.LogRecord(name, logging.ERROR, __file__, 1, message, args, None)
+    if error is not None:
+        made.exc_info = (type(error), error, None)
+    if status is not None:
+        made.status_code = status
+    return made
+
+
+def of_the_driver(error, **more):
+    """Django's error for one of a driver's."""
+    raised = OperationalError(str(error))
+    for name, value in more.items():
+        setattr(error, name, value)
+    raised.__cause__ = error
+    return raised
+
+
+def test_a_refusal_is_one_line_without_a_traceback():
+    made = record("Forbidden: %s", "/projects/", error=PermissionDenied("no"), status=403)
+
+    assert Sparing().filter(made)
+    assert (made.getMessage(), made.exc_info) == ("Forbidden: /projects/", None)
+
+
+def test_a_database_that_is_away_is_one_line_that_says_why():
+    error = of_the_driver(Exception("connection refused\n\tIs the server running?"))
+    made = record("Internal Server Error: %s", "/", error=error, status=500)
+
+    assert Sparing().filter(made)
+    assert made.exc_info is None
+    assert made.getMessage() == (
+        "Internal Server Error: / (OperationalError: connection refused Is the server running?)"
+    )
+
+
+def test_what_nobody_foresaw_keeps_its_traceback():
+    made = record("Internal Server Error: %s", "/", error=ValueError("x"), status=500)
+
+    assert Sparing().filter(made)
+    assert made.exc_info
+
+
+@pytest.mark.parametrize(
+    ("error", "away"),
+    [
+        (of_the_driver(Exception("connection refused")), True),
+        (of_the_driver(Exception("shutting down"), sqlstate="57P01"), True),
+        (of_the_driver(Exception("canceling statement"), sqlstate="57014"), False),
+        (of_the_driver(sqlite3.OperationalError("locked"), sqlite_errorcode=5), True),
+        (of_the_driver(sqlite3.OperationalError("full"), sqlite_errorcode=13), True),
+        (of_the_driver(sqlite3.OperationalError("no such table"), sqlite_errorcode=1), False),
+        (InterfaceError("connection already closed"), True),
+        (OSError(28, "No space left on device"), True),
+        (DatabaseError("something"), False),
+        (ValueError("something"), False),
+        (None, False),
+    ],
+)
+def test_which_errors_are_a_database_that_is_away(error, away):
+    assert is_away(error) is away
+
+
+def test_many_lines_that_say_the_same_are_counted_instead_of_written():
+    now = [0.0]
+    sparing = Sparing(clock=lambda: now[0])
+
+    def refused(path):
+        made = record("Forbidden: %s", path, error=PermissionDenied(), status=403)
+        return made.getMessage() if sparing.filter(made) else None
+
+    written = [refused(f"/{number}/") for number in range(5_400)]
+    now[0] = SECONDS
+    next_one = refused("/again/")
+
+    assert [line for line in written if line] == [f"Forbidden: /{n}/" for n in range(MOST)]
+    assert next_one == "Forbidden: /again/ (and 5390 more like it before)"
+
+
+def test_lines_that_say_something_else_are_written_meanwhile():
+    sparing = Sparing(clock=lambda: 0.0)
+    for _ in range(MOST + 1):
+        sparing.filter(record("Forbidden: %s", "/", status=403))
+
+    assert sparing.filter(record("Not Found: %s", "/", status=404))
+    assert sparing.filter(record("Forbidden: %s", "/", status=500))
+    assert sparing.filter(record("wrote %d files", 3, name="exporters"))
+
+
+@pytest.mark.django_db
+def test_a_member_without_the_right_writes_one_line(log):
+    factories.member(factories.project("tides"), "ada")
+    client = Client()
+    client.force_login(factories.user("ada"))
+
+    assert client.get("/projects/tides/loads/").status_code == 403
+
+    lines = [line for line in log.getvalue().splitlines() if "Forbidden" in line]
+    assert len(lines) == 1
+    assert "Traceback" not in log.getvalue()
+    if lines[0].startswith("{"):
+        assert json.loads(lines[0])["message"] == (
+            "Forbidden (Permission denied): /projects/tides/loads/"
+        )
