@@ -14,7 +14,7 @@ MAX_UNPACKED = 4 * 1024 * 1024 * 1024
 """Bytes that one gzip file, or all files of one archive together, may unpack to."""
 
 MAX_RATIO = 200
-"""What is packed tighter than this is a bomb, once it has unpacked to RATIO_FROM bytes."""
+"""What is packed tighter than this is a bomb, if it goes on for RATIO_FROM bytes."""
 
 RATIO_FROM = 4 * 1024 * 1024
 
@@ -81,7 +81,8 @@ def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator
     """
     inflate = zlib.decompressobj(wbits=31)
     fed = len(data)
-    unpacked = 0
+    # Of the stretch that is looked at: bytes unpacked, and bytes taken before it.
+    unpacked = begun = 0
     head: bytes | None = b""
     while data:
         try:
@@ -90,9 +91,11 @@ def inflated(data: bytes, read: Callable[[], bytes], budget: Budget) -> Iterator
             raise Unreadable("the gzip data is damaged") from None
         unpacked += len(out)
         budget.spend(len(out))
-        left = len(inflate.unconsumed_tail) + len(inflate.unused_data)
-        if unpacked > RATIO_FROM and unpacked > MAX_RATIO * (fed - left):
-            raise Unreadable(f"the gzip data is packed more than {MAX_RATIO} to 1")
+        if unpacked > RATIO_FROM:
+            taken = fed - len(inflate.unconsumed_tail) - len(inflate.unused_data)
+            if unpacked > MAX_RATIO * (taken - begun):
+                raise Unreadable(f"the gzip data is packed more than {MAX_RATIO} to 1")
+            unpacked, begun = 0, taken
         if head is not None:
             out = head + out
             head = out if len(out) < HEAD else None
