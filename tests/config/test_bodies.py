@@ -7,15 +7,16 @@ import json
 import os
 import select
 import socket
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from django.test import RequestFactory
+from django.http import HttpRequest
+from django.test import Client, RequestFactory
 
 from annotate.actions.tokens import make_token
-from annotate.models import Token
+from annotate.models import Project, Token
 from config import asgi, bodies
 from config.bodies import LITTLE, is_too_large, seconds_for
 from tests import factories
@@ -66,9 +67,9 @@ def request_of(
 
 
 @pytest.fixture
-def echo(monkeypatch: pytest.MonkeyPatch) -> list[dict]:
+def echo(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """An application in Django's place that answers with the body; what it was asked."""
-    asked: list[dict] = []
+    asked: list[dict[str, Any]] = []
 
     def answer(environ, start_response):
         asked.append(environ)
@@ -167,8 +168,11 @@ def test_a_header_with_an_underscore_is_not_taken_for_one_with_a_hyphen(echo):
 PAGE, PROGRAM = "/projects/tides/loads/", "/api/v1/projects/tides/loads/"
 
 
-def asked(path: str, length: int, client=None, **more: str):
-    request = RequestFactory().post(path, **more)
+def asked(
+    path: str, length: int, client: Client | None = None, token: str | None = None
+) -> HttpRequest:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    request = RequestFactory().post(path, headers=headers)
     request.META["CONTENT_LENGTH"] = str(length)
     if client is not None:
         request.COOKIES.update({name: one.value for name, one in client.cookies.items()})
@@ -176,7 +180,7 @@ def asked(path: str, length: int, client=None, **more: str):
 
 
 @pytest.fixture
-def tides(db) -> Iterator[object]:
+def tides(db: None) -> Project:
     project = factories.project("tides")
     factories.lead(project, "carla")
     factories.member(project, "ada")
@@ -213,7 +217,7 @@ def test_a_large_upload_is_taken_from_the_program_of_who_leads_the_project(tides
     } | {"nobody": "rejudge_unknown"}
 
     refused = {
-        who: is_too_large(asked(PROGRAM, LITTLE + 1, HTTP_AUTHORIZATION=f"Bearer {secret}"))
+        who: is_too_large(asked(PROGRAM, LITTLE + 1, token=secret))
         for who, secret in secrets.items()
     }
 
