@@ -96,7 +96,7 @@ _QUERY, _CHANGE, _NEITHER = 0, 1, 2
 def wanted(*, query: str, original: str, altered: str) -> Wanted:
     """Return what to mark for a query whose narrative was changed from `original` to `altered`.
 
-    Of the change these are the words that only the altered narrative has: what was removed no longer
+    Of the change these are the words that only the altered narrative has: a removed word no longer
     asks for anything. Where one of them is empty there is no change to speak of.
     """
     asked = _words(query, _SMALL)

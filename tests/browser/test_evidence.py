@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.templatetags.static import static
 from playwright.sync_api import Page, expect
 
 from annotate.actions import seats
@@ -68,7 +67,7 @@ class Scene:
         return place["x"], place["y"]
 
     def drag(self, text: str) -> None:
-        """Drag over a text: the widths of the font decide whether its first and last sign are in."""
+        """Drag over a text; the font's widths decide whether its first and last sign are in."""
         self.page.mouse.move(*self.at(text))
         self.page.mouse.down()
         self.page.mouse.move(*self.at(text, len(text) - 1), steps=3)
@@ -134,37 +133,6 @@ def test_a_selection_is_marked_by_whole_words_and_with_alt_as_it_is(scene):
     scene.page.keyboard.up("Alt")
     scene.page.keyboard.press("e")
     expect(scene.chips()).to_have_text(re.compile("^“i?ves 24 turbin?”$"))
-
-
-# A text, the units that are selected, and what is marked of it.
-SNAPPED = [
-    ("The tide drives", 5, 6, "tide"),
-    ("The tide drives", 3, 10, " tide drives"),
-    ("The tide drives", 0, 15, "The tide drives"),
-    ("It doesn't count.", 5, 7, "doesn't"),
-    ("Nobody counts it.", 16, 17, "."),
-    ("🏭 plant 🌊", 4, 5, "plant"),
-    ("🏭 plant 🌊", 9, 11, "🌊"),
-    ("تعمل المحطة بالمد", 6, 7, "المحطة"),
-    ("la cafe\u0301 noire", 4, 5, "cafe\u0301"),
-]
-
-
-def test_a_span_snaps_to_the_words_of_every_script_and_stays_within_the_text(page):
-    page.goto("/accounts/login/")
-
-    found = page.evaluate(
-        """async ([address, cases]) => {
-            const { Words } = await import(address);
-            return cases.map(([text, start, end]) => {
-                const span = new Words(text, "en").snapped([start, end]);
-                return text.slice(...span);
-            });
-        }""",
-        [static("js/judge/words.js"), SNAPPED],
-    )
-
-    assert found == [marked for *_, marked in SNAPPED]
 
 
 def test_the_keyboard_alone_marks_a_passage_and_says_what_it_does(scene):
