@@ -35,6 +35,7 @@ from annotate.models import (
 )
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
+from annotate.screens.naming import name_of
 from annotate.screens.shown import show
 from audit import access, actions
 from audit.checks import actions as check_actions
@@ -612,6 +613,8 @@ def _document(differing: access.Differing) -> dict[str, Any]:
     return {
         "candidate": differing.candidate,
         "document": shown.document,
+        # A lead reads what others said here: nobody does who still has to answer.
+        "name": name_of(shown.document, hidden=False),
         "text": shown.text,
         "table": shown.table,
         "prior": differing.candidate.prior_relevance,
