@@ -96,9 +96,7 @@ def told(read: Any) -> list[tuple[str, str]]:
 def test_no_page_address_or_answer_names_a_document_by_its_id_before_the_answer(stage, name):
     read = walk(getattr(stage, name), doors(stage), on=name == "ada")
 
-    assert {status for status, _, _ in read.values()} <= {
-        *(200, 302, 400, 403, 404, 405, 409, 422)
-    }
+    assert {status for status, _, _ in read.values()} <= {*(200, 302, 400, 403, 404, 405, 409, 422)}
     assert told(read) == []
 
 
@@ -200,6 +198,15 @@ def test_advice_on_copied_words_names_documents_neutrally(stage):
 
     assert neutral_name(document.pk, stage.project.pk) in page
     assert "99_1_positive" not in page
+
+
+def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(stage):
+    Project.objects.update(show_ids=True)
+    urls = [f"/pairs/{stage.pair.pk}/candidates/{candidate.pk}/" for candidate in stage.candidates]
+    without_text = stage.candidates[3]
+
+    assert without_text.document.length is None
+    assert told(walk(stage.ada, urls, on=False)) == [(urls[3], "2654_document1")]
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -10,7 +10,16 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from annotate.actions.pool import narratives_in_force
-from annotate.models import Assignment, Candidate, Document, Flag, Judgment, Membership, Narrative
+from annotate.models import (
+    Assignment,
+    Candidate,
+    Document,
+    Flag,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+)
 from annotate.pure.naming import is_made_of, number_of
 
 
@@ -26,9 +35,11 @@ class Name:
     doc_id: str | None
 
 
-def name_of(document: Document, *, hidden: bool) -> Name:
-    """Name a document; `hidden`: without its id, and without a title that is made of it."""
-    if not hidden:
+def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
+    """Name a document of a project; `hidden`: without its id, and without a title that is made of
+    it, unless the project shows the ids of documents that cannot be read here.
+    """
+    if not hidden or (project.show_ids and document.length is None):
         return Name(document.label, document.title, document.doc_id)
     if document.title.strip() and not is_made_of(document.title, document.doc_id):
         return Name(document.title, document.title, None)
@@ -91,6 +102,6 @@ def names_to(
     """Return the names of these candidates' documents for the reader, by the candidate's key."""
     hidden = open_to(reader, candidates, under=under)
     return {
-        candidate.pk: name_of(candidate.document, hidden=candidate.pk in hidden)
+        candidate.pk: name_of(candidate.document, reader.project, hidden=candidate.pk in hidden)
         for candidate in candidates
     }

@@ -138,6 +138,7 @@ def sheets(
                 shown=prepared(candidate.document, _text(candidate.document), words),
                 name=name_of(
                     candidate.document,
+                    pair.project,
                     hidden=not _ends(given, flag) or spot.candidate in hidden,
                 ),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,

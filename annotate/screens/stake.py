@@ -87,11 +87,12 @@ def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: 
 def _hidden(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
     """The candidates at stake whose ids are hidden, and those of them without a title besides."""
     rows = list(at_stake(pair).select_related("document"))
-    hidden = open_to(reader, rows)
-    unnamed = {
-        row.pk for row in rows if row.pk in hidden and not name_of(row.document, hidden=True).title
+    still_open = open_to(reader, rows)
+    names = {
+        row.pk: name_of(row.document, pair.project, hidden=row.pk in still_open) for row in rows
     }
-    return hidden, unnamed
+    hidden = {pk for pk, name in names.items() if name.doc_id is None}
+    return hidden, {pk for pk in hidden if not names[pk].title}
 
 
 def pool_ids(pair: InstructionPair) -> list[str]:

@@ -562,7 +562,9 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
     told = {
         "item": item,
         "name": name_of(
-            item.candidate.document, hidden=mine is None or (can_settle and not settles)
+            item.candidate.document,
+            member.project,
+            hidden=mine is None or (can_settle and not settles),
         ),
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,

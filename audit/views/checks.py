@@ -327,7 +327,7 @@ def _stage(
         "sitting": {"conditions": conditions if counts else []},
         "candidate": item.candidate,
         "document": shown.document,
-        "name": name_of(shown.document, hidden=not answered),
+        "name": name_of(shown.document, member.project, hidden=not answered),
         "text": shown.text,
         "table": shown.table,
         "marks": shown.marks,

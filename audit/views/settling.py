@@ -614,7 +614,7 @@ def _document(differing: access.Differing) -> dict[str, Any]:
         "candidate": differing.candidate,
         "document": shown.document,
         # A lead reads what others said here: nobody does who still has to answer.
-        "name": name_of(shown.document, hidden=False),
+        "name": name_of(shown.document, differing.member.project, hidden=False),
         "text": shown.text,
         "table": shown.table,
         "prior": differing.candidate.prior_relevance,
