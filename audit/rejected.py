@@ -34,7 +34,7 @@ def rejected(
     """
     sent_back = Q(pair__sent_back_at__gt=F("created_at"))
     if undecided:
-        against = Rating.objects.filter(
+        against = Rating.objects.of_people().filter(
             review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
         )
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))

@@ -282,10 +282,12 @@ def _flag(fields: Fields) -> FlagRecord:
         cleared_at=fields.moment("cleared_at"),
         uuid=fields.uuid("uuid"),
         made_at=fields.moment("made_at"),
+        machine=fields.truth("machine"),
     )
 
 
 def _adjudication(fields: Fields) -> AdjudicationRecord:
+    _refuse_machine(fields, "an adjudication")
     return AdjudicationRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
@@ -318,10 +320,17 @@ def _review(fields: Fields) -> ReviewRecord:
             )
             for entry in fields.each("ratings")
         ),
+        machine=fields.truth("machine"),
     )
 
 
+def _refuse_machine(fields: Fields, what: str) -> None:
+    if fields.truth("machine"):
+        raise ValueError(f"{what} is made by a person, so “machine” cannot be true here")
+
+
 def _decision(fields: Fields) -> DecisionRecord:
+    _refuse_machine(fields, "a decision")
     return DecisionRecord(
         pair_id=fields.id("pair_id"),
         query_id=fields.id("query_id"),

@@ -152,6 +152,7 @@ class FlagRecord(NamedTuple):
     cleared_at: datetime | None = None
     uuid: str | None = None
     made_at: datetime | None = None
+    machine: bool = False
 
 
 class AdjudicationRecord(NamedTuple):
@@ -191,6 +192,7 @@ class ReviewRecord(NamedTuple):
     started_at: datetime | None = None
     at: datetime | None = None
     ratings: tuple[RatingRecord, ...] = ()
+    machine: bool = False
 
 
 class DecisionRecord(NamedTuple):

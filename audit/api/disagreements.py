@@ -34,6 +34,7 @@ from audit.api.shapes import (
     PassSerializer,
     SettledSerializer,
     VersionSerializer,
+    told_machines,
     told_passes,
 )
 from audit.disagreements import Item, Key, Kind, Order, Thing, Wanted, counts, key_of, page
@@ -190,6 +191,7 @@ class ReviewsDifferingSerializer(_AboutSerializer):
     """What auditors said of a narrative version, and what was decided."""
 
     said = PassSerializer(many=True)
+    machines = PassSerializer(many=True, help_text="They count in no verdict.")
     verdict = serializers.ChoiceField(choices=AMOUNTS)
     decisions = DecisionSerializer(many=True)
 
@@ -329,6 +331,7 @@ def reviews_differing(member: Membership, narrative: Narrative) -> dict[str, Any
         "said": told_passes(
             [passes[key] for key in called], member, called if named.hidden else None
         ),
+        "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
         "verdict": verdict_of(passes.values(), member.project.overlap_review).value,
         "decisions": list(
             Decision.objects.filter(narrative=narrative).select_related("by").order_by("-at", "-pk")

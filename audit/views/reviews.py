@@ -340,6 +340,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
                 "contrasts": contrasts(chapter.passes),
+                "machine_contrasts": contrasts(chapter.machines),
                 "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
                 "verdict": None if chapter.hidden else verdict,
             }

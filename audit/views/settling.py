@@ -347,6 +347,7 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
         return _onward(request, member, thing)
     frame = _frame(request, member, version, thing)
     passes = passes_of([version])[version.pk]
+    machines = passes_of([version], machines=True)[version.pk]
     names = frame["naming"].of({one.review.auditor_id: one.review.auditor.name for one in passes})
     passes.sort(key=lambda one: list(names).index(one.review.auditor_id))
     return render(
@@ -357,6 +358,8 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
             "passes": passes,
             "names": names,
             "contrasts": contrasts(passes),
+            "machines": machines,
+            "machine_contrasts": contrasts(machines),
             "verdict": verdict_of(passes, member.project.overlap_review),
             "decision": Decision.objects.current()
             .select_related("by")
