@@ -446,9 +446,12 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         ):
             conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
         for pair, pk, *fields in walk(
-            versions, "pair", "pk", "side", "version", "text", "author__name", "created_at", "note"
+            versions,
+            *("pair", "pk", "origin", "model"),
+            *("side", "version", "text", "author__name", "created_at", "note"),
         ):
-            record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ()))])
+            origin, model, *fields = fields
+            record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
             narratives.setdefault(pair, []).append(record)
         for pk, *fields in batch:
             in_order = sorted(narratives.get(pk, []), key=lambda n: (_SIDES[n.side], n.version))

@@ -130,6 +130,15 @@ def _pair(fields: Fields) -> PairRecord:
     )
 
 
+def _writer(entry: Fields) -> tuple[str, str]:
+    """Who wrote a version, as far as its own entry says: its origin and model."""
+    model = entry.text("model")
+    origin = entry.optional_one_of(("human", "llm"), "origin") or ("llm" if model else "")
+    if model and origin == "human":
+        raise ValueError(f"model of a narrative is {model!r}, but origin is human")
+    return origin, model
+
+
 def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
     narratives: list[NarrativeRecord] = []
     for entry in fields.each("narratives"):
@@ -150,6 +159,7 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
                 entry.moment("at"),
                 entry.text("note"),
                 _conditions(entry),
+                *_writer(entry),
             )
         )
     for side in SIDES:

@@ -67,6 +67,8 @@ class NarrativeRecord(NamedTuple):
     at: datetime | None = None
     note: str = ""
     conditions: tuple[ConditionRecord, ...] = ()
+    origin: str = ""
+    model: str = ""
 
 
 class PairRecord(NamedTuple):

@@ -62,7 +62,7 @@ class PairSerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField()
     category = serializers.CharField()
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
-    model = serializers.CharField(help_text="Which language model wrote it, if one did.")
+    model = serializers.CharField(help_text="As its file said last; each version has its own.")
     original = serializers.IntegerField(
         allow_null=True, help_text="The key of the original narrative."
     )
@@ -90,6 +90,10 @@ class NarrativeSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     note = serializers.CharField()
     author = serializers.CharField(allow_null=True, help_text="null: it came with a file.")
+    origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
+    model = serializers.CharField(
+        allow_blank=True, help_text="Which language model wrote this version, if one did."
+    )
     created_at = serializers.DateTimeField()
 
 
@@ -449,6 +453,8 @@ def _version(narrative: Narrative) -> dict[str, Any]:
         "version": narrative.version,
         "note": narrative.note,
         "author": narrative.author.name if narrative.author else None,
+        "origin": narrative.origin,
+        "model": narrative.model,
         "created_at": narrative.created_at,
     }
 
