@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -38,7 +39,7 @@ from audit.api.shapes import (
     told_passes,
 )
 from audit.disagreements import Item, Key, Kind, Order, Thing, Wanted, counts, key_of, page
-from audit.forms import WantedForm
+from audit.forms import NAMES_ARE_HIDDEN, WantedForm
 from audit.models import Check, Decision, Reveal
 from audit.naming import Naming, naming
 from audit.revealing import reveal_names
@@ -397,7 +398,10 @@ class AskedDisagreements(Asked):
     condition = serializers.CharField(
         max_length=255, required=False, help_text="The name of a condition, else its number."
     )
-    one = KeyField(required=False, help_text="With `other`, the keys of two members.")
+    one = KeyField(
+        required=False,
+        help_text="With `other`, the keys of two members; only where names are shown.",
+    )
     other = KeyField(required=False)
     order = serializers.ChoiceField(
         choices=[(one.value, one.value) for one in Order], required=False
@@ -593,6 +597,10 @@ def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -
     """Return which disagreements are named, by the parameters of an address unless `before` says
     otherwise; 400 for what is not there.
     """
+    if member.project.hide_names:
+        for name in ("one", "other"):
+            if asked.get(name):
+                raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
     form = WantedForm(member, {name: str(value) for name, value in asked.items()})
     if not form.is_valid():
         raise wrong(form, before)
