@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.urls import reverse
 
 from annotate.actions.judging import grades_that_need_evidence
@@ -293,7 +294,10 @@ def _ranks(
     """At which rank which run has a document."""
     found: dict[int, list[tuple[int, str]]] = {}
     lines = RunLine.objects.filter(
-        query=pair.query_id, document__in=[candidate.document_id for candidate in candidates]
+        # A run over instructions says something of its own pair alone.
+        Q(pair=None) | Q(pair=pair),
+        query=pair.query_id,
+        document__in=[candidate.document_id for candidate in candidates],
     ).order_by("rank", "run__name")
     for document, rank, run in lines.values_list("document", "rank", "run__name"):
         found.setdefault(document, []).append((rank, run))

@@ -324,6 +324,9 @@ class RunSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()
     tag = serializers.CharField(allow_blank=True)
+    side = serializers.ChoiceField(
+        choices=Run.Side.choices, help_text="altered: over instructions; original: over queries."
+    )
     sha256 = serializers.CharField()
     loaded_at = serializers.DateTimeField()
 
