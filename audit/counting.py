@@ -47,7 +47,7 @@ from annotate.models import (
 )
 from annotate.models.judgment import JudgmentQuerySet
 from audit.criteria import Rubric
-from audit.models import Rating
+from audit.models import Rating, Review
 from audit.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
 
 # Who said what of a unit: (member, value) in the order of the members.
@@ -78,6 +78,8 @@ class Counts:
         weeks: Patterns of people by the Monday of the week in which a unit was last judged.
         rubric: What the reviews are under: those under another one are not counted.
         reviews: Patterns of auditors for each criterion; the worst level is 0, the next 1.
+        reviews_with_machines: The same of people and machines together; empty where no machine
+            has reviewed anything.
     """
 
     scale: list[int]
@@ -88,6 +90,7 @@ class Counts:
     weeks: dict[date, Patterns]
     rubric: Rubric
     reviews: dict[str, Patterns]
+    reviews_with_machines: dict[str, Patterns]
 
     @property
     def levels(self) -> dict[str, int]:
@@ -103,6 +106,7 @@ class Counts:
             ("guidelines", self.guidelines.items()),
             ("weeks", ((day.isoformat(), patterns) for day, patterns in self.weeks.items())),
             ("reviews", self.reviews.items()),
+            ("reviews with machines", self.reviews_with_machines.items()),
         ]
         lines = [json.dumps(["scale", self.scale, self.rubric.name, self.levels])]
         for section, groups in sections:
@@ -155,6 +159,11 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
         weeks=weeks,
         rubric=rubric,
         reviews=_by_criterion(project, scope, rubric),
+        reviews_with_machines=(
+            _by_criterion(project, scope, rubric, machines=True)
+            if Review.objects.submitted().of_machines().filter(auditor__project=project).exists()
+            else {}
+        ),
     )
 
 
@@ -336,27 +345,35 @@ def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
     }
 
 
-def ratings_in(project: Project, scope: Scope, rubric: Rubric) -> QuerySet[Rating]:
-    """The ratings that count in a scope: of people, in submitted reviews under a rubric, of every
-    version of the narratives.
+def ratings_in(
+    project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
+) -> QuerySet[Rating]:
+    """The ratings that count in a scope: of people, with `machines` of machines too, in submitted
+    reviews under a rubric, of every version of the narratives.
     """
     ratings = Rating.objects.filter(
         about(scope, "review__narrative__"),
         review__auditor__project=project,
-        review__auditor__is_machine=False,
         review__submitted_at__isnull=False,
         review__rubric=rubric.name,
     )
+    if not machines:
+        ratings = ratings.of_people()
     if scope.criterion:
         ratings = ratings.filter(criterion=scope.criterion)
     if scope.people:
-        ratings = ratings.filter(review__auditor__name__in=scope.people)
+        of_scope = Q(review__auditor__name__in=scope.people)
+        ratings = ratings.filter(of_scope | Q(review__auditor__is_machine=True))
     return ratings.filter(in_times(project, scope, "review__submitted_at"))
 
 
-def _by_criterion(project: Project, scope: Scope, rubric: Rubric) -> dict[str, Patterns]:
+def _by_criterion(
+    project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
+) -> dict[str, Patterns]:
     from_worst = Value(len(rubric.levels) - 1) - F("place")
-    units = ratings_in(project, scope, rubric).values("review__narrative_id", "criterion")
+    units = ratings_in(project, scope, rubric, machines=machines).values(
+        "review__narrative_id", "criterion"
+    )
     units = units.annotate(said=_answers("review__auditor_id", from_worst))
     return _grouped(units, "criterion")
 

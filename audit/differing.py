@@ -344,7 +344,7 @@ def _reviews(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: b
                 ~Q(pair__in=reader.to_review) | Exists(mine) | Q(author=reader.member)
             )
         found = found.filter(Exists(decided) if wanted.settled else ~Exists(decided))
-    ratings = Rating.objects.filter(review__submitted_at__isnull=False)
+    ratings = Rating.objects.of_people().filter(review__submitted_at__isnull=False)
     if wanted.criterion:
         ratings = ratings.filter(criterion=wanted.criterion)
     of_people = ratings
@@ -360,7 +360,12 @@ def _reviews(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: b
         .order_by("-apart")
         .values("apart")
     )
-    last = Review.objects.submitted().filter(narrative=OuterRef("pk")).order_by("-submitted_at")
+    last = (
+        Review.objects.submitted()
+        .of_people()
+        .filter(narrative=OuterRef("pk"))
+        .order_by("-submitted_at")
+    )
     since = decided.values("at") if wanted.settled else last.values("submitted_at")
     rows = found.annotate(
         distance=Coalesce(Subquery(apart[:1]), Value(0)),

@@ -437,6 +437,7 @@ def _add_reviews(items: dict[Thing, Item], names: _Names) -> None:
     said: dict[int, dict[int, tuple[str, int]]] = {}
     rows = (
         Review.objects.submitted()
+        .of_people()
         .filter(narrative__in=things)
         .annotate(n_rejects=Count("ratings", filter=Q(ratings__rejects=True)))
         .values_list("narrative", "auditor", "auditor__name", "n_rejects")

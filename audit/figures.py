@@ -183,7 +183,30 @@ def lonely(figures: dict[str, Any]) -> list[str]:
 
 
 def against_machines(figures: dict[str, Any]) -> list[Against]:
-    """Return what people and each machine say, a machine at a time."""
+    """Return what people and each machine say, a machine at a time: judgments, then reviews."""
+    return [*_judging_machines(figures), *_reviewing_machines(figures)]
+
+
+def _reviewing_machines(figures: dict[str, Any]) -> list[Against]:
+    # A report of an older version knows nothing of machines that review.
+    return [
+        Against(
+            machine["machine"],
+            Table(
+                f"reviewing-machine-{place}",
+                _("Reviews of people against %(machine)s") % {"machine": machine["machine"]},
+                _("person"),
+                "ratings",
+                [_line(one["raters"][0], one) for one in machine["pairs"]],
+                "raters",
+            ),
+            [],
+        )
+        for place, machine in enumerate(figures["reviews"].get("machines", []), start=1)
+    ]
+
+
+def _judging_machines(figures: dict[str, Any]) -> list[Against]:
     return [
         Against(
             machine["machine"],

@@ -380,6 +380,12 @@ class ComparedForm(forms.Form):
         return given
 
 
+NAMES_ARE_HIDDEN = _lazy(
+    "Names are hidden in this project, so disagreements cannot be filtered by people. Leave both "
+    "open, or show names in the settings."
+)
+
+
 class WantedForm(forms.Form):
     """Which disagreements are listed; everything may be left out."""
 
@@ -419,11 +425,13 @@ class WantedForm(forms.Form):
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._member = member
-        people = Membership.objects.people().filter(project=member.project_id).order_by("name")
-        for name, label in (("one", _("Between")), ("other", _("and"))):
-            self.fields[name] = forms.ModelChoiceField(
-                people, label=label, required=False, empty_label=_("Anyone")
-            )
+        # A part of the list that names two people tells who said what in it.
+        if not member.project.hide_names:
+            people = Membership.objects.people().filter(project=member.project_id).order_by("name")
+            for name, label in (("one", _("Between")), ("other", _("and"))):
+                self.fields[name] = forms.ModelChoiceField(
+                    people, label=label, required=False, empty_label=_("Anyone")
+                )
         criteria = rubrics.in_force(member.project_id).criteria
         self._choose("criterion", [(one.key, one.name) for one in criteria])
         if conditions := _conditions(member):
@@ -456,8 +464,10 @@ class WantedForm(forms.Form):
         return int(key)
 
     def clean(self) -> dict[str, Any]:
-        """Ask for two people or none."""
+        """Ask for two people or none; for none while names are hidden."""
         given = super().clean() or self.cleaned_data
+        if self._member.project.hide_names and (self.data.get("one") or self.data.get("other")):
+            raise forms.ValidationError(NAMES_ARE_HIDDEN)
         one, other = given.get("one"), given.get("other")
         if (one is None) != (other is None):
             self.add_error(

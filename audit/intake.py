@@ -29,6 +29,8 @@ class OfNarratives(Arrivals):
 
     name: ClassVar[str]
     kind: ClassVar[str]
+    # The column that says whether a machine said it: constant where only people do.
+    machine: ClassVar[str] = "0"
 
     def query_ids(self) -> list[str]:
         return [f"SELECT query_id FROM {self.name}"]  # noqa: S608 (our own stage)
@@ -54,7 +56,9 @@ class OfNarratives(Arrivals):
                 "project: load the instruction pairs first"
             ),
         )
-        intake.add_raters(f"SELECT n, place, who AS name, 0 AS machine FROM {self.name}")  # noqa: S608
+        intake.add_raters(
+            f"SELECT n, place, who AS name, {self.machine} AS machine FROM {self.name}"  # noqa: S608
+        )
         intake.run(
             f"""
             UPDATE {self.name} SET member = (
@@ -125,6 +129,7 @@ class Reviews(OfNarratives):
     records: ClassVar = (ReviewRecord,)
     name: ClassVar = "stage_reviews"
     kind: ClassVar = "reviews"
+    machine: ClassVar = "machine"
 
     def __init__(self, intake: Intake) -> None:
         super().__init__(intake)
@@ -136,6 +141,7 @@ class Reviews(OfNarratives):
             version="integer",
             who="text",
             rubric="text",
+            machine="integer",
             started_at="moment",
             at="moment",
             **_FOUND,
@@ -166,6 +172,7 @@ class Reviews(OfNarratives):
             record.version,
             record.auditor,
             record.rubric,
+            int(record.machine),
             record.started_at,
             record.at,
         )
@@ -333,6 +340,13 @@ class Decisions(OfNarratives):
         self.intake.add_raters(
             "SELECT n, place, withdrawn_by AS name, 0 AS machine FROM stage_decisions "
             "WHERE withdrawn_by IS NOT NULL"
+        )
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.who FROM stage_decisions s
+            JOIN annotate_membership m ON m.id = s.member WHERE m.is_machine
+            """,
+            lambda name: f"“{name}” is a machine here: a decision is made by a person",
         )
         run(
             """

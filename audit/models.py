@@ -100,6 +100,14 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         """Reviews that count; the others are drafts."""
         return self.filter(submitted_at__isnull=False)
 
+    def of_people(self) -> ReviewQuerySet:
+        """Reviews of people; those of machines are never counted among them."""
+        return self.filter(auditor__is_machine=False)
+
+    def of_machines(self) -> ReviewQuerySet:
+        """Reviews of machines."""
+        return self.filter(auditor__is_machine=True)
+
 
 class Review(models.Model):
     """One auditor's pass over one narrative version. A draft until it is submitted."""
@@ -124,6 +132,14 @@ class Review(models.Model):
         return f"review {self.pk}"
 
 
+class RatingQuerySet(models.QuerySet["Rating"]):
+    """Answers of reviews."""
+
+    def of_people(self) -> RatingQuerySet:
+        """Answers of people; those of machines are never counted among them."""
+        return self.filter(review__auditor__is_machine=False)
+
+
 class Rating(models.Model):
     """The answer to one criterion. Without a level while only its words are written, in a draft."""
 
@@ -136,6 +152,8 @@ class Rating(models.Model):
     place = models.PositiveSmallIntegerField(null=True, blank=True)
     rejects = models.BooleanField(null=True, blank=True)
     words = models.TextField(blank=True)
+
+    objects = RatingQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

@@ -34,7 +34,7 @@ def rejected(
     """
     sent_back = Q(pair__sent_back_at__gt=F("created_at"))
     if undecided:
-        against = Rating.objects.filter(
+        against = Rating.objects.of_people().filter(
             review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
         )
         decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
@@ -46,7 +46,7 @@ def rejected(
         side=Narrative.Side.ALTERED,
     )
     if not everyone:
-        found = found.filter(pair__origin=InstructionPair.Origin.LLM)
+        found = found.filter(origin=InstructionPair.Origin.LLM)
     if by is not None:
         owed = Assignment.objects.filter(
             pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=by
@@ -85,7 +85,7 @@ def _record(narrative: Narrative, passes: list[Pass], decision: Decision | None)
         "query": pair.query.title,
         "description": pair.query.description,
         "category": pair.category,
-        "model": pair.model or None,
+        "model": narrative.model or None,
         "version": narrative.version,
         "narrative": narrative.text,
         "decision": decision.outcome if decision else None,

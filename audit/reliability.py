@@ -106,7 +106,8 @@ def agreement_of(
     - machines: a list of `machine` (its name) and `pairs`, the scopes of each person with it.
     - reviews: `all` is a scope, `criteria` a mapping from a criterion's key to its scope, which
       has its `name`. `rubric` is the name of the rubric that all of these reviews are under,
-      `levels` each of its levels with the number it counts as.
+      `levels` each of its levels with the number it counts as. `machines` is as that of judgments,
+      over all criteria.
     - selves: each person with themselves (`audit.selves`): `all` is a scope, or None where nobody
       said anything twice, `people` a list of scopes, each with one rater and its `table`.
 
@@ -131,7 +132,8 @@ def agreement_of(
         categories = {}
     guidelines = counts.guidelines if "guideline" in by else {}
     weeks = counts.weeks if "week" in by else {}
-    machines = _machines(counts) if "machine" in by else []
+    machines = _machines(counts, counts.judgments) if "machine" in by else []
+    critics = _machines(counts, counts.reviews_with_machines) if "machine" in by else []
     criteria = _criteria(counts, scope) if "criterion" in by else ()
     measure = Measure(
         counts.scale, names, seed, resamples, progress, relevant_from=project.relevant_from
@@ -142,7 +144,7 @@ def agreement_of(
     alone = twice.people if len(twice.people) < 2 else {"": None, **twice.people}
     splits = (pairs, queries, categories, guidelines, weeks, criteria, alone)
     progress.start(
-        2 + sum(map(len, splits)) + sum(len(found) for _machine, found in machines),
+        2 + sum(map(len, splits)) + sum(len(found) for _machine, found in [*machines, *critics]),
         "Measuring agreement",
     )
     periods = periods_of(project)
@@ -189,6 +191,13 @@ def agreement_of(
                 }
                 for criterion in criteria
             },
+            "machines": [
+                {
+                    "machine": names[machine],
+                    "pairs": [levels(patterns, raters=pair) for pair, patterns in found],
+                }
+                for machine, found in critics
+            ],
         },
         "selves": _of_selves(twice, times),
     }
@@ -470,9 +479,11 @@ def _shared(
     return found
 
 
-def _machines(counts: Counts) -> list[tuple[int, list[tuple[tuple[int, int], Patterns]]]]:
-    """Each machine that judged, with the pairs of a person and it."""
-    everything = _sum(counts.judgments.values())
+def _machines(
+    counts: Counts, answers: Mapping[Any, Patterns]
+) -> list[tuple[int, list[tuple[tuple[int, int], Patterns]]]]:
+    """Each machine that judged, or reviewed, with the pairs of a person and it."""
+    everything = _sum(answers.values())
     judged = {member for said in everything for member, _value in said} & counts.machines
     return [
         (
@@ -526,6 +537,7 @@ def _left_out(
         .filter(
             _of_people(scope, "annotator"),
             annotator__project=project,
+            annotator__is_machine=False,
             narrative__in=in_force(project),
         )
         .exclude(kind=Flag.Kind.LATER)

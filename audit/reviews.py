@@ -88,6 +88,8 @@ class Chapter:
     # Submitted reviews that the reader may not see yet.
     hidden: int
     decisions: list[Decision] = field(default_factory=list)
+    # Reviews of machines, which count in no verdict; shown with those of other people.
+    machines: list[Pass] = field(default_factory=list)
 
     @property
     def decision(self) -> Decision | None:
@@ -95,12 +97,16 @@ class Chapter:
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
 
 
-def passes_of(narratives: Iterable[Narrative], *, drafts: bool = False) -> dict[int, list[Pass]]:
-    """Return the reviews of some narratives by narrative id, first begun first: three queries.
+def passes_of(
+    narratives: Iterable[Narrative], *, drafts: bool = False, machines: bool = False
+) -> dict[int, list[Pass]]:
+    """Return people's reviews of some narratives by narrative id, first begun first: three queries.
 
-    Drafts are left out unless asked for.
+    Drafts are left out unless asked for. `machines`: the reviews of machines instead, which are
+    shown beside those of people and count nowhere among them.
     """
     reviews = Review.objects.filter(narrative__in=[one.pk for one in narratives])
+    reviews = reviews.of_machines() if machines else reviews.of_people()
     if not drafts:
         reviews = reviews.submitted()
     found: dict[int, list[Pass]] = defaultdict(list)
@@ -203,8 +209,8 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
 
     Some auditor rejects it, or every auditor is heard; and this lead owes no review of it.
     """
-    heard = Review.objects.submitted().filter(narrative=OuterRef("pk"))
-    against = Rating.objects.filter(
+    heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
+    against = Rating.objects.of_people().filter(
         review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
     )
     all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
@@ -255,6 +261,7 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
         .order_by("-version")
     )
     passes = passes_of(versions)
+    machines = passes_of(versions, machines=True)
     decisions: dict[int, list[Decision]] = defaultdict(list)
     for decision in (
         Decision.objects.filter(narrative__in=versions)
@@ -265,7 +272,9 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
     chapters = []
     for place, narrative in enumerate(versions):
         said = passes[narrative.pk]
-        chapter = Chapter(narrative, place == 0, said, 0, decisions[narrative.pk])
+        chapter = Chapter(
+            narrative, place == 0, said, 0, decisions[narrative.pk], machines[narrative.pk]
+        )
         if chapter.is_current and not _may_see(reader, chapter):
             own = [one for one in said if one.review.auditor_id == reader.pk]
             chapter = Chapter(narrative, True, own, len(said) - len(own), [])

@@ -54,9 +54,15 @@ def next_name(project: int, name: str) -> str:
 def under(narrative: Narrative, project: int) -> Rubric:
     """Return the rubric a version of a narrative is reviewed under.
 
-    All auditors of a version answer the same questions: those of whoever began first.
+    All people who review a version answer the same questions: those of whoever began first.
     """
-    first = narrative.reviews.order_by("pk").values_list("rubric", flat=True).first()
+    first = (
+        Review.objects.of_people()
+        .filter(narrative=narrative)
+        .order_by("pk")
+        .values_list("rubric", flat=True)
+        .first()
+    )
     return in_force(project) if first is None else named(project, first)
 
 

@@ -15,6 +15,7 @@ from annotate.models import (
     Membership,
     Narrative,
 )
+from annotate.pure.naming import number_of
 from audit.criteria import Rubric, Verdict
 from audit.models import Decision
 from audit.reviews import passes_of, verdict_of
@@ -42,7 +43,8 @@ def at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
     """Return a few documents of the pool to look at, without their texts: two queries.
 
     Half of them came as relevant, by a machine under this narrative or from the start, as far as
-    there are any. They stand in the order of their ids, which does not tell which those are.
+    there are any. They stand in the order of their neutral numbers, which does not tell which those
+    are.
     """
     threshold = pair.project.relevant_from
     pool = pair.query.candidates.select_related("document")
@@ -60,7 +62,7 @@ def at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
         *first,
         *some(pool.exclude(pk__in=[one.pk for one in first]).exclude(relevant), AT_HAND),
     ]
-    return sorted(found, key=lambda one: one.document.doc_id)
+    return sorted(found, key=lambda one: number_of(one.document_id, pair.project_id))
 
 
 def previous_decision(narrative: Narrative) -> Decision | None:

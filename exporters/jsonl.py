@@ -71,6 +71,12 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     counts |= tally.counts()
     standing = counts["judgments_by_people"] + counts["judgments_by_machines"]
     counts["judgments_superseded"] = counts["judgments"] - standing
+    counts["reviews_by_machines"] = (
+        Review.objects.submitted()
+        .of_machines()
+        .filter(narrative__pair__in=[pair.pk for pair in pairs])
+        .count()
+    )
     counts["drafts"] = Review.objects.filter(
         narrative__pair__project=project, submitted_at__isnull=True
     ).count()

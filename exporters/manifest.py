@@ -84,6 +84,7 @@ GROUPS = {
         "adjudications": "settling decisions, also those withdrawn",
         "rubrics": "rubrics",
         "reviews": "reviews",
+        "reviews_by_machines": "reviews by machines, among these",
         "decisions": "decisions on instructions",
         "repeats": "answers to documents that came again",
         "samples": "samples of labels",

@@ -204,7 +204,8 @@ def jsonl_rules() -> list[Rule]:
         ),
         Rule(
             about="Machines",
-            says="machine marks the judgments of machines; they never count among people.",
+            says="machine marks the judgments, flags and reviews of machines; they never count "
+            "among people.",
         ),
     ]
 

@@ -51,9 +51,11 @@ def preview(by: Membership) -> Preview:
         (_("settled by leads"), Adjudication.objects.current().filter(**of_project).count()),
         (_("claims by machines"), judgments.filter(annotator__is_machine=True).count()),
         (_("flags"), Flag.objects.filter(**of_project).count()),
-        (_("reviews"), Review.objects.submitted().filter(**of_project).count()),
+        (_("reviews"), Review.objects.submitted().of_people().filter(**of_project).count()),
         (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
     ]
+    if machines := Review.objects.submitted().of_machines().filter(**of_project).count():
+        counts.append((_("reviews by machines"), machines))
     if SampleItem.objects.filter(sample__project=project).exists():
         counts.append((_("checked labels"), checks.over(project)))
     for side, words in (

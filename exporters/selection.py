@@ -218,7 +218,7 @@ def _acceptance(project: Project) -> Callable[[int], str]:
     """
     of_project = {"narrative__pair__project": project}
     if not (
-        Review.objects.submitted().filter(**of_project).exists()
+        Review.objects.submitted().of_people().filter(**of_project).exists()
         or Decision.objects.filter(**of_project).exists()
     ):
         return lambda pair: ""
@@ -446,9 +446,12 @@ def pair_records(project: Project) -> Iterator[PairRecord]:
         ):
             conditions.setdefault(narrative, []).append(ConditionRecord(name, text))
         for pair, pk, *fields in walk(
-            versions, "pair", "pk", "side", "version", "text", "author__name", "created_at", "note"
+            versions,
+            *("pair", "pk", "origin", "model"),
+            *("side", "version", "text", "author__name", "created_at", "note"),
         ):
-            record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ()))])
+            origin, model, *fields = fields
+            record = NarrativeRecord._make([*fields, tuple(conditions.get(pk, ())), origin, model])
             narratives.setdefault(pair, []).append(record)
         for pk, *fields in batch:
             in_order = sorted(narratives.get(pk, []), key=lambda n: (_SIDES[n.side], n.version))
@@ -545,7 +548,7 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     """Yield every flag ever put, also those cleared since."""
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for *said, uuid, made_at in walk(
+        for *said, uuid, made_at, machine in walk(
             rows.order_by(*_said_order("annotator__name"), bytewise("kind"), "uuid"),
             *_OF,
             "annotator__name",
@@ -556,8 +559,9 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
             "cleared_at",
             "uuid",
             "made_at",
+            "annotator__is_machine",
         ):
-            yield FlagRecord._make((*said, str(uuid), made_at))
+            yield FlagRecord._make((*said, str(uuid), made_at, machine))
 
 
 def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
@@ -596,14 +600,15 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
             "narrative__version",
             "started_at",
             "submitted_at",
+            "auditor__is_machine",
         )
         for chunk in batches(submitted, BATCH):
             ratings: dict[int, list[RatingRecord]] = {}
             answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
             for review, *answer in walk(answers, "review", "criterion", "level", "words"):
                 ratings.setdefault(review, []).append(RatingRecord._make(answer))
-            for pk, project, *fields in chunk:
-                record = ReviewRecord._make([*fields, tuple(ratings.get(pk, []))])
+            for pk, project, *fields, machine in chunk:
+                record = ReviewRecord._make([*fields, tuple(ratings.get(pk, [])), machine])
                 under = project, record.rubric
                 if under not in keys:
                     keys[under] = list(rubrics.named(*under).keys)

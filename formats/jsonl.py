@@ -130,6 +130,15 @@ def _pair(fields: Fields) -> PairRecord:
     )
 
 
+def _writer(entry: Fields) -> tuple[str, str]:
+    """Who wrote a version, as far as its own entry says: its origin and model."""
+    model = entry.text("model")
+    origin = entry.optional_one_of(("human", "llm"), "origin") or ("llm" if model else "")
+    if model and origin == "human":
+        raise ValueError(f"model of a narrative is {model!r}, but origin is human")
+    return origin, model
+
+
 def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
     narratives: list[NarrativeRecord] = []
     for entry in fields.each("narratives"):
@@ -150,6 +159,7 @@ def _narratives(fields: Fields) -> tuple[NarrativeRecord, ...]:
                 entry.moment("at"),
                 entry.text("note"),
                 _conditions(entry),
+                *_writer(entry),
             )
         )
     for side in SIDES:
@@ -282,10 +292,12 @@ def _flag(fields: Fields) -> FlagRecord:
         cleared_at=fields.moment("cleared_at"),
         uuid=fields.uuid("uuid"),
         made_at=fields.moment("made_at"),
+        machine=fields.truth("machine"),
     )
 
 
 def _adjudication(fields: Fields) -> AdjudicationRecord:
+    _refuse_machine(fields, "an adjudication")
     return AdjudicationRecord(
         query_id=fields.id("query_id"),
         doc_id=fields.id("doc_id"),
@@ -318,10 +330,17 @@ def _review(fields: Fields) -> ReviewRecord:
             )
             for entry in fields.each("ratings")
         ),
+        machine=fields.truth("machine"),
     )
 
 
+def _refuse_machine(fields: Fields, what: str) -> None:
+    if fields.truth("machine"):
+        raise ValueError(f"{what} is made by a person, so “machine” cannot be true here")
+
+
 def _decision(fields: Fields) -> DecisionRecord:
+    _refuse_machine(fields, "a decision")
     return DecisionRecord(
         pair_id=fields.id("pair_id"),
         query_id=fields.id("query_id"),

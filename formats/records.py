@@ -67,6 +67,8 @@ class NarrativeRecord(NamedTuple):
     at: datetime | None = None
     note: str = ""
     conditions: tuple[ConditionRecord, ...] = ()
+    origin: str = ""
+    model: str = ""
 
 
 class PairRecord(NamedTuple):
@@ -152,6 +154,7 @@ class FlagRecord(NamedTuple):
     cleared_at: datetime | None = None
     uuid: str | None = None
     made_at: datetime | None = None
+    machine: bool = False
 
 
 class AdjudicationRecord(NamedTuple):
@@ -191,6 +194,7 @@ class ReviewRecord(NamedTuple):
     started_at: datetime | None = None
     at: datetime | None = None
     ratings: tuple[RatingRecord, ...] = ()
+    machine: bool = False
 
 
 class DecisionRecord(NamedTuple):

@@ -123,7 +123,7 @@ def pair(
     )
     narrative(made, Narrative.Side.ORIGINAL, original)
     if altered is not None:
-        narrative(made, Narrative.Side.ALTERED, altered)
+        narrative(made, Narrative.Side.ALTERED, altered, origin=made.origin, model=made.model)
     return made
 
 
@@ -132,9 +132,10 @@ def narrative(
     side: str = Narrative.Side.ALTERED,
     text: str = "Only plants at sea count.",
     version: int = 1,
+    **fields: Any,
 ) -> Narrative:
     """One version of a narrative."""
-    return Narrative.objects.create(pair=of, side=side, text=text, version=version)
+    return Narrative.objects.create(pair=of, side=side, text=text, version=version, **fields)
 
 
 def altered(of: InstructionPair) -> Narrative:

@@ -35,6 +35,7 @@ FIELDS = (
     "consensus",
     "show_prior",
     "show_rank",
+    "show_ids",
     "hide_names",
     "judge_order",
     "order_seed",

@@ -25,6 +25,7 @@ from annotate.models import (
     Query,
 )
 from annotate.pure.repeats import unmasked
+from annotate.screens.naming import names_to
 from annotate.screens.outcome import may_see, outcome
 from annotate.screens.progress import Said, blind_pairs, query_progress, said_of
 from annotate.screens.shown import show
@@ -61,7 +62,7 @@ class PairSerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField()
     category = serializers.CharField()
     origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
-    model = serializers.CharField(help_text="Which language model wrote it, if one did.")
+    model = serializers.CharField(help_text="As its file said last; each version has its own.")
     original = serializers.IntegerField(
         allow_null=True, help_text="The key of the original narrative."
     )
@@ -89,6 +90,10 @@ class NarrativeSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     note = serializers.CharField()
     author = serializers.CharField(allow_null=True, help_text="null: it came with a file.")
+    origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
+    model = serializers.CharField(
+        allow_blank=True, help_text="Which language model wrote this version, if one did."
+    )
     created_at = serializers.DateTimeField()
 
 
@@ -165,8 +170,13 @@ class CandidateSerializer(serializers.Serializer[Any]):
     """A document in a query's pool."""
 
     id = serializers.IntegerField()
-    doc_id = serializers.CharField()
-    title = serializers.CharField()
+    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    doc_id = serializers.CharField(
+        allow_null=True, help_text="null while it is hidden from you: until you have answered."
+    )
+    title = serializers.CharField(
+        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+    )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
     length = serializers.IntegerField(allow_null=True, help_text="Characters; null: no text.")
     prior_relevance = serializers.IntegerField(
@@ -178,8 +188,13 @@ class CandidateSerializer(serializers.Serializer[Any]):
 class DocumentSerializer(serializers.Serializer[Any]):
     """A document with its text."""
 
-    doc_id = serializers.CharField()
-    title = serializers.CharField()
+    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    doc_id = serializers.CharField(
+        allow_null=True, help_text="null while it is hidden from you: until you have answered."
+    )
+    title = serializers.CharField(
+        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+    )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
     text = serializers.CharField(allow_null=True, help_text="null where only its id is known.")
 
@@ -291,7 +306,7 @@ class OnePair(Resource):
         known = InstructionPair.objects.with_narratives().select_related("query").get(pk=found.pk)
         versions = [found.current(side) for side in Narrative.Side.values]
         altered = found.current(Narrative.Side.ALTERED)
-        came_to = outcome(found, altered) if altered and may_see(member, found) else None
+        came_to = outcome(found, altered, member) if altered and may_see(member, found) else None
         return Response(
             {
                 **_pair(known),
@@ -380,11 +395,14 @@ class OneDocument(Resource):
     def get(self, request: Request, pair: int, candidate: int) -> Response:
         """Read a document, by its candidate's key or the number that `sitting` gives it."""
         member, found = access.pair(self.person, pair)
-        shown = show(access.candidate(found, unmasked(candidate, member.pk).candidate).document)
+        row = access.candidate(found, unmasked(candidate, member.pk).candidate)
+        name = names_to(member, [row])[row.pk]
+        shown = show(row.document)
         return Response(
             {
-                "doc_id": shown.document.doc_id,
-                "title": shown.document.title,
+                "name": name.label,
+                "doc_id": name.doc_id,
+                "title": name.title,
                 "markup": shown.document.markup,
                 "text": shown.text,
             }
@@ -435,6 +453,8 @@ def _version(narrative: Narrative) -> dict[str, Any]:
         "version": narrative.version,
         "note": narrative.note,
         "author": narrative.author.name if narrative.author else None,
+        "origin": narrative.origin,
+        "model": narrative.model,
         "created_at": narrative.created_at,
     }
 
@@ -448,11 +468,13 @@ def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> li
     found: dict[int, list[Said]] = {}
     for said in said_of(member, rows):
         found.setdefault(said.candidate.pk, []).append(said)
+    names = names_to(member, rows)
     return [
         {
             "id": row.pk,
-            "doc_id": row.document.doc_id,
-            "title": row.document.title,
+            "name": names[row.pk].label,
+            "doc_id": names[row.pk].doc_id,
+            "title": names[row.pk].title,
             "markup": row.document.markup,
             "length": row.document.length,
             "prior_relevance": row.prior_relevance if prior else None,

@@ -85,6 +85,7 @@ class SentRules(Sent):
     consensus = serializers.ChoiceField(choices=Project.Consensus.choices, required=False)
     show_prior = serializers.BooleanField(required=False)
     show_rank = serializers.BooleanField(required=False)
+    show_ids = serializers.BooleanField(required=False)
     hide_names = serializers.BooleanField(required=False)
     judge_order = serializers.ChoiceField(choices=Project.Order.choices, required=False)
     order_seed = serializers.IntegerField(min_value=0, max_value=LARGE, required=False)

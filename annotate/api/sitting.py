@@ -66,8 +66,11 @@ class SheetSerializer(serializers.Serializer[Any]):
 
     number = serializers.IntegerField(help_text="What it is called in what you send.")
     position = serializers.IntegerField(help_text="Its place in your order, from 1.")
-    doc_id = serializers.CharField()
-    title = serializers.CharField()
+    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    doc_id = serializers.CharField(allow_null=True, help_text="null until you have answered.")
+    title = serializers.CharField(
+        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+    )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
     text = serializers.CharField(allow_null=True)
     prior_relevance = serializers.IntegerField(
@@ -175,8 +178,9 @@ def _told(sheet: Sheet) -> dict[str, Any]:
     return {
         "number": sheet.number,
         "position": sheet.position,
-        "doc_id": sheet.document.doc_id,
-        "title": sheet.document.title,
+        "name": sheet.name.label,
+        "doc_id": sheet.name.doc_id,
+        "title": sheet.name.title,
         "markup": sheet.document.markup,
         "text": sheet.text,
         "prior_relevance": sheet.prior,

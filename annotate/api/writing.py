@@ -17,7 +17,8 @@ from annotate.access import LARGEST_KEY
 from annotate.actions import drafting
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
-from annotate.models import Draft, InstructionPair, Membership, Narrative
+from annotate.models import Candidate, Draft, InstructionPair, Membership, Narrative
+from annotate.screens.naming import names_to
 from annotate.screens.stake import MOST_FIND, advise, at_stake, matching
 
 SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
@@ -137,8 +138,11 @@ class AtStakeSerializer(serializers.Serializer[Any]):
     """A document that was relevant before."""
 
     candidate = serializers.IntegerField()
-    doc_id = serializers.CharField()
-    title = serializers.CharField()
+    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    doc_id = serializers.CharField(allow_null=True, help_text="null while it is hidden from you.")
+    title = serializers.CharField(
+        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+    )
     prior_relevance = serializers.IntegerField(
         allow_null=True, help_text="null where the project hides it."
     )
@@ -220,7 +224,7 @@ class LookAtWords(Resource):
     @writes(AdviceSerializer, sent=SentWords, many=True, scope=Scope.READ)
     def post(self, request: Request, pair: int) -> Response:
         """Look at what is written. Nothing is saved."""
-        _member, found = _writer(self, pair)
+        member, found = _writer(self, pair)
         sent = self.sent()
         source = found.written_from(sent["side"])
         advice = advise(
@@ -230,6 +234,7 @@ class LookAtWords(Resource):
             after=sent["text"],
             conditions=sent["conditions"],
             in_texts=sent["in_texts"],
+            reader=member,
         )
         return Response(
             [
@@ -257,20 +262,23 @@ class AtStake(Resource):
         asked = self.asked()
         rows = at_stake(found).select_related("document")
         if find := asked.get("find"):
-            rows = rows.filter(matching(find, in_texts=asked["in_texts"]))
+            rows = rows.filter(matching(found, find, member, in_texts=asked["in_texts"]))
         prior = found.project.show_prior or member.leads
-        return self.page(
-            rows,
-            lambda part: [
-                {
-                    "candidate": row.pk,
-                    "doc_id": row.document.doc_id,
-                    "title": row.document.title,
-                    "prior_relevance": row.prior_relevance if prior else None,
-                }
-                for row in part
-            ],
-        )
+        return self.page(rows, lambda part: _stakes(member, part, prior=prior))
+
+
+def _stakes(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:
+    names = names_to(member, rows)
+    return [
+        {
+            "candidate": row.pk,
+            "name": names[row.pk].label,
+            "doc_id": names[row.pk].doc_id,
+            "title": names[row.pk].title,
+            "prior_relevance": row.prior_relevance if prior else None,
+        }
+        for row in rows
+    ]
 
 
 def _writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]:

@@ -70,6 +70,7 @@ class RulesForm(forms.ModelForm[Project]):
             "consensus": _lazy("When several people judged"),
             "show_prior": _lazy("Show judges the relevance a document came with"),
             "show_rank": _lazy("Show judges at which rank which run had a document"),
+            "show_ids": _lazy("Show judges the ids of documents whose texts are not here"),
             "hide_names": _lazy("Hide names where a disagreement is settled"),
             "judge_order": _lazy("Order of the documents"),
             "order_seed": _lazy("Number that the shuffle begins with"),
@@ -83,6 +84,10 @@ class RulesForm(forms.ModelForm[Project]):
         help_texts = {
             "show_prior": _lazy("Off: judges are blind to what was said before."),
             "show_rank": _lazy("Off: judges do not see what systems thought of it."),
+            "show_ids": _lazy(
+                "For a licensed collection that people read elsewhere. An id can give an answer "
+                "away, so other ids are hidden until somebody has answered."
+            ),
             "hide_names": _lazy(
                 "A lead may reveal them for one disagreement at a time; that they did is kept."
             ),

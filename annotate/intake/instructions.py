@@ -9,7 +9,7 @@ from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.models import Membership
 from annotate.pure import condition_lines
-from formats.records import PairRecord, Topic
+from formats.records import NarrativeRecord, PairRecord, Topic
 
 MAX_CATEGORY = 60
 MAX_MODEL = 120
@@ -276,6 +276,10 @@ class Pairs(Arrivals):
             author="text",
             at="moment",
             note="text",
+            origin="text",
+            model="text",
+            # Whether the version itself says who wrote it; else it is as its pair says.
+            said="integer",
             # All of them, to be compared with those of another line.
             conditions="text",
         )
@@ -305,6 +309,8 @@ class Pairs(Arrivals):
                 one.author,
                 one.at,
                 one.note,
+                *_writer(record, one),
+                int(bool(one.origin)),
                 json.dumps(one.conditions) if one.conditions else "",
                 weight=len(one.text),
             )
@@ -329,10 +335,11 @@ class Pairs(Arrivals):
         self.repeats(
             self.narratives,
             ["pair_id", "side", "version"],
-            "s.text <> f.text OR s.conditions <> f.conditions",
+            "s.text <> f.text OR s.conditions <> f.conditions OR s.origin <> f.origin "
+            "OR s.model <> f.model",
             lambda first, pair_id, side, version: (
-                f"version {version} of the {side} narrative of {pair_id} has other words or "
-                f"conditions on {first}"
+                f"version {version} of the {side} narrative of {pair_id} has other words, "
+                f"conditions or another writer on {first}"
             ),
         )
         # Conditions said twice belong to narratives said twice: they say the same.
@@ -426,6 +433,30 @@ class Pairs(Arrivals):
             ),
         )
 
+        self.intake.refuse_found(
+            f"""
+            SELECT s.n, s.place, s.pair_id, s.side, s.version, o.origin, o.model
+            {_KNOWN} AND s.said = 1 AND (o.origin <> s.origin OR o.model <> s.model)
+            """,
+            lambda pair, side, version, origin, model: (
+                f"version {version} of the {side} narrative of {pair} is already here, written by "
+                f"{_named(origin, model)}: who wrote a version is never changed"
+            ),
+        )
+        other = bulk.number(
+            f"""
+            SELECT COUNT(*) {_KNOWN} AND s.said = 0 AND s.side <> 'original' AND s.author IS NULL
+            AND o.author_id IS NULL AND (o.origin <> s.origin OR o.model <> s.model)
+            """,
+            self.intake.params,
+        )
+        if other:
+            versions = "version is" if other == 1 else "versions are"
+            self.intake.report.notes.append(
+                f"{other:,} {versions} here already, written by another model: what is here keeps "
+                "who wrote it"
+            )
+
     def _write_pairs(self) -> None:
         run = self.intake.run
         run(
@@ -497,11 +528,11 @@ class Pairs(Arrivals):
         written = run(
             f"""
             INSERT INTO annotate_narrative
-                (pair_id, side, version, text, note, author_id, created_at)
+                (pair_id, side, version, text, note, author_id, created_at, origin, model)
             SELECT p.id, s.side, s.version, s.text, s.note, (
                 SELECT m.id FROM annotate_membership m
                 WHERE m.project_id = %(project)s AND m.name = s.author
-            ), COALESCE(s.at, %(now)s)
+            ), COALESCE(s.at, %(now)s), s.origin, s.model
             {fresh} ORDER BY s.n
             """  # noqa: S608
         )
@@ -553,6 +584,31 @@ class Pairs(Arrivals):
         )
 
 
+# Narratives of the file that are here already: `s` in its stage, `o` its row.
+_KNOWN = """
+    FROM stage_narratives s
+    CROSS JOIN annotate_instructionpair p
+    CROSS JOIN annotate_narrative o
+    WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
+    AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
+"""
+
+
+def _writer(pair: PairRecord, one: NarrativeRecord) -> tuple[str, str]:
+    """Who wrote a version: as it says itself, else a named author, else as its pair says. A pair
+    says it of what is rewritten, not of its original.
+    """
+    if one.origin:
+        return one.origin, one.model
+    if one.side == "original" or one.author is not None:
+        return "human", ""
+    return pair.origin, pair.model
+
+
+def _named(origin: str, model: str) -> str:
+    return "people" if origin == "human" else model or "a language model"
+
+
 def _fault(record: PairRecord) -> str | None:
     """Say in a sentence why this pair cannot be kept, if it cannot."""
     for value, most, what in (
@@ -564,6 +620,8 @@ def _fault(record: PairRecord) -> str | None:
     for one in record.narratives:
         if one.side != "original" and not one.text.strip():
             return f"version {one.version} of the {one.side} narrative has no words"
+        if len(one.model) > MAX_MODEL:
+            return f"the model of a narrative is longer than {MAX_MODEL} characters"
         if len(one.note) > MAX_NOTE:
             return f"the note of a narrative is longer than {MAX_NOTE} characters"
         if len(one.conditions) > condition_lines.MOST:

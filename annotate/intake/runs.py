@@ -30,6 +30,8 @@ class Runs(Arrivals):
         self._tags: dict[str, None] = {}
         self._run: Run | None = None
         self.name = PurePath(intake.report.file).name
+        # Whether the lines name instruction pairs instead of queries.
+        self._of_pairs = False
 
     def take(self, record: RunLine, place: int) -> None:
         query_id, doc_id, _, score, tag = record
@@ -39,12 +41,21 @@ class Runs(Arrivals):
         self._add(place, query_id, doc_id, score)
 
     def query_ids(self) -> list[str]:
+        if self._of_pairs:
+            return [
+                f"""
+                SELECT q.query_id FROM stage_run s CROSS JOIN annotate_instructionpair p
+                JOIN annotate_query q ON q.id = p.query_id
+                WHERE p.project_id = {int(self.intake.project.pk)} AND p.pair_id = s.query_id
+                """  # noqa: S608 (a number)
+            ]
         return ["SELECT query_id FROM stage_run"]
 
     def doc_ids(self) -> list[str]:
         return ["SELECT doc_id FROM stage_run"]
 
     def check(self) -> None:
+        self._of_pairs = self._names_pairs()
         self.repeats(
             self.lines,
             ["query_id", "doc_id"],
@@ -63,6 +74,20 @@ class Runs(Arrivals):
                 "the lines have several tags; the run is kept with the first, "
                 f"{next(iter(self._tags))}"
             )
+
+    def _names_pairs(self) -> bool:
+        """Whether all ids are those of instruction pairs, and not all those of queries."""
+        [(ids, queries, pairs)] = bulk.select(
+            """
+            SELECT COUNT(*), COUNT(q.id), COUNT(p.id)
+            FROM (SELECT DISTINCT query_id FROM stage_run) s
+            LEFT JOIN annotate_query q ON q.project_id = %(project)s AND q.query_id = s.query_id
+            LEFT JOIN annotate_instructionpair p
+                ON p.project_id = %(project)s AND p.pair_id = s.query_id
+            """,
+            self.intake.params,
+        )
+        return bool(pairs == ids > queries)
 
     def write(self) -> None:
         intake = self.intake
@@ -89,28 +114,37 @@ class Runs(Arrivals):
         self._run = Run(
             project=intake.project,
             name=self.name,
+            side=Run.Side.ALTERED if self._of_pairs else Run.Side.ORIGINAL,
             tag=next(iter(self._tags)),
             sha256=fingerprint,
             loaded_at=intake.now,
         )
         self._keep(self._run)
         self._run.save()
-        self.new = intake.run(
-            f"""
-            INSERT INTO annotate_runline (run_id, query_id, document_id, rank, score)
-            SELECT %(run)s, q.id, d.id, ROW_NUMBER() OVER (
-                PARTITION BY q.id ORDER BY s.score DESC, {bulk.bytewise("s.doc_id")} DESC
-            ), s.score
-            FROM stage_run s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
-            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
-            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
-            ORDER BY 2, 3
-            """,  # noqa: S608 (a constant)
-            run=self._run.pk,
-        )
+        self.new = self._write_lines(self._run)
         runs.new += 1
         lines.new += self.new
         self._pool(self._run.pk)
+
+    def _write_lines(self, run: Run) -> int:
+        """Write the lines with their ranks, of each query or pair; return how many there are."""
+        if self._of_pairs:
+            columns, table, named = "p.query_id, p.id", "annotate_instructionpair p", "p.pair_id"
+        else:
+            columns, table, named = "p.id, NULL", "annotate_query p", "p.query_id"
+        return self.intake.run(
+            f"""
+            INSERT INTO annotate_runline (run_id, query_id, pair_id, document_id, rank, score)
+            SELECT %(run)s, {columns}, d.id, ROW_NUMBER() OVER (
+                PARTITION BY p.id ORDER BY s.score DESC, {bulk.bytewise("s.doc_id")} DESC
+            ), s.score
+            FROM stage_run s CROSS JOIN {table} CROSS JOIN annotate_document d
+            WHERE p.project_id = %(project)s AND {named} = s.query_id
+            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            ORDER BY 2, 3, 4
+            """,  # noqa: S608 (constants)
+            run=run.pk,
+        )
 
     def failed(self) -> None:
         if self._run is not None and self._run.file:
@@ -158,8 +192,8 @@ class Runs(Arrivals):
         if all(is_pair for _, is_pair in found):
             self.intake.refuse(
                 place=place,
-                message=f"{names}: in this project these are ids of instruction pairs, not of "
-                "queries; load a run over instructions into a project of its own",
+                message=f"{names}: in this project these are ids of instruction pairs, and other "
+                "lines name queries; a run is over the one or the other: part the file in two",
             )
         else:
             self.intake.refuse(
@@ -176,12 +210,12 @@ class Runs(Arrivals):
         joined = self.intake.run(
             """
             INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
-            SELECT l.query_id, l.document_id, NULL, 'run' FROM annotate_runline l
+            SELECT DISTINCT l.query_id, l.document_id, NULL, 'run' FROM annotate_runline l
             WHERE l.run_id = %(run)s AND l.rank <= %(pool)s AND NOT EXISTS (
                 SELECT 1 FROM annotate_candidate c
                 WHERE c.query_id = l.query_id AND c.document_id = l.document_id
             )
-            ORDER BY l.query_id, l.document_id
+            ORDER BY 1, 2
             """,
             run=run,
             pool=self.intake.options.pool,
@@ -190,7 +224,8 @@ class Runs(Arrivals):
         candidates.new += joined
         candidates.unchanged += (
             self.intake.number(
-                "SELECT COUNT(*) FROM annotate_runline WHERE run_id = %(run)s AND rank <= %(pool)s",
+                "SELECT COUNT(*) FROM (SELECT DISTINCT query_id, document_id FROM annotate_runline "
+                "WHERE run_id = %(run)s AND rank <= %(pool)s) x",
                 run=run,
                 pool=self.intake.options.pool,
             )

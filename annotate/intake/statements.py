@@ -137,6 +137,7 @@ class Statements(Arrivals):
                 given=int(record.uuid is not None),
                 ended_at=record.cleared_at,
                 made_at=record.made_at,
+                machine=record.machine,
             )
         else:
             self._take_adjudication(record, place)
@@ -414,6 +415,14 @@ class Statements(Arrivals):
                 WHERE m.project_id = %(project)s AND m.name = stage_statements.rater
             )
             """
+        )
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.rater FROM stage_statements s
+            JOIN annotate_membership m ON m.id = s.member
+            WHERE s.what = 'adjudication' AND m.is_machine
+            """,
+            lambda name: f"“{name}” is a machine here: an adjudication is made by a person",
         )
 
     def _find_pairs(self) -> None:

@@ -124,11 +124,21 @@ class Candidate(models.Model):
 class Run(models.Model):
     """A system's ranking, as it was handed in; the file itself is kept untouched."""
 
+    class Side(models.TextChoices):
+        """What was searched for: the values of `Narrative.Side` that runs have."""
+
+        ORIGINAL = "original", _("Queries")
+        ALTERED = "altered", _("Instructions")
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
     # The file's name: the same run tag occurs in several files.
     name = models.CharField(max_length=255)
     tag = models.CharField(max_length=255, blank=True)
     sha256 = models.CharField(max_length=64)
+    # Under which narratives its documents were ranked: under instructions each line has its pair.
+    side = models.CharField(
+        max_length=10, choices=Side, default=Side.ORIGINAL, db_default=Side.ORIGINAL
+    )
     file = models.FileField(upload_to="runs", max_length=300)
     loaded_at = models.DateTimeField(default=timezone.now)
 
@@ -148,6 +158,15 @@ class RunLine(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
+    # Of a run over instructions: the pair under whose altered narrative the document was ranked.
+    pair = models.ForeignKey(
+        "annotate.InstructionPair",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        # Lines are found by their run: see the constraints.
+        db_index=False,
+    )
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
     rank = models.PositiveIntegerField()
     score = models.FloatField()
@@ -155,7 +174,16 @@ class RunLine(models.Model):
     class Meta:
         constraints: ClassVar = [
             # trec_eval refuses a run with a document twice; so do we.
-            models.UniqueConstraint(name="run_document_once", fields=["run", "query", "document"]),
+            models.UniqueConstraint(
+                name="run_document_once",
+                fields=["run", "query", "document"],
+                condition=Q(pair__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="run_document_once_per_pair",
+                fields=["run", "pair", "document"],
+                condition=Q(pair__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

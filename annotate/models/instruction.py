@@ -58,7 +58,7 @@ class InstructionPair(models.Model):
     """Original and altered (and reversed) narrative of one query."""
 
     class Origin(models.TextChoices):
-        """Who wrote the altered narrative."""
+        """Who wrote a narrative."""
 
         HUMAN = "human", _("People")
         LLM = "llm", _("A language model")
@@ -68,6 +68,7 @@ class InstructionPair(models.Model):
     # The id its files use: the query's own, or for several instructions of a query e.g. "110_2".
     pair_id = models.CharField(max_length=255)
     category = models.CharField(max_length=60, blank=True)
+    # As its file said last of the whole pair; who wrote a version stands with the version.
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.HUMAN)
     model = models.CharField(max_length=120, blank=True)
     # Sent back: the altered narrative in force at that moment has to be written anew.
@@ -157,6 +158,14 @@ class Narrative(models.Model):
     author = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="narratives"
     )
+    # Who wrote this version: people, or the language model of that name ("": it is not known).
+    origin = models.CharField(
+        max_length=10,
+        choices=InstructionPair.Origin,
+        default=InstructionPair.Origin.HUMAN,
+        db_default=InstructionPair.Origin.HUMAN,
+    )
+    model = models.CharField(max_length=120, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = NarrativeQuerySet.as_manager()
@@ -167,6 +176,9 @@ class Narrative(models.Model):
                 name="narrative_version_once", fields=["pair", "side", "version"]
             ),
             models.CheckConstraint(name="narrative_versions_from_1", condition=Q(version__gte=1)),
+            models.CheckConstraint(
+                name="narrative_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
+            ),
             models.CheckConstraint(
                 name="narrative_rewritten_has_words",
                 condition=Q(side="original") | ~Q(text=""),

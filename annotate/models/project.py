@@ -133,6 +133,10 @@ class Project(models.Model):
     show_rank = models.BooleanField(
         default=False, help_text=_("Show judges at which rank which run had a document.")
     )
+    # A licensed collection whose texts are not here can only be read by its ids.
+    show_ids = models.BooleanField(
+        default=False, help_text=_("Show judges the ids of documents whose texts are not here.")
+    )
     # Whether who settles a disagreement sees answers without names until they ask for them.
     hide_names = models.BooleanField(default=True)
     judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)

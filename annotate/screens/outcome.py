@@ -26,6 +26,7 @@ from annotate.pure.clauses import clauses, touched
 from annotate.pure.consensus import consensus
 from annotate.pure.evidence import Span
 from annotate.pure.promises import Change, change
+from annotate.screens.naming import names_to
 from annotate.screens.progress import blind_pairs
 
 # Documents named under each clause; the rest is counted.
@@ -90,10 +91,10 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
     return len(done) >= pair.project.overlap_judge and all(done)
 
 
-def outcome(pair: InstructionPair, narrative: Narrative) -> Outcome | None:
+def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> Outcome | None:
     """Return what people's judgments under this version come to; None while there is none.
 
-    Four queries; nothing is asked about machines. See `may_see` first.
+    Six queries at most; nothing is asked about machines. See `may_see` first.
     """
     given: dict[int, list[int]] = defaultdict(list)
     marked: dict[int, list[Span]] = defaultdict(list)
@@ -120,7 +121,7 @@ def outcome(pair: InstructionPair, narrative: Narrative) -> Outcome | None:
             counts[what] += 1
         if what == "dropped":
             dropped.append(candidate)
-    removed, unexplained = _removed(narrative, dropped, marked)
+    removed, unexplained = _removed(narrative, dropped, marked, reader)
     return Outcome(**counts, clauses=removed, unexplained=unexplained)
 
 
@@ -136,7 +137,10 @@ def _became(
 
 
 def _removed(
-    narrative: Narrative, dropped: Iterable[int], marked: Mapping[int, list[Span]]
+    narrative: Narrative,
+    dropped: Iterable[int],
+    marked: Mapping[int, list[Span]],
+    reader: Membership,
 ) -> tuple[list[Removed], int]:
     """Group what dropped out by the clauses that its judges named, in the narrative's order."""
     spans = clauses(narrative.text)
@@ -148,13 +152,8 @@ def _removed(
         for place in named:
             under[place].append(candidate)
     wanted = {candidate for those in under.values() for candidate in those[:NAMED]}
-    rows = Candidate.objects.filter(pk__in=wanted)
-    labels = {
-        candidate: title or doc_id
-        for candidate, title, doc_id in rows.values_list(
-            "pk", "document__title", "document__doc_id"
-        )
-    }
+    rows = list(Candidate.objects.select_related("document").filter(pk__in=wanted))
+    labels = {candidate: name.label for candidate, name in names_to(reader, rows).items()}
     return [
         Removed(
             narrative.text[spans[place].start : spans[place].end],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.urls import reverse
 
 from annotate.actions.judging import grades_that_need_evidence
@@ -26,7 +27,8 @@ from annotate.models import (
     Repeat,
     RunLine,
 )
-from annotate.pure.repeats import unmasked
+from annotate.pure.repeats import Spot, unmasked
+from annotate.screens.naming import Name, name_of, open_to
 from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
 
 
@@ -52,6 +54,8 @@ class Sheet:
     position: int
     url: str
     shown: Shown
+    # The id shows once the reader has answered.
+    name: Name
     # The relevance it came with, and its (rank, run) in every run, where the lead shows them.
     prior: int | None
     ranks: list[tuple[int, str]]
@@ -92,8 +96,8 @@ def sheets(
     reader's pool, is left out. Both hold the numbers that the page knows documents by.
 
     Four queries read texts, judgments, flags and what is asked for again, however many there are;
-    two more the verdicts and the ranks where there are any to be shown, and one what was said of
-    repeats.
+    two more the verdicts and the ranks where there are any to be shown, one what was said of
+    repeats, and two more, where something is answered, whether its id may be shown.
     """
     places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
     spots = {number: unmasked(number, member.pk) for number in wanted}
@@ -115,15 +119,17 @@ def sheets(
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
+    said_of = {number: _said_of(spot, judgments, flags, repeats) for number, spot in spots.items()}
+    answered = {
+        spots[number].candidate for number, (given, flag) in said_of.items() if _ends(given, flag)
+    }
+    hidden = open_to(member, [found[key] for key in answered], under=narrative)
     # Made once: an address costs as much as a document's row.
     url = reverse("annotate:judge", args=[pair.pk, 0])
     made = []
     for number, spot in spots.items():
         candidate = found[spot.candidate]
-        given: Judgment | Repeat | None = judgments.get(spot.candidate)
-        flag = flags.get(spot.candidate)
-        if spot.again:
-            given, flag = _of_repeat(repeats.get(spot.candidate))
+        given, flag = said_of[number]
         made.append(
             Sheet(
                 number=number,
@@ -131,6 +137,11 @@ def sheets(
                 position=places[spot],
                 url=f"{url.removesuffix('0/')}{number}/",
                 shown=prepared(candidate.document, _text(candidate.document), words),
+                name=name_of(
+                    candidate.document,
+                    pair.project,
+                    hidden=not _ends(given, flag) or spot.candidate in hidden,
+                ),
                 prior=candidate.prior_relevance if pair.project.show_prior else None,
                 ranks=ranks.get(candidate.document_id, []),
                 wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),
@@ -141,6 +152,23 @@ def sheets(
             )
         )
     return made
+
+
+def _said_of(
+    spot: Spot,
+    judgments: Mapping[int, Judgment],
+    flags: Mapping[int, Flag],
+    repeats: Mapping[int, Repeat],
+) -> tuple[Judgment | Repeat | None, Flag | None]:
+    """What the reader said of a document, the first time or again."""
+    if spot.again:
+        return _of_repeat(repeats.get(spot.candidate))
+    return judgments.get(spot.candidate), flags.get(spot.candidate)
+
+
+def _ends(given: Judgment | Repeat | None, flag: Flag | None) -> bool:
+    """Whether what was said is an answer; what was put off is open."""
+    return given is not None or (flag is not None and flag.kind != Flag.Kind.LATER)
 
 
 def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
@@ -266,7 +294,10 @@ def _ranks(
     """At which rank which run has a document."""
     found: dict[int, list[tuple[int, str]]] = {}
     lines = RunLine.objects.filter(
-        query=pair.query_id, document__in=[candidate.document_id for candidate in candidates]
+        # A run over instructions says something of its own pair alone.
+        Q(pair=None) | Q(pair=pair),
+        query=pair.query_id,
+        document__in=[candidate.document_id for candidate in candidates],
     ).order_by("rank", "run__name")
     for document, rank, run in lines.values_list("document", "rank", "run__name"):
         found.setdefault(document, []).append((rank, run))

@@ -9,9 +9,10 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Substr
 from django.http import QueryDict
 
-from annotate.models import Candidate, DocumentText, InstructionPair, Narrative
+from annotate.models import Candidate, DocumentText, InstructionPair, Membership, Narrative
 from annotate.pure import advice
 from annotate.pure.advice import Advice, Check, Source
+from annotate.screens.naming import name_of, neutral_name, open_to
 from annotate.screens.pages import Page, page_by_key
 
 SIZE = 50
@@ -46,15 +47,15 @@ def at_stake(pair: InstructionPair) -> QuerySet[Candidate]:
     )
 
 
-def look(pair: InstructionPair, asked: QueryDict) -> Stake:
+def look(pair: InstructionPair, asked: QueryDict, reader: Membership) -> Stake:
     """Return what the address asks for: `?find=` words of title or id, with `in=texts` also of the
-    text, and `?after=`, `?before=` for the part of the list. Two queries; only those that look in
-    the texts touch them, and they bring none along.
+    text, and `?after=`, `?before=` for the part of the list. Two queries, and three more to
+    look for the words; only those that look in the texts touch them, and they bring none along.
     """
     rows = at_stake(pair)
     find = asked.get("find", "").replace("\0", "").strip()[:MOST_FIND]
     in_texts = bool(find) and asked.get("in") == "texts"
-    match = matching(find, in_texts=in_texts)
+    match = matching(pair, find, reader, in_texts=in_texts)
     counts = rows.aggregate(total=Count("pk"), found=Count("pk", filter=match))
     if find:
         rows = rows.filter(match)
@@ -64,16 +65,34 @@ def look(pair: InstructionPair, asked: QueryDict) -> Stake:
     return Stake(counts["total"], counts["found"], find, in_texts, page)
 
 
-def matching(find: str, *, in_texts: bool) -> Q:
-    """Candidates in whose title, id or (`in_texts`) text every word of `find` stands."""
+def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: bool) -> Q:
+    """Candidates at stake in whose title, id or (`in_texts`) text every word of `find` stands.
+
+    Of documents whose id the reader may not know yet, neither the id nor a title that is made of it
+    is looked at.
+    """
     match = Q()
-    for word in find.split()[:MOST_WORDS]:
-        here = Q(document__title__icontains=word) | Q(document__doc_id__icontains=word)
+    wanted = find.split()[:MOST_WORDS]
+    hidden, unnamed = _hidden(pair, reader) if wanted else (set(), set())
+    for word in wanted:
+        here = Q(document__title__icontains=word) & ~Q(pk__in=unnamed)
+        here |= Q(document__doc_id__icontains=word) & ~Q(pk__in=hidden)
         if in_texts:
             texts = DocumentText.objects.filter(document=OuterRef("document"))
             here |= Q(Exists(texts.filter(text__icontains=word)))
         match &= here
     return match
+
+
+def _hidden(pair: InstructionPair, reader: Membership) -> tuple[set[int], set[int]]:
+    """The candidates at stake whose ids are hidden, and those of them without a title besides."""
+    rows = list(at_stake(pair).select_related("document"))
+    still_open = open_to(reader, rows)
+    names = {
+        row.pk: name_of(row.document, pair.project, hidden=row.pk in still_open) for row in rows
+    }
+    hidden = {pk for pk, name in names.items() if name.doc_id is None}
+    return hidden, {pk for pk in hidden if not names[pk].title}
 
 
 def pool_ids(pair: InstructionPair) -> list[str]:
@@ -82,8 +101,18 @@ def pool_ids(pair: InstructionPair) -> list[str]:
     return list(rows.values_list("document__doc_id", flat=True)[:MOST_IDS])
 
 
-def texts_at_stake(pair: InstructionPair) -> Iterator[Source]:
-    """The texts at stake, a few at a time, as they are asked for; of a long one only the start."""
+def texts_at_stake(pair: InstructionPair, reader: Membership) -> Iterator[Source]:
+    """The texts at stake, a few at a time, as they are asked for; of a long one only the start.
+
+    Where the reader may not know a document's id, its neutral name stands there.
+    """
+    at_all = list(at_stake(pair))
+    keys = open_to(reader, at_all)
+    hidden = {
+        row.document_id: neutral_name(row.document_id, pair.project_id)
+        for row in at_all
+        if row.pk in keys
+    }
     last = 0
     while True:
         rows = (
@@ -95,21 +124,28 @@ def texts_at_stake(pair: InstructionPair) -> Iterator[Source]:
             .values_list("document", "document__doc_id", "start")[:TEXTS]
         )
         part = list(rows)
-        for _, doc_id, start in part:
-            yield Source(doc_id, start)
+        for document, doc_id, start in part:
+            yield Source(hidden.get(document, doc_id), start)
         if len(part) < TEXTS:
             return
         last = part[-1][0]
 
 
 def advise(
-    pair: InstructionPair, *, side: str, before: str, after: str, conditions: str, in_texts: bool
+    pair: InstructionPair,
+    *,
+    side: str,
+    before: str,
+    after: str,
+    conditions: str,
+    in_texts: bool,
+    reader: Membership,
 ) -> list[Advice]:
     """Look at what is typed, as `pure.advice` does; nothing where it is too long to be saved.
 
     `before` is what the narrative is written from, `conditions` as they are typed. Without
     `in_texts` no text is read, and whether something was copied stays open where it would have to
-    be. Two queries, and one for each few texts that are looked at.
+    be. Two queries; where texts are looked at, three more and one for each few of them.
     """
     if len(after) > MOST_OF_NARRATIVE or not after.strip():
         return []
@@ -121,5 +157,5 @@ def advise(
         found = advice.narrowing(before, after, conditions=lines, ids=ids)
     if in_texts or not advice.new_runs(before, after)[1]:
         total = at_stake(pair).filter(document__length__isnull=False).count()
-        return [*found, advice.copied(before, after, texts_at_stake(pair), total=total)]
+        return [*found, advice.copied(before, after, texts_at_stake(pair, reader), total=total)]
     return [*found, Advice(Check.COPIED, None)]

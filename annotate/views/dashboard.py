@@ -19,10 +19,11 @@ from annotate.models import Assignment, Flag, Membership
 from annotate.pure.pace import estimate
 from annotate.requests import PageRequest
 from annotate.screens import pace as paces
-from annotate.screens.flagged import flagged
+from annotate.screens.flagged import Flagged, flagged
 from annotate.screens.matrix import Asked, Key, Row, Said
 from annotate.screens.matrix import count as count_documents
 from annotate.screens.matrix import matrix as documents_by_people
+from annotate.screens.naming import names_to
 from annotate.screens.progress import my_seats, task_progress
 from annotate.views.home import work_url
 
@@ -116,7 +117,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
                 for one in seats[:SEATS]
             ],
             "more_seats": max(len(seats) - SEATS, 0),
-            **_flags(listed, request),
+            **_flags(listed, member, request),
             "zone": str(calendar.zone),
         },
     )
@@ -139,7 +140,7 @@ def flags(request: PageRequest, slug: str) -> HttpResponse:
             "people": people,
             "chosen": request.GET.get("person", ""),
             "seated": member.assignments.open().filter(task=Assignment.Task.JUDGE).exists(),
-            **_flags(listed, request),
+            **_flags(listed, member, request),
         },
     )
 
@@ -205,10 +206,11 @@ def _place(kept: dict[str, str], name: str, key: Key | None) -> str:
     return "" if key is None else f"?{urlencode({**kept, name: str(key)})}"
 
 
-def _flags(listed: Any, request: PageRequest) -> dict[str, Any]:
+def _flags(listed: Flagged, member: Membership, request: PageRequest) -> dict[str, Any]:
     kind = request.GET.get("kind", "")
     return {
         "flags": listed.page.rows,
+        "names": names_to(member, [flag.candidate for flag in listed.page.rows]),
         "flag_counts": [
             {"kind": one.value, "name": one.label, "count": listed.counts[one.value]}
             for one in Flag.Kind

@@ -17,6 +17,7 @@ from annotate.forms.documents import WindowForm
 from annotate.models import Assignment
 from annotate.pure.marking import NOTHING
 from annotate.requests import PageRequest
+from annotate.screens.naming import names_to
 from annotate.screens.shown import found_in, show, words_to_mark
 
 
@@ -48,6 +49,7 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         "pair": pair,
         "query": pair.query,
         "candidate": candidate,
+        "name": names_to(member, [candidate])[candidate.pk],
         "document": shown.document,
         "text": shown.text,
         "table": shown.table,

@@ -19,7 +19,6 @@ from annotate.actions.pool import Sitting, sitting, without_repeats
 from annotate.errors import Refused
 from annotate.models import (
     Candidate,
-    Document,
     Flag,
     Grade,
     Judgment,
@@ -29,6 +28,7 @@ from annotate.models import (
 )
 from annotate.pure.repeats import unmasked
 from annotate.requests import PageRequest
+from annotate.screens.naming import Name, names_to
 from annotate.screens.pages import key
 from annotate.screens.sheets import Again, sitting_of, wishes
 from annotate.views.judging import asked
@@ -47,7 +47,7 @@ class Row:
     place: int
     # What the reader's pages know it by.
     number: int
-    document: Document
+    name: Name
     judgment: Judgment | None
     flag: Flag | None
     again: list[Again]
@@ -201,7 +201,7 @@ def _rows(
     shown: Window,
     grades: list[Grade],
 ) -> list[Row]:
-    """What the rows of a window show: five queries, and none of them reads a text."""
+    """What the rows of a window show: seven queries, and none of them reads a text."""
     keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
     wanted = list(keys.values())
     mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
@@ -213,11 +213,12 @@ def _rows(
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
     again = wishes(narrative, member, wanted, flags)
     values = [grade.value for grade in grades]
+    names = names_to(member, list(candidates.values()), under=narrative)
     return [
         Row(
             place=place,
             number=number,
-            document=candidates[pk].document,
+            name=names[pk],
             judgment=(given := judgments.get(pk)),
             flag=flags.get(pk),
             again=again.get(pk, []),

@@ -36,6 +36,7 @@ from annotate.models import (
 )
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
+from annotate.screens.naming import names_to
 from annotate.screens.overview import Todo, overview
 from annotate.screens.pages import Page, page_by_key
 from annotate.screens.progress import (
@@ -123,6 +124,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "query": found,
             "pairs": [_pair(member, pair) for pair in pairs],
             "candidates": said_of(member, page.rows),
+            "names": names_to(member, page.rows),
             "several_pairs": len(pairs) > 1,
             "grades": list(project.grades.order_by("value")),
             # Who still judges here is blind to what was said before, leads too.

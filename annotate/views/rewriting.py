@@ -28,6 +28,7 @@ from annotate.models import Assignment, Draft, InstructionPair, Membership, Narr
 from annotate.pure.condition_lines import write as write_conditions
 from annotate.pure.narrative_diff import Op, Piece, before_pieces, diff
 from annotate.requests import PageRequest
+from annotate.screens.naming import names_to
 from annotate.screens.outcome import may_see, outcome
 from annotate.screens.sent_back import why_sent_back
 from annotate.screens.shown import show
@@ -199,6 +200,7 @@ def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             "pair": pair,
             "query": pair.query,
             "candidate": candidate,
+            "name": names_to(member, [candidate])[candidate.pk],
             "document": shown.document,
             "text": shown.text,
             "table": shown.table,
@@ -338,7 +340,7 @@ def _show(
         "pieces": pieces,
         "before_pieces": before_pieces(pieces),
         "versions": list(versions.order_by("-version")),
-        "outcome": outcome(pair, altered) if altered and may_see(member, pair) else None,
+        "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
         "judge_free": altered is not None and free_seats(pair, Assignment.Task.JUDGE, member) > 0,
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
@@ -356,7 +358,7 @@ def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         drops = sorted(
             {*drops, *(int(key) for key in request.POST.getlist("drop") if _is_key(key))}
         )
-    stake = look(desk.pair, request.GET)
+    stake = look(desk.pair, request.GET, desk.member)
     return {
         "project": project,
         "member": desk.member,
@@ -367,6 +369,7 @@ def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "draft_url": desk.url("draft"),
         "advice_url": desk.url("advice"),
         "stake": stake,
+        "names": names_to(desk.member, stake.page.rows),
         "drops": drops,
         "grades": list(project.grades.order_by("value")),
         "show_prior": project.show_prior or desk.member.leads,
@@ -384,6 +387,7 @@ def _advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[s
             after=str(written.get("text") or ""),
             conditions=str(written.get("conditions") or ""),
             in_texts=in_texts,
+            reader=desk.member,
         ),
         "advice_url": desk.url("advice"),
     }

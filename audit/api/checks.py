@@ -15,6 +15,7 @@ from annotate import access as annotate_access
 from annotate.api.collection import ConditionSerializer
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.models import Membership, Run, Verdict
+from annotate.screens.naming import name_of
 from audit.api.disagreements import CheckedSerializer
 from audit.api.paging import cursor_of, nowhere, paged, size_of
 from audit.api.shapes import (
@@ -265,7 +266,12 @@ class LabelSerializer(serializers.Serializer[Any]):
     narrative = VersionSerializer(source="item.narrative")
     conditions = ConditionSerializer(many=True)
     candidate = serializers.IntegerField(source="item.candidate_id")
-    doc_id = serializers.CharField(source="item.candidate.document.doc_id")
+    name = serializers.CharField(
+        source="name.label", help_text="What pages call the document: its title, or a neutral name."
+    )
+    doc_id = serializers.CharField(
+        source="name.doc_id", allow_null=True, help_text="null until you have answered."
+    )
     claimed = serializers.IntegerField(
         allow_null=True, help_text="Null where checkers are blind to it."
     )
@@ -318,6 +324,9 @@ class RunSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()
     tag = serializers.CharField(allow_blank=True)
+    side = serializers.ChoiceField(
+        choices=Run.Side.choices, help_text="altered: over instructions; original: over queries."
+    )
     sha256 = serializers.CharField()
     loaded_at = serializers.DateTimeField()
 
@@ -555,6 +564,11 @@ def _label(member: Membership, item: SampleItem) -> dict[str, Any]:
     first_two = [one for one in current if one.place != Check.SETTLES] if can_settle else []
     told = {
         "item": item,
+        "name": name_of(
+            item.candidate.document,
+            member.project,
+            hidden=mine is None or (can_settle and not settles),
+        ),
         "conditions": list(item.narrative.conditions.order_by("number")),
         "claimed": item.claimed if item.sample.shows_claim else None,
         "can_check": (mine is not None and not settles)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -34,10 +35,11 @@ from audit.api.shapes import (
     PassSerializer,
     SettledSerializer,
     VersionSerializer,
+    told_machines,
     told_passes,
 )
 from audit.disagreements import Item, Key, Kind, Order, Thing, Wanted, counts, key_of, page
-from audit.forms import WantedForm
+from audit.forms import NAMES_ARE_HIDDEN, WantedForm
 from audit.models import Check, Decision, Reveal
 from audit.naming import Naming, naming
 from audit.revealing import reveal_names
@@ -190,6 +192,7 @@ class ReviewsDifferingSerializer(_AboutSerializer):
     """What auditors said of a narrative version, and what was decided."""
 
     said = PassSerializer(many=True)
+    machines = PassSerializer(many=True, help_text="They count in no verdict.")
     verdict = serializers.ChoiceField(choices=AMOUNTS)
     decisions = DecisionSerializer(many=True)
 
@@ -329,6 +332,7 @@ def reviews_differing(member: Membership, narrative: Narrative) -> dict[str, Any
         "said": told_passes(
             [passes[key] for key in called], member, called if named.hidden else None
         ),
+        "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
         "verdict": verdict_of(passes.values(), member.project.overlap_review).value,
         "decisions": list(
             Decision.objects.filter(narrative=narrative).select_related("by").order_by("-at", "-pk")
@@ -394,7 +398,10 @@ class AskedDisagreements(Asked):
     condition = serializers.CharField(
         max_length=255, required=False, help_text="The name of a condition, else its number."
     )
-    one = KeyField(required=False, help_text="With `other`, the keys of two members.")
+    one = KeyField(
+        required=False,
+        help_text="With `other`, the keys of two members; only where names are shown.",
+    )
     other = KeyField(required=False)
     order = serializers.ChoiceField(
         choices=[(one.value, one.value) for one in Order], required=False
@@ -590,6 +597,10 @@ def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -
     """Return which disagreements are named, by the parameters of an address unless `before` says
     otherwise; 400 for what is not there.
     """
+    if member.project.hide_names:
+        for name in ("one", "other"):
+            if asked.get(name):
+                raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
     form = WantedForm(member, {name: str(value) for name, value in asked.items()})
     if not form.is_valid():
         raise wrong(form, before)

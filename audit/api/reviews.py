@@ -22,6 +22,7 @@ from audit.api.shapes import (
     DecisionSerializer,
     PassSerializer,
     VersionSerializer,
+    told_machines,
     told_passes,
 )
 from audit.models import Decision
@@ -115,6 +116,7 @@ class ChapterSerializer(serializers.Serializer[Any]):
     current = serializers.BooleanField(source="is_current")
     reviews = serializers.SerializerMethodField()
     contrasts = serializers.SerializerMethodField()
+    machines = serializers.SerializerMethodField(help_text="They count in no verdict.")
     hidden = serializers.IntegerField(help_text="Reviews that you may not read yet.")
     verdict = serializers.SerializerMethodField()
     decisions = DecisionSerializer(many=True)
@@ -124,6 +126,11 @@ class ChapterSerializer(serializers.Serializer[Any]):
         """What auditors said."""
         told = told_passes(chapter.passes, self.context["reader"])
         return PassSerializer(told, many=True).data
+
+    @extend_schema_field(PassSerializer(many=True))
+    def get_machines(self, chapter: Chapter) -> Any:
+        """What machines said, by their names; with what other people said."""
+        return PassSerializer(told_machines(chapter.machines), many=True).data
 
     @extend_schema_field(ContrastSerializer(many=True))
     def get_contrasts(self, chapter: Chapter) -> list[dict[str, Any]]:

@@ -50,6 +50,7 @@ class Under(NamedTuple):
     category: str
     origin: str
     model: str
+    pair: int
 
     def stratum(self, by: str) -> str:
         """Which stratum it belongs to (`Sample.Stratify`); "" for none and where there is no
@@ -233,8 +234,9 @@ def _under(narratives: QuerySet[Narrative]) -> dict[int, Under]:
         "pair__query",
         "pair__query__query_id",
         "pair__category",
-        "pair__origin",
-        "pair__model",
+        "origin",
+        "model",
+        "pair__pk",
     )
     return {row[0]: Under(*row) for row in rows}
 

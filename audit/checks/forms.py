@@ -107,6 +107,13 @@ class SampleForm(_ClaimsForm):
         return {name: self.cleaned_data[name] for name in names}
 
 
+def _label_of_run(run: Run) -> str:
+    """The name of a run; of one over instructions it says so."""
+    if run.side == Run.Side.ALTERED:
+        return str(_("%(run)s (over instructions)") % {"run": run.name})
+    return run.name
+
+
 class SuspectsForm(_ClaimsForm):
     """Which documents are suspects: claimed relevant, and missed by runs."""
 
@@ -134,6 +141,7 @@ class SuspectsForm(_ClaimsForm):
         runs = self.fields["runs"]
         assert isinstance(runs, forms.ModelMultipleChoiceField)
         runs.queryset = Run.objects.filter(project=member.project_id).order_by("name")
+        runs.label_from_instance = _label_of_run  # type: ignore[method-assign]
 
     def clean(self) -> dict[str, Any]:
         """Ask for no more runs than are chosen."""

@@ -9,7 +9,15 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
-from annotate.models import Candidate, Project, Query, Run, RunLine
+from annotate.models import (
+    Candidate,
+    InstructionPair,
+    Narrative,
+    Project,
+    Query,
+    Run,
+    RunLine,
+)
 from audit.checks.claims import Asked, Claim, frame
 
 
@@ -46,37 +54,62 @@ def suspicion(
     or score lower than `below`.
 
     A run without a single line for a query says nothing about its documents, so it neither finds
-    nor misses them. Ranks are those the scores give, as trec_eval orders them.
+    nor misses them. A run over instructions says something of what is claimed under the altered
+    narrative of the same pair, and nothing of other claims. Ranks are those the scores give, as
+    trec_eval orders them.
     """
     gold = frame(project, asked._replace(relevant_only=True)).claims
-    covered = _runs_of_queries(project, runs)
-    kept = [claim for claim in gold if covered[claim.under.query] >= at_least]
-    hits = _hits(runs, depth, below)
+    covered, hits = _coverage(project, runs), _hits(runs, depth, below)
+
+    def of(claim: Claim) -> int:
+        return sum(covered[ranking] for ranking in _rankings(claim))
+
+    def missed(claim: Claim) -> int:
+        return of(claim) - sum(hits[ranking, claim.document] for ranking in _rankings(claim))
+
+    kept = [claim for claim in gold if of(claim) >= at_least]
     suspects = [
-        Suspect(claim, missed, of)
+        Suspect(claim, missed(claim), of(claim))
         for claim in kept
-        if (of := covered[claim.under.query])
-        and (missed := of - hits[claim.under.query, claim.document]) >= at_least
+        if of(claim) and missed(claim) >= at_least
     ]
     suspects.sort(key=lambda one: (-one.missed, one.claim.under.query_id, one.claim.name))
-    left = {claim.under.query for claim in gold if covered[claim.under.query] < at_least}
+    left = {claim.under.query for claim in gold if of(claim) < at_least}
     return Suspicion(suspects, len(kept), len(gold) - len(kept), len(left))
 
 
-def _runs_of_queries(project: Project, runs: Collection[Run]) -> Counter[int]:
-    """How many of the runs have each query: one look into the index for each."""
-    found: Counter[int] = Counter()
+# What documents are ranked for: a query alone (the pair is None), or one of its pairs.
+Ranking = tuple[int, int | None]
+
+
+def _rankings(claim: Claim) -> list[Ranking]:
+    """The rankings that say something of a claim."""
+    under = claim.under
+    if under.side == Narrative.Side.ALTERED:
+        return [(under.query, None), (under.query, under.pair)]
+    return [(under.query, None)]
+
+
+def _coverage(project: Project, runs: Collection[Run]) -> Counter[Ranking]:
+    """How many of the runs have each ranking: one look into the index for each."""
+    found: Counter[Ranking] = Counter()
     for run in runs:
-        has = Exists(RunLine.objects.filter(run=run, query=OuterRef("pk")))
-        found.update(Query.objects.filter(has, project=project).values_list("pk", flat=True))
+        if run.side == Run.Side.ALTERED:
+            lines = RunLine.objects.filter(run=run, pair=OuterRef("pk"))
+            pairs = InstructionPair.objects.filter(Exists(lines), project=project)
+            found.update(pairs.values_list("query_id", "pk"))
+        else:
+            lines = RunLine.objects.filter(run=run, query=OuterRef("pk"), pair=None)
+            queries = Query.objects.filter(Exists(lines), project=project)
+            found.update((query, None) for query in queries.values_list("pk", flat=True))
     return found
 
 
-def _hits(runs: Collection[Run], depth: int, below: float | None) -> Counter[tuple[int, int]]:
+def _hits(runs: Collection[Run], depth: int, below: float | None) -> Counter[tuple[Ranking, int]]:
     """How many of the runs rank each document of a pool up to `depth`, and score it high enough."""
     pool = Candidate.objects.filter(query=OuterRef("query"), document=OuterRef("document"))
     found = RunLine.objects.filter(Exists(pool), run__in=runs, rank__lte=depth)
     if below is not None:
         found = found.filter(score__gte=below)
-    rows = found.order_by().values_list("query", "document").annotate(hits=Count("run"))
-    return Counter({(query, document): hits for query, document, hits in rows})
+    rows = found.order_by().values_list("query", "pair", "document").annotate(hits=Count("run"))
+    return Counter({((query, pair), document): hits for query, pair, document, hits in rows})

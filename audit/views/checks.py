@@ -20,6 +20,7 @@ from annotate import keymap
 from annotate.errors import Refused
 from annotate.models import Membership, Run
 from annotate.requests import PageRequest
+from annotate.screens.naming import name_of
 from annotate.screens.pages import Page, page_by_key
 from annotate.screens.shown import show, words_to_mark
 from audit.checks import access, actions
@@ -219,7 +220,7 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
         request,
         "audit/check.html",
         {
-            **_stage(request, member, item),
+            **_stage(request, member, item, answered=mine is not None),
             **_place(member, item),
             "given": mine,
             "words": request.POST.get("words", mine.words if mine else ""),
@@ -274,7 +275,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
         request,
         "audit/check.html",
         {
-            **_stage(request, member, item),
+            **_stage(request, member, item, answered=theirs),
             "settling": True,
             "said": [one for one in said if one.place != Check.SETTLES],
             "left": remaining.count(),
@@ -296,8 +297,12 @@ def _unable(request: PageRequest, mine: Check | None) -> str:
     return mine.words if mine is not None and mine.cannot_judge else ""
 
 
-def _stage(request: PageRequest, member: Membership, item: SampleItem) -> dict[str, Any]:
-    """What both pages draw: the query, the narrative, the document, and the keys."""
+def _stage(
+    request: PageRequest, member: Membership, item: SampleItem, *, answered: bool
+) -> dict[str, Any]:
+    """What both pages draw: the query, the narrative, the document, and the keys. The document's id
+    shows once the reader has `answered`.
+    """
     pair = item.narrative.pair
     shown = show(item.candidate.document, words_to_mark(pair, item.narrative))
     grades = list(member.project.grades.order_by("value"))
@@ -322,6 +327,7 @@ def _stage(request: PageRequest, member: Membership, item: SampleItem) -> dict[s
         "sitting": {"conditions": conditions if counts else []},
         "candidate": item.candidate,
         "document": shown.document,
+        "name": name_of(shown.document, member.project, hidden=not answered),
         "text": shown.text,
         "table": shown.table,
         "marks": shown.marks,

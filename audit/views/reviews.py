@@ -20,6 +20,7 @@ from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
+from annotate.screens.naming import names_to
 from annotate.screens.pages import page_by_key
 from audit import access, actions, rejected, rubrics
 from audit.criteria import Rubric, Verdict
@@ -253,6 +254,7 @@ def _show(
         .order_by("-version")
         .first()
     )
+    candidates = at_hand(pair, narrative)
     context = {
         "project": pair.project,
         "member": member,
@@ -267,7 +269,8 @@ def _show(
         "own_words": narrative.author_id == member.pk,
         "closed": submitted is not None or narrative.author_id == member.pk,
         "category": pair.project.categories.filter(key=pair.category).first(),
-        "candidates": at_hand(pair, narrative),
+        "candidates": candidates,
+        "document_names": names_to(member, candidates),
         "pool": pair.query.candidates.count(),
         "grades": list(pair.project.grades.order_by("value")),
         "sent_back": previous_decision(previous) if previous else None,
@@ -337,6 +340,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
                 "chapter": chapter,
                 "pieces": diff(older.text, chapter.narrative.text) if older else None,
                 "contrasts": contrasts(chapter.passes),
+                "machine_contrasts": contrasts(chapter.machines),
                 "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
                 "verdict": None if chapter.hidden else verdict,
             }

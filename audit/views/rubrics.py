@@ -104,7 +104,7 @@ def _say(request: PageRequest, kept: Kept) -> None:
 
 def _others(member: Membership, in_force: Rubric) -> list[dict[str, Any]]:
     """Every rubric the project can take, with how many reviews were made under it: two queries."""
-    reviews = Review.objects.filter(auditor__project=member.project_id).order_by()
+    reviews = Review.objects.of_people().filter(auditor__project=member.project_id).order_by()
     counted = dict(reviews.values_list("rubric").annotate(n=Count("pk")))
     kept = {one.name: one for one in Kept.objects.filter(project=member.project_id)}
     found = {name: one.content for name, one in kept.items()} | SHIPPED

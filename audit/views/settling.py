@@ -35,6 +35,7 @@ from annotate.models import (
 )
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
+from annotate.screens.naming import name_of
 from annotate.screens.shown import show
 from audit import access, actions
 from audit.checks import actions as check_actions
@@ -346,6 +347,7 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
         return _onward(request, member, thing)
     frame = _frame(request, member, version, thing)
     passes = passes_of([version])[version.pk]
+    machines = passes_of([version], machines=True)[version.pk]
     names = frame["naming"].of({one.review.auditor_id: one.review.auditor.name for one in passes})
     passes.sort(key=lambda one: list(names).index(one.review.auditor_id))
     return render(
@@ -356,6 +358,8 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
             "passes": passes,
             "names": names,
             "contrasts": contrasts(passes),
+            "machines": machines,
+            "machine_contrasts": contrasts(machines),
             "verdict": verdict_of(passes, member.project.overlap_review),
             "decision": Decision.objects.current()
             .select_related("by")
@@ -612,6 +616,8 @@ def _document(differing: access.Differing) -> dict[str, Any]:
     return {
         "candidate": differing.candidate,
         "document": shown.document,
+        # A lead reads what others said here: nobody does who still has to answer.
+        "name": name_of(shown.document, differing.member.project, hidden=False),
         "text": shown.text,
         "table": shown.table,
         "prior": differing.candidate.prior_relevance,

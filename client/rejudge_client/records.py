@@ -117,7 +117,10 @@ class Sheet(TypedDict):
     """A document as it comes to its judge."""
 
     number: int
-    doc_id: str
+    # The title, or a neutral name: an id could give the answer away.
+    name: str
+    # None until you have answered.
+    doc_id: str | None
     title: str
     text: str | None
     prior_relevance: int | None

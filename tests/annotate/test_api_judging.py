@@ -56,9 +56,11 @@ def test_a_whole_pair_is_judged_from_seat_to_end(scene):
     numbers = []
     while (number := scene.program.get(scene.at("sitting/")).json()["next"]) is not None:
         (sheet,) = scene.program.get(scene.at(f"sheets/?candidates={number}")).json()
-        numbers.append((sheet["doc_id"], sheet["text"]))
-        assert scene.judge(number, 2 if sheet["doc_id"] == "B" else 0).status_code == 201
-    assert numbers == [("A", "Text of A."), ("B", "Text of B."), ("C", "Text of C.")]
+        text = sheet["text"]
+        assert scene.judge(number, 2 if text == "Text of B." else 0).status_code == 201
+        (answered,) = scene.program.get(scene.at(f"sheets/?candidates={number}")).json()
+        numbers.append((sheet["doc_id"], text, answered["doc_id"]))
+    assert numbers == [(None, f"Text of {name}.", name) for name in "ABC"]
     said = Judgment.objects.order_by("candidate__document__doc_id").values_list("relevance")
     assert [grade for (grade,) in said] == [0, 2, 0]
     assert scene.program.get("projects/tides/seats/").json()["results"] == []

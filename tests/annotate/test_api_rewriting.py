@@ -90,7 +90,7 @@ def test_advice_looks_at_what_is_written_and_saves_nothing(scene):
 def test_what_is_at_stake_is_what_was_relevant_and_its_relevance_stays_hidden(scene):
     (listed,) = scene.ask("stake/?find=tidal").json()["results"]
 
-    assert (listed["candidate"], listed["doc_id"]) == (scene.plant.pk, "A")
+    assert (listed["candidate"], listed["doc_id"]) == (scene.plant.pk, None)
     assert listed["prior_relevance"] is None
     assert scene.ask("stake/?find=wind").json()["results"] == []
 

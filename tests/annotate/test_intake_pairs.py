@@ -266,8 +266,8 @@ def test_the_same_narrative_with_other_conditions_on_another_line_is_refused(pro
     assert rows(same)["conditions"] == (2, 0, 0)
     assert problems(report) == [
         (
-            "file.txt:2: version 1 of the altered narrative of 7_0 has other words or conditions "
-            "on line 1"
+            "file.txt:2: version 1 of the altered narrative of 7_0 has other words, "
+            "conditions or another writer on line 1"
         )
     ]
 
@@ -312,7 +312,7 @@ def test_a_pair_met_again_is_refused_where_it_differs_also_where_the_reader_forg
 
     assert problems(report) == [
         (
-            "file.txt:3: version 1 of the altered narrative of 7_0 has other words or conditions "
-            "on line 1"
+            "file.txt:3: version 1 of the altered narrative of 7_0 has other words, "
+            "conditions or another writer on line 1"
         )
     ]

@@ -142,17 +142,81 @@ def test_a_run_for_another_collection_is_refused(project):
     assert list(Query.objects.values_list("query_id", flat=True)) == ["301"]
 
 
-def test_a_run_over_instructions_is_told_from_one_over_queries(project):
-    factories.pair(factories.query(project, "110"), pair_id="110_0")
+INSTRUCTED = "110_0 Q0 A 1 2.0 t\n110_1 Q0 A 1 1.0 t\n110_1 Q0 B 2 3.0 t\n"
 
-    report = load(project, "trec-run", "110_0 Q0 A 1 2.0 t\n")
+
+@pytest.fixture
+def instructed(project):
+    """A query with two instructions."""
+    query = factories.query(project, "110")
+    for pair_id in ("110_0", "110_1"):
+        factories.pair(query, pair_id=pair_id)
+    return project
+
+
+def test_a_run_over_instructions_loads_beside_one_over_queries(instructed):
+    load(instructed, "trec-run", "110 Q0 A 1 9.0 t\n", "queries.run")
+
+    report = load(instructed, "trec-run", INSTRUCTED, "instructed.run")
+
+    assert problems(report) == []
+    assert rows(report) == {
+        "queries": (0, 0, 1),
+        "documents": (1, 0, 1),
+        "runs": (1, 0, 0),
+        "run_lines": (3, 0, 0),
+    }
+    assert dict(Run.objects.values_list("name", "side")) == {
+        "queries.run": "original",
+        "instructed.run": "altered",
+    }
+    lines = models.RunLine.objects.order_by("run__name", "pair__pair_id", "rank")
+    assert list(
+        lines.values_list("query__query_id", "pair__pair_id", "document__doc_id", "rank")
+    ) == [
+        ("110", "110_0", "A", 1),
+        ("110", "110_1", "B", 1),
+        ("110", "110_1", "A", 2),
+        ("110", None, "A", 1),
+    ]
+
+
+def test_a_run_over_instructions_loaded_again_changes_nothing(instructed):
+    load(instructed, "trec-run", INSTRUCTED, "instructed.run")
+
+    report = load(instructed, "trec-run", INSTRUCTED, "instructed.run")
+
+    assert counts(report) == (3, 0, 0, 3, 0)
+
+
+def test_the_first_documents_under_each_instruction_join_the_pool_of_their_query(instructed):
+    report = load(instructed, "trec-run", INSTRUCTED, "instructed.run", pool=2)
+
+    # A is among the first two under both.
+    assert rows(report)["candidates"] == (2, 0, 0)
+    found = Candidate.objects.values_list("query__query_id", "document__doc_id")
+    assert sorted(found) == [("110", "A"), ("110", "B")]
+
+
+def test_ids_that_are_those_of_queries_as_well_are_of_queries(project):
+    factories.pair(factories.query(project, "301"))
+
+    load(project, "trec-run", "301 Q0 A 1 2.0 t\n")
+
+    assert Run.objects.get().side == "original"
+    assert models.RunLine.objects.get().pair is None
+
+
+def test_a_run_over_queries_and_instructions_at_once_is_refused(instructed):
+    report = load(instructed, "trec-run", "110 Q0 A 1 2.0 t\n110_0 Q0 A 1 2.0 t\n")
 
     assert problems(report) == [
         (
-            "file.txt:1: 110_0: in this project these are ids of instruction pairs, not of "
-            "queries; load a run over instructions into a project of its own"
+            "file.txt:2: 110_0: in this project these are ids of instruction pairs, and other "
+            "lines name queries; a run is over the one or the other: part the file in two"
         )
     ]
+    assert Run.objects.count() == 0
 
 
 def test_a_dry_run_keeps_no_file(project, storage):

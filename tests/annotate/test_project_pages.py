@@ -215,6 +215,7 @@ SETTINGS = {
     "judge_scope": "pool",
     "consensus": "majority",
     "show_rank": "on",
+    "show_ids": "on",
     "judge_order": "doc_id",
     "order_seed": 7,
     "repeat_percent": 10,
@@ -248,7 +249,7 @@ def test_settings_are_saved_whole(tides, client):
     assert refused.status_code == 422
     saved = Project.objects.get()
     assert (saved.overlap_judge, saved.judge_scope) == (3, "pool")
-    assert (saved.show_prior, saved.show_rank) == (False, True)
+    assert (saved.show_prior, saved.show_rank, saved.show_ids) == (False, True, True)
     assert (saved.judge_order, saved.order_seed) == ("doc_id", 7)
     assert saved.repeat_percent == 10
     assert (saved.evidence_rule, saved.condition_rule) == ("document", "all_met")

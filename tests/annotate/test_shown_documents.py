@@ -279,7 +279,7 @@ def test_a_document_that_is_no_table_has_its_own_page(table, client):
 
 
 def test_a_window_takes_few_queries(table, client, django_assert_max_num_queries):
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         client.get(table, {"row": "160"}, headers={"HX-Request": "true"})
 
 

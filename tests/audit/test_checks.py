@@ -143,8 +143,7 @@ def test_a_query_of_several_pairs_claims_each_of_its_documents_once(scene):
 
 def test_who_wrote_the_instruction_makes_strata(scene):
     pair = scene.narratives["S1"].pair
-    pair.origin, pair.model = "llm", "a-model"
-    pair.save()
+    pair.narratives.filter(side="altered").update(origin="llm", model="a-model")
 
     shown = plan(frame(scene.project, scene.asked), stratify="model", per="stratum", size=1, seed=1)
 

@@ -305,3 +305,60 @@ def test_a_long_list_comes_in_parts_and_costs_the_same(tides, carla, django_asse
 
     assert len(seen) == len(set(seen)) == 123
     assert reverse("audit:suspects", args=["tides"]) == URL
+
+
+# --- runs over instructions -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def instructed(db):
+    """A query with two instructions, under both of which a machine claims A; two runs: over the
+    instructions, which finds A under the first alone, and over the query, which finds it.
+    """
+    project = factories.project()
+    query = factories.query(project, "110")
+    candidate = factories.candidate(query, "A", prior=1)
+    other = factories.document(project, "B")
+    model = factories.machine(project)
+    pairs = [factories.pair(query, pair_id=pair_id) for pair_id in ("110_0", "110_1")]
+    over_instructions = Run.objects.create(
+        project=project, name="instructed", sha256="0" * 64, side=Run.Side.ALTERED
+    )
+    for pair, document in zip(pairs, (candidate.document, other), strict=True):
+        factories.judgment(factories.altered(pair), candidate, model, 1)
+        RunLine.objects.create(
+            run=over_instructions, query=query, pair=pair, document=document, rank=1, score=1.0
+        )
+    over_queries = Run.objects.create(project=project, name="queries", sha256="1" * 64)
+    RunLine.objects.create(
+        run=over_queries, query=query, document=candidate.document, rank=1, score=1.0
+    )
+    return project, model
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["instructed"], [("110_1", 1, 1)]),
+        (["queries"], []),
+        (["instructed", "queries"], [("110_1", 1, 2)]),
+    ],
+)
+def test_a_run_over_instructions_speaks_of_the_claims_under_the_same_instruction(
+    instructed, names, expected
+):
+    project, model = instructed
+    runs = list(Run.objects.filter(name__in=names))
+
+    shown = suspicion(project, Asked(Sample.Source.MACHINE, model), runs=runs, depth=10, at_least=1)
+
+    assert [(one.claim.under.pair_id, one.missed, one.of) for one in shown.suspects] == expected
+
+
+def test_a_run_over_instructions_says_nothing_of_what_is_claimed_under_the_original(instructed):
+    project, _model = instructed
+    runs = list(Run.objects.filter(name="instructed"))
+
+    shown = suspicion(project, PRIOR, runs=runs, depth=10, at_least=1)
+
+    assert (shown.suspects, shown.gold, shown.left_out) == ([], 0, 1)

@@ -87,7 +87,8 @@ def test_the_list_can_be_cut_and_ordered(led, client, asked, shown):
     assert [row["candidate"].document.doc_id for row in response.context["rows"]] == shown
 
 
-def test_two_people_can_be_asked_for(led, client):
+def test_two_people_can_be_asked_for_where_names_are_shown(led, client):
+    Project.objects.update(hide_names=False)
     asked = f"{led.list}?one={led.ada.pk}&other={led.dan.pk}"
 
     assert client.get(asked).context["rows"] == []
@@ -105,6 +106,7 @@ def test_two_people_can_be_asked_for(led, client):
     ],
 )
 def test_a_filter_that_means_nothing_is_explained(led, client, asked, sentence):
+    Project.objects.update(hide_names=False)
     asked = asked.format(ada=led.ada.pk, eve=led.eve.pk)
 
     response = client.get(f"{led.list}?{asked}")

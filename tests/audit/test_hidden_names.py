@@ -17,6 +17,7 @@ from audit.models import Reveal, Sample, SampleItem
 from audit.revealing import reveal_names
 from tests import factories
 from tests.audit.conftest import levels
+from tests.programs import Program
 
 
 @pytest.fixture
@@ -253,3 +254,45 @@ def test_the_database_keeps_one_look_of_a_person(led, of):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Reveal.objects.create(narrative=led.narrative, by=led.carla, **about)
+
+
+# --- the filter by people -------------------------------------------------------------------------
+
+
+def test_while_names_are_hidden_no_filter_by_people_is_offered_or_taken(led, client):
+    everything = client.get(led.list)
+    asked = {"one": led.ada.pk, "other": led.ben.pk}
+
+    page = client.get(led.list, asked)
+
+    assert 'name="one"' not in everything.content.decode()
+    assert "disagreements cannot be filtered by people" in page.content.decode()
+    # Not even which part it would have been: all there is stands there.
+    assert [row["url"].partition("?")[0] for row in page.context["rows"]] == [
+        row["url"] for row in everything.context["rows"]
+    ]
+    many = client.get(reverse("audit:settling_many", args=["tides"]), {**asked, "rule": "majority"})
+    assert many.context["found"] is None
+
+
+def test_programs_are_refused_the_filter_by_people_while_names_are_hidden(led):
+    program = Program("carla", "lead")
+    asked = f"?one={led.ada.pk}&other={led.ben.pk}"
+    paths = [f"projects/tides/disagreements/{part}" for part in ("", "counts/")]
+
+    refused = [program.get(path + asked) for path in paths]
+    Project.objects.update(hide_names=False)
+    taken = [program.get(path + asked) for path in paths]
+
+    assert [response.status_code for response in refused] == [400, 400]
+    assert "Names are hidden in this project" in refused[0].content.decode()
+    assert [response.status_code for response in taken] == [200, 200]
+
+
+def test_where_names_are_shown_two_people_can_be_asked_for(led, client):
+    Project.objects.update(hide_names=False)
+
+    page = client.get(led.list, {"one": led.ada.pk, "other": led.ben.pk})
+
+    assert 'name="one"' in page.content.decode()
+    assert page.context["rows"]

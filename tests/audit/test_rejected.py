@@ -12,7 +12,7 @@ from django.test import Client
 
 from annotate.actions import seats
 from annotate.errors import Stale
-from annotate.models import Assignment, InstructionPair
+from annotate.models import Assignment
 from audit.actions import decide, save_ratings, submit_review, take_review, withdraw_decision
 from audit.models import Review
 from tests import factories
@@ -29,12 +29,9 @@ def signed_in(member):
 
 
 def pair_of_a_model(scene, pair_id="301_1"):
-    made = factories.pair(scene.query, pair_id=pair_id)
-    InstructionPair.objects.filter(pk=made.pk).update(
-        origin="llm", model="some-model", category="C1"
+    return factories.pair(
+        scene.query, pair_id=pair_id, origin="llm", model="some-model", category="C1"
     )
-    made.refresh_from_db()
-    return made
 
 
 def rejecting(scene, pair, *auditors):

@@ -11,7 +11,7 @@ from audit.actions import save_ratings, save_rubric, submit_review
 from audit.criteria import FOLLOWTABLE, Criterion, Level, Rubric
 from audit.models import Decision, Rating, Review
 from tests import factories
-from tests.browser.waiting import listens, saved
+from tests.browser.waiting import listens, saved, shows
 
 
 @pytest.fixture
@@ -334,13 +334,13 @@ def test_a_rubric_of_nine_levels_is_rated_by_nine_keys(tides, new_person, access
 def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_person, accessibility):
     page = new_person("carla")
     opens(page, "/projects/tides/disagreements/")
-    expect(page.locator(".document .id")).to_have_text("A")
+    shows(page, "A")
     assert accessibility(page) == []
 
     page.keyboard.press("t")
     press(page, adopts(page, "0"))
 
-    expect(page.locator(".document .id")).to_have_text("B")
+    shows(page, "B")
     made = Adjudication.objects.get()
     assert (made.relevance, made.cause, made.reason) == (
         0,
@@ -350,7 +350,7 @@ def test_one_key_adopts_the_next_opens_and_another_takes_it_back(tides, new_pers
 
     press(page, "z")
 
-    expect(page.locator(".document .id")).to_have_text("A")
+    shows(page, "A")
     assert not Adjudication.objects.current().exists()
 
 

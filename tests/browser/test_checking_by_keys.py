@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from audit.models import Check, Sample
 from tests.audit.checking import claimed_scene, draw, say
+from tests.browser.waiting import document_on, hides, shows
 
 # What is claimed, and what ada and ben press of each. C goes to dan, who presses 0.
 CLAIMED = {"C1": {"A": 0, "B": 1}, "S1": {"C": 2, "D": 2}}
@@ -29,7 +30,7 @@ def check_all(page, answers):
     """Press a grade for every document, as it comes."""
     seen = []
     for _ in answers:
-        doc_id = page.locator(".document .id").text_content()
+        doc_id = document_on(page)
         seen.append(doc_id)
         press(page, answers[doc_id])
     assert sorted(seen) == sorted(answers)
@@ -94,12 +95,12 @@ def test_a_press_too_many_is_taken_back_and_words_go_with_the_grade(tides, new_p
     carla.get_by_role("button", name="Draw the sample").click()
     page = new_person("ada")
     page.goto(f"/samples/{Sample.objects.get().pk}/checking/")
-    first = page.locator(".document .id").text_content()
+    first = document_on(page)
 
     press(page, "1")
-    expect(page.locator(".document .id")).not_to_have_text(first)
+    hides(page, first)
     press(page, "z")
-    expect(page.locator(".document .id")).to_have_text(first)
+    shows(page, first)
     assert not Check.objects.current().exists()
 
     page.keyboard.press("n")
@@ -119,11 +120,11 @@ def test_a_label_can_be_left_for_later(tides, new_person):
     carla.get_by_role("button", name="Draw the sample").click()
     page = new_person("ada")
     page.goto(f"/samples/{Sample.objects.get().pk}/checking/")
-    first = page.locator(".document .id").text_content()
+    first = document_on(page)
 
     press(page, "ArrowRight")
 
-    expect(page.locator(".document .id")).not_to_have_text(first)
+    hides(page, first)
     press(page, "q")
     expect(page.get_by_text("You have checked 0 of 4 labels.")).to_be_visible()
 

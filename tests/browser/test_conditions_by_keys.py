@@ -11,7 +11,7 @@ from annotate.actions import seats
 from annotate.models import Assignment, Condition, Judgment, Project
 from annotate.pure.conditions import derived
 from tests import factories
-from tests.browser.waiting import saved, until
+from tests.browser.waiting import saved, shows, until
 
 
 class Scene:
@@ -44,7 +44,7 @@ class Scene:
         expect(page.locator("#spoken")).to_contain_text("Document 1 of 2")
 
     def shows(self, doc_id: str) -> None:
-        expect(self.page.locator("#sheet .document .id")).to_have_text(doc_id)
+        shows(self.page, doc_id)
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -240,11 +240,11 @@ def test_without_a_script_the_answers_go_with_the_grade(scene):
     for row in page.locator(".verdict-row").all():
         row.locator(".verdict--met").click()
     page.keyboard.press("Enter")
-    expect(page.locator("#sheet .document .id")).to_have_text("A")
+    shows(page, "A")
 
     page.locator("#grade-2").click()
 
-    expect(page.locator("#sheet .document .id")).to_have_text("B")
+    shows(page, "B")
     saved = Judgment.objects.get()
     answers = list(saved.verdicts.values_list("answer", flat=True))
     assert (saved.relevance, answers) == (2, ["met"] * 3)

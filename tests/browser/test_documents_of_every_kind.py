@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import seats
 from annotate.models import Assignment, DocumentText
 from tests import factories
+from tests.browser.waiting import shows
 
 LONG = "".join(f"word{n} " if n % 12 else f"word{n}\n" for n in range(1, 100_001))
 CODE = "if a<b && c > d:\r\n\tprint('<td>')\n    <script>alert(1)</script>\n\n  🌊 & tide\r"
@@ -69,10 +70,6 @@ def marked(page: Page, name: str) -> list[str]:
 
 def text_of(page: Page) -> str:
     return page.locator(".document__text").text_content() or ""
-
-
-def shows(page: Page, doc_id: str) -> None:
-    expect(page.locator("#sheet .document .id")).to_have_text(doc_id)
 
 
 def in_sight(page: Page, name: str) -> bool:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import seats
 from annotate.models import Assignment, Document, Judgment, Project
 from tests import factories
-from tests.browser.waiting import saved
+from tests.browser.waiting import saved, shows
 
 # Each of the first three signs is two units of UTF-16 and one code point.
 ASTRAL = (
@@ -60,7 +60,7 @@ class Scene:
         expect(page.locator("#spoken")).to_contain_text("Document 1 of 2")
 
     def shows(self, doc_id: str) -> None:
-        expect(self.page.locator("#sheet .document .id")).to_have_text(doc_id)
+        shows(self.page, doc_id)
 
     def at(self, text: str, index: int = 0) -> tuple[float, float]:
         place = self.page.evaluate(PLACE, [text, index])

@@ -23,6 +23,7 @@ from annotate.models import InstructionPair, Narrative
 from audit.models import Sample
 from tests import factories
 from tests.browser.test_releasing import archive, release
+from tests.browser.waiting import document_on
 
 # Two instructions of each of two queries, by their original positions.
 ENTRIES = (0, 49)
@@ -158,7 +159,7 @@ def generated(asked: dict[str, Any]) -> bytes:
 
 def shown(page: Page) -> str:
     """The table and the instruction before a checker."""
-    doc_id = page.locator(".document .id").inner_text()
+    doc_id = document_on(page)
     return doc_id + page.locator(".judge__side .id, .check .id").first.inner_text()
 
 

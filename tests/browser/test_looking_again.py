@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import judging, looking_again, seats
 from annotate.models import Assignment, Judgment, LookAgain, Project
 from tests import factories
-from tests.browser.waiting import listens, until
+from tests.browser.waiting import listens, shows, until
 
 WORDS = "Look at the second table."
 
@@ -50,10 +50,6 @@ def scene(live_server, new_person):
             until(self.page, lambda: not self.is_open(), "the answer")
 
     return Scene()
-
-
-def shows(page: Page, doc_id: str) -> None:
-    expect(page.locator("#sheet .document .id")).to_have_text(doc_id)
 
 
 def notice(page: Page):

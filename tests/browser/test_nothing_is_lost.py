@@ -13,7 +13,7 @@ from annotate.actions.rewriting import rewrite_narrative
 from annotate.models import Assignment, Judgment
 from tests import factories
 from tests.browser.conftest import sign_in
-from tests.browser.waiting import until
+from tests.browser.waiting import shows, until
 from tests.services.web import web_server
 
 GONE = "net::ERR_INTERNET_DISCONNECTED"
@@ -63,10 +63,6 @@ def ada(scene, new_person):
 def server(transactional_db):
     with web_server() as server:
         yield server
-
-
-def shows(page: Page, doc_id: str) -> None:
-    expect(page.locator("#sheet .document .id")).to_have_text(doc_id)
 
 
 def line(page: Page, words: str) -> None:

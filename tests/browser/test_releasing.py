@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from annotate.models import Candidate, Guideline, Judgment
 from tests import factories
 from tests.browser.test_whole_way import judge_all, take_seat
-from tests.browser.waiting import until
+from tests.browser.waiting import shows, until
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
     candidate = Candidate.objects.get(document__doc_id="B")
     ada.goto(reverse("annotate:judge", args=[tides.pairs.get().pk, candidate.pk]))
     ada.wait_for_load_state()
-    expect(ada.locator("#sheet .document .id")).to_have_text("B")
+    shows(ada, "B")
     ada.keyboard.press("2")
     now = Judgment.objects.current().filter(candidate=candidate, relevance=2)
     until(ada, now.exists, "the judgment to be saved")

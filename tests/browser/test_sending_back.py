@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import judging, seats
 from annotate.models import Adjudication, Assignment, Guideline, Judgment, LookAgain
 from tests import factories
-from tests.browser.waiting import listens, until
+from tests.browser.waiting import listens, shows, until
 
 WORDS = "Read the second paragraph."
 
@@ -37,7 +37,7 @@ def scene(live_server, new_person):
             self.page: Page = new_person("carla")
 
         def at(self, doc_id: str) -> None:
-            expect(self.page.locator(".document .id").first).to_have_text(doc_id)
+            shows(self.page, doc_id)
 
         def press(self, key: str) -> None:
             """Press a key once the page's scripts can hear it."""

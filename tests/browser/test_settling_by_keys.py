@@ -14,6 +14,7 @@ from audit.checks import actions as checking
 from audit.criteria import FOLLOWTABLE
 from audit.models import Check, Decision, Reveal, Sample, SampleItem
 from tests import factories
+from tests.browser.waiting import shows
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     press(page, "Enter")
 
     # Judgments, two apart, come first: a cause and the key of the answer adopt it.
-    expect(page.locator(".document .id")).to_have_text("A")
+    shows(page, "A")
     page.keyboard.press("t")
     adopting = page.locator(".answer", has_text="Highly relevant").locator("[name=adopt]")
     press(page, adopting.get_attribute("data-key"))
@@ -72,7 +73,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     assert (made.relevance, made.reason) == (2, "As one of them said: 2 of two.")
 
     # The check: what was just done is said, the focus is on the new page's head.
-    expect(page.locator(".document .id")).to_have_text("C")
+    shows(page, "C")
     expect(page.get_by_role("status").first).to_contain_text("A is settled as 2.")
     expect(page.locator("h1")).to_be_focused()
     assert accessibility(page) == []
@@ -90,7 +91,7 @@ def test_four_kinds_are_settled_from_the_list_to_its_end_by_keys(tides, new_pers
     assert Decision.objects.get().outcome == "revise"
 
     # The condition, with a reason of one's own.
-    expect(page.locator(".document .id")).to_have_text("B")
+    shows(page, "B")
     assert accessibility(page) == []
     page.keyboard.press("2")
     page.keyboard.press("w")
@@ -130,5 +131,5 @@ def test_one_key_takes_the_last_decision_back_whatever_its_kind(tides, new_perso
 
     press(page, "z")
 
-    expect(page.locator(".document .id")).to_have_text("C")
+    shows(page, "C")
     assert not Check.objects.current().filter(place=Check.SETTLES).exists()

@@ -31,7 +31,7 @@ def test_twenty_documents_by_keys_alone_are_exported_as_they_were_judged(
     keyboard = page.keyboard
 
     def shows(number: int) -> None:
-        expect(page.locator("#sheet .document .id")).to_have_text(f"D{number:02}")
+        shows(page, f"D{number:02}")
 
     def press(keys: str, first: int) -> None:
         for number, key in enumerate(keys, first):

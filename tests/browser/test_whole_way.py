@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.models import Judgment
 from tests import factories
-from tests.browser.waiting import saved
+from tests.browser.waiting import document_on, hides, saved, shows
 
 ORIGINAL = "Any plant counts, whether it is planned or at work."
 ALTERED = "Any plant counts, whether it is planned or at work, but only at sea."
@@ -55,9 +55,9 @@ def take_seat(page: Page, task: str) -> None:
 def judge_all(page: Page, grades: dict[str, str]) -> None:
     page.wait_for_load_state()
     for _ in grades:
-        shown = page.locator("#sheet .document .id").inner_text()
+        shown = document_on(page)
         page.keyboard.press(grades[shown])
-        expect(page.locator("#sheet .document .id").filter(has_text=shown)).to_have_count(0)
+        hides(page, shown)
     expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
     saved(page)
 
@@ -85,7 +85,7 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
     sign_in(carla, "carla")
     carla.goto("/projects/tides/disagreements/")
     carla.keyboard.press("Enter")
-    expect(carla.locator(".document .id")).to_have_text("C")
+    shows(carla, "C")
     expect(carla.get_by_role("region", name="Person A")).to_contain_text("elevant")
     carla.wait_for_load_state()
     carla.keyboard.press("n")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from annotate.models import Document
+
 
 def listens(page: Page) -> None:
     """Wait until the page takes keys: its own script has found what this browser keeps."""
@@ -28,3 +30,21 @@ def until(page: Page, condition: Callable[[], object], what: str, seconds: float
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         page.wait_for_timeout(20)
+
+
+def shows(page: Page, doc_id: str) -> None:
+    """Wait until this document is before the reader. Its id may be hidden from them."""
+    key = Document.objects.get(doc_id=doc_id).pk
+    expect(page.locator(f".document[data-document='{key}']").first).to_be_visible()
+
+
+def document_on(page: Page) -> str:
+    """The id of the document before the reader, be it hidden from them."""
+    key = page.locator(".document").first.get_attribute("data-document")
+    return Document.objects.get(pk=key).doc_id
+
+
+def hides(page: Page, doc_id: str) -> None:
+    """Wait until this document is no longer before the reader."""
+    key = Document.objects.get(doc_id=doc_id).pk
+    expect(page.locator(f".document[data-document='{key}']")).to_have_count(0)

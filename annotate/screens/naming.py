@@ -1,0 +1,107 @@
+"""How documents are named to a reader: an id may give an answer away that is still open."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
+
+from annotate.actions.pool import narratives_in_force
+from annotate.models import (
+    Assignment,
+    Candidate,
+    Document,
+    Flag,
+    Judgment,
+    Membership,
+    Narrative,
+    Project,
+)
+from annotate.pure.naming import is_made_of, number_of
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a reader may know of a document's name."""
+
+    # What headings and lists show.
+    label: str
+    # Empty where there is none, or where it is made of an id that is hidden.
+    title: str
+    # None while the id is hidden.
+    doc_id: str | None
+
+
+def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
+    """Name a document of a project; `hidden`: without its id, and without a title that is made of
+    it, unless the project shows the ids of documents that cannot be read here.
+    """
+    if not hidden or (project.show_ids and document.length is None):
+        return Name(document.label, document.title, document.doc_id)
+    if document.title.strip() and not is_made_of(document.title, document.doc_id):
+        return Name(document.title, document.title, None)
+    return Name(neutral_name(document.pk, document.project_id), "", None)
+
+
+def neutral_name(document: int, project: int) -> str:
+    """Name a document (its key) without its title."""
+    return _("Document %(number)s") % {"number": number_of(document, project)}
+
+
+def open_to(
+    reader: Membership, candidates: Collection[Candidate], *, under: Narrative | None = None
+) -> set[int]:
+    """Return those of the candidates (by key) of which the reader may not know the id yet.
+
+    An annotator knows the ids of what they answered, be it that they cannot judge it. A lead knows
+    every id, but of what waits for them in a seat of their own. What waits for somebody under
+    another pair of the query is open under this one too. `under`: the version under which the
+    reader judges them now, leads as well. One query for leads without a seat, else two.
+    """
+    if not candidates:
+        return set()
+    queries = {candidate.query_id for candidate in candidates}
+    seat = Assignment.objects.open().filter(
+        pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=reader
+    )
+    of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for query, narrative, owes in (
+        narratives_in_force(reader.project)
+        .filter(pair__query__in=queries)
+        .values_list("pair__query", "pk", Exists(seat))
+    ):
+        of_query[query].append((narrative, owes))
+    owing = any(owes for asked in of_query.values() for _narrative, owes in asked)
+    if reader.leads and not owing and under is None:
+        return set()
+    mine = {"annotator": reader, "candidate__in": [candidate.pk for candidate in candidates]}
+    judged = Judgment.objects.current().filter(**mine)
+    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
+    pairs = ("narrative", "candidate")
+    answered = set(judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True))
+
+    def is_open(candidate: Candidate) -> bool:
+        asked = of_query[candidate.query_id]
+        if any(owes and (narrative, candidate.pk) not in answered for narrative, owes in asked):
+            return True
+        if under is not None:
+            return (under.pk, candidate.pk) not in answered
+        return not reader.leads and not any(
+            (narrative, candidate.pk) in answered for narrative, _owes in asked
+        )
+
+    return {candidate.pk for candidate in candidates if is_open(candidate)}
+
+
+def names_to(
+    reader: Membership, candidates: Collection[Candidate], *, under: Narrative | None = None
+) -> dict[int, Name]:
+    """Return the names of these candidates' documents for the reader, by the candidate's key."""
+    hidden = open_to(reader, candidates, under=under)
+    return {
+        candidate.pk: name_of(candidate.document, reader.project, hidden=candidate.pk in hidden)
+        for candidate in candidates
+    }

@@ -1,0 +1,244 @@
+"""Document ids give answers away ("99_1_positive"): nobody who has yet to answer reads one.
+
+Everything that members may open is walked, as by `tests.test_blindness`, by people who have yet to
+judge, to check, to review or to write.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from annotate.actions import judging, seats
+from annotate.models import Assignment, Document, Project
+from annotate.pure.naming import is_made_of, number_of
+from annotate.screens.naming import neutral_name
+from audit.checks import actions as checks
+from audit.models import SampleItem
+from tests import factories
+from tests.programs import Program
+from tests.test_blindness import signed_in, walk
+from tests.test_permissions import RIGHTS, ROUTES, Right, world
+
+# With the titles that collections make of them.
+IDS = {"q_positive": "Q positive", "99_1_positive": "", "0_hn2": "0-HN2", "2654_document1": ""}
+FOR_MEMBERS = {Right.MEMBER, Right.READ, Right.API, Right.API_READ}
+# Words in a row that a narrative can copy.
+TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."
+
+
+@pytest.fixture
+def stage(db):
+    """A project whose documents are named by what they are, and people who have seats in it."""
+    made = world("tides", "ada", "carla")
+    Project.objects.update(judge_scope="pool", overlap_judge=4, overlap_review=2)
+    project, query = Project.objects.get(), made.pair.query
+    (first, first_title), *others = IDS.items()
+    Document.objects.update(doc_id=first, title=first_title)
+    for doc_id, title in others:
+        text = {"0_hn2": "| mill |\n|---|\n| old |", "2654_document1": None}.get(doc_id, TEXT)
+        markup = "markdown" if doc_id == "0_hn2" else "plain"
+        factories.candidate(query, doc_id, title=title, text=text, markup=markup)
+    candidates = list(query.candidates.select_related("document").order_by("pk"))
+    people = {name: factories.member(project, name) for name in ("dan", "nina", "wim")}
+    seats.take(pair=made.pair, task=Assignment.Task.REVIEW, by=people["dan"])
+    # The narrative stands already, so no seat to write it is open.
+    Assignment.objects.create(pair=made.pair, task="rewrite", seat=1, member=people["wim"])
+    ada = project.memberships.select_related("project", "user").get(name="ada")
+    narrative = factories.altered(made.pair)
+    # Put off, a document is still open.
+    judging.flag(narrative=narrative, candidate=candidates[1], kind="later", words="", by=ada)
+    return SimpleNamespace(
+        world=made,
+        project=project,
+        pair=made.pair,
+        narrative=narrative,
+        candidates=candidates,
+        label=SampleItem.objects.get(),
+        carla=project.memberships.get(name="carla"),
+        ada=ada,
+        **people,
+    )
+
+
+def doors(stage: SimpleNamespace) -> list[str]:
+    """Every address for members, of each document; and some that look for ids."""
+    found: dict[str, None] = {}
+    for candidate in stage.candidates:
+        keys = {"candidate": candidate.pk, "candidate_pk": candidate.pk}
+        stage.world.keys.update(keys)
+        found |= {stage.world.url(name): None for name in ROUTES if RIGHTS[name] in FOR_MEMBERS}
+    numbers = ",".join(str(one.pk) for one in stage.candidates)
+    pair = stage.pair.pk
+    return [
+        *found,
+        f"/api/v1/pairs/{pair}/sheets/?candidates={numbers}",
+        f"/pairs/{pair}/documents/?candidate={numbers.replace(',', '&candidate=')}",
+    ]
+
+
+def told(read: Any) -> list[tuple[str, str]]:
+    """Each id, or title that was made of one, with the address that told it."""
+    words = {word.encode() for pair in IDS.items() for word in pair if word}
+    return [
+        (url, word.decode())
+        for url, (_status, headers, body) in read.items()
+        for word in words
+        if word in body or word in unquote(url).encode() or word in "".join(headers).encode()
+    ]
+
+
+@pytest.mark.parametrize("name", ["ada", "dan", "nina", "wim"])
+def test_no_page_address_or_answer_names_a_document_by_its_id_before_the_answer(stage, name):
+    read = walk(getattr(stage, name), doors(stage), on=name == "ada")
+
+    assert {status for status, _, _ in read.values()} <= {*(200, 302, 400, 403, 404, 405, 409, 422)}
+    assert told(read) == []
+
+
+def test_where_ids_are_told_the_walk_finds_them(stage):
+    read = walk(stage.carla, [url for url in doors(stage) if "/documents/" in url], on=False)
+
+    assert {word for _, word in told(read)} >= set(IDS)
+
+
+def test_who_has_answered_reads_the_id_and_of_what_is_open_the_neutral_name(stage):
+    first, second, *_ = stage.candidates
+    judging.judge(narrative=stage.narrative, candidate=first, relevance=1, by=stage.ada)
+    client = signed_in(stage.ada)
+    neutral = neutral_name(second.document_id, stage.project.pk)
+
+    for url in (
+        f"/pairs/{stage.pair.pk}/candidates/{first.pk}/",
+        f"/pairs/{stage.pair.pk}/documents/{first.pk}/",
+    ):
+        assert "q_positive" in client.get(url).content.decode(), url
+    for url in (
+        f"/pairs/{stage.pair.pk}/list/",
+        f"/projects/tides/queries/{stage.pair.query_id}/",
+        f"/api/v1/projects/tides/queries/{stage.pair.query_id}/candidates/",
+    ):
+        page = client.get(url).content.decode()
+        assert "q_positive" in page, url
+        assert neutral in page, url
+        assert "99_1_positive" not in page, url
+
+
+def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_one(stage):
+    first = stage.candidates[0]
+    judging.judge(narrative=stage.narrative, candidate=first, relevance=1, by=stage.ada)
+    other = factories.pair(stage.pair.query, pair_id="301_2")
+    url = f"/pairs/{stage.pair.pk}/candidates/{first.pk}/"
+    client = signed_in(stage.ada)
+
+    before = client.get(url).content.decode()
+    seats.take(pair=other, task=Assignment.Task.JUDGE, by=stage.ada)
+    after = client.get(url).content.decode()
+
+    assert "q_positive" in before
+    assert "q_positive" not in after
+
+
+def test_a_lead_who_judges_reads_no_id_on_the_page_where_they_judge(stage):
+    seats.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=stage.carla)
+    first = stage.candidates[0]
+    urls = [f"/pairs/{stage.pair.pk}/candidates/{first.pk}/", f"/pairs/{stage.pair.pk}/list/"]
+
+    assert told(walk(stage.carla, urls, on=False)) == []
+
+
+def test_a_checker_reads_the_id_once_the_label_is_checked(stage):
+    url, told_to_programs = f"/labels/{stage.label.pk}/check/", f"labels/{stage.label.pk}/"
+    client, program = signed_in(stage.nina), Program("nina")
+    before = client.get(url).content.decode(), program.get(told_to_programs).json()
+
+    checks.check(item=stage.label, relevance=1, by=stage.nina)
+    after = client.get(url).content.decode(), program.get(told_to_programs).json()
+
+    assert ("q_positive" in before[0], before[1]["doc_id"]) == (False, None)
+    assert ("q_positive" in after[0], after[1]["doc_id"]) == (True, "q_positive")
+    assert before[1]["name"] == neutral_name(stage.candidates[0].document_id, stage.project.pk)
+
+
+def test_who_settles_a_label_reads_no_id_before_they_have_settled_it(stage):
+    checks.check(item=stage.label, relevance=1, by=stage.nina)
+    checks.check(item=stage.label, relevance=0, by=stage.dan)
+    url = f"/labels/{stage.label.pk}/settlement/"
+    client = signed_in(stage.wim)
+
+    before = client.get(url).content.decode()
+    checks.settle(item=stage.label, relevance=0, by=stage.wim)
+    after = client.get(url).content.decode()
+
+    assert neutral_name(stage.candidates[0].document_id, stage.project.pk) in before
+    assert "q_positive" not in before
+    assert "q_positive" in after
+
+
+def test_a_writer_finds_no_document_by_an_id_that_is_hidden(stage):
+    Document.objects.filter(doc_id="99_1_positive").update(title="A positive report")
+    url = f"/pairs/{stage.pair.pk}/narrative/?find=positive"
+
+    for_writer = signed_in(stage.wim).get(url).context["stake"]
+    for_lead = signed_in(stage.carla).get(url).context["stake"]
+
+    assert [one.document.doc_id for one in for_writer.page.rows] == ["99_1_positive"]
+    assert {one.document.doc_id for one in for_lead.page.rows} == {"q_positive", "99_1_positive"}
+
+
+def test_advice_on_copied_words_names_documents_neutrally(stage):
+    url = f"/pairs/{stage.pair.pk}/advice/"
+    document = stage.candidates[1].document
+
+    page = signed_in(stage.wim).post(url, {"text": TEXT, "based_on": 1}).content.decode()
+
+    assert neutral_name(document.pk, stage.project.pk) in page
+    assert "99_1_positive" not in page
+
+
+def test_where_the_lead_says_so_documents_without_a_text_are_named_by_their_ids(stage):
+    Project.objects.update(show_ids=True)
+    urls = [f"/pairs/{stage.pair.pk}/candidates/{candidate.pk}/" for candidate in stage.candidates]
+    without_text = stage.candidates[3]
+
+    assert without_text.document.length is None
+    assert told(walk(stage.ada, urls, on=False)) == [(urls[3], "2654_document1")]
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "made"),
+    [
+        ("q_positive", True),
+        ("Q positive", True),
+        ("q-positive.", True),
+        ("The positive side of tides", False),
+        ("q", False),
+    ],
+)
+def test_a_title_that_only_repeats_the_id_is_none(title, made):
+    assert is_made_of(title, "q_positive") is made
+
+
+def test_ids_without_letters_or_digits_are_titles_only_of_themselves():
+    assert is_made_of("--", "--")
+    assert not is_made_of("++", "--")
+
+
+def test_numbers_are_stable_differ_for_each_document_and_do_not_follow_the_order_of_loading():
+    numbers = [number_of(document, 7) for document in range(1, 2_001)]
+
+    assert numbers == [number_of(document, 7) for document in range(1, 2_001)]
+    assert len(set(numbers)) == 2_000
+    assert all(len(number) == 9 for number in numbers)
+    # Of neighbours in the order of loading, the later one has the larger number half of the time.
+    rising = sum(one < other for one, other in pairwise(numbers))
+    assert 900 < rising < 1_100
+    assert number_of(1, 7) != number_of(1, 8)
+    assert len(number_of(10**8, 7)) == 19
