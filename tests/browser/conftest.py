@@ -30,6 +30,8 @@ from tests.services.chromium import FLAGS, chromium
 
 # A page that a loaded machine draws slowly is waited for; nothing waits this long otherwise.
 PATIENCE = 30_000
+# How many times slower the processor is made, to try the tests as a slow machine runs them.
+SLOWED = float(os.environ.get("REJUDGE_TEST_SLOWED", "1"))
 expect.set_options(timeout=PATIENCE)
 
 
@@ -66,6 +68,9 @@ def new_person(
     def watch(page: Page) -> None:
         page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
         page.on("console", _note(complaints))
+        if SLOWED > 1:
+            session = page.context.new_cdp_session(page)
+            session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
 
     def open_page(username: str | None = None, at: str | None = None, **options: Any) -> Page:
         url = at or live_server.url

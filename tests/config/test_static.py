@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from django.http import HttpResponse
+from django.templatetags.static import static
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from config.static import collect_static
 
@@ -42,3 +45,18 @@ def test_a_file_that_is_gone_is_gone_from_the_collection(folder, settings):
     collect_static()
 
     assert not (settings.STATIC_ROOT / "old.css").exists()
+
+
+def test_a_browser_keeps_a_collected_file_and_asks_for_it_once(folder, settings, rf):
+    # The judge page has an address for each document, and a browser looks for the icon with each.
+    (folder / "icon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "config.storage.StaticStorage"}
+    }
+    collect_static()
+
+    answer = WhiteNoiseMiddleware(lambda _: HttpResponse(status=404))(rf.get(static("icon.svg")))
+
+    assert answer.status_code == 200
+    assert answer["Cache-Control"] == "max-age=315360000, public, immutable"
+    answer.close()
