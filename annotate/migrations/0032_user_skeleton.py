@@ -17,7 +17,7 @@ def keep_skeletons(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0001_squashed_0016_when_a_step_began'),
+        ('annotate', '0016_when_a_step_began'),
     ]
 
     operations = [

@@ -16,7 +16,10 @@ from annotate.errors import Refused
 
 
 class StepwiseLoader(MigrationLoader):
-    """Loads every migration as it was written, none squashed: backups name single migrations."""
+    """Loads every migration as it was written, none squashed: backups name single migrations.
+
+    So a new migration depends on the last replaced one, never on the squashed one.
+    """
 
     def load_disk(self) -> None:
         """Leave out each squashed migration whose replaced migrations are all on disk."""
