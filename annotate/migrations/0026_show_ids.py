@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0001_squashed_0016_when_a_step_began'),
+        ('annotate', '0032_user_skeleton'),
     ]
 
     operations = [
