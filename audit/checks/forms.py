@@ -107,17 +107,20 @@ class SampleForm(_ClaimsForm):
         return {name: self.cleaned_data[name] for name in names}
 
 
-def _label_of_run(run: Run) -> str:
-    """The name of a run; of one over instructions it says so."""
-    if run.side == Run.Side.ALTERED:
-        return str(_("%(run)s (over instructions)") % {"run": run.name})
-    return run.name
+class _Runs(forms.ModelMultipleChoiceField[Run]):
+    """Runs by their names; of those over instructions it is said."""
+
+    def label_from_instance(self, obj: Run) -> str:
+        """Return what a run is called in the list."""
+        if obj.side == Run.Side.ALTERED:
+            return str(_("%(run)s (over instructions)") % {"run": obj.name})
+        return obj.name
 
 
 class SuspectsForm(_ClaimsForm):
     """Which documents are suspects: claimed relevant, and missed by runs."""
 
-    runs = forms.ModelMultipleChoiceField(
+    runs = _Runs(
         Run.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         error_messages={
@@ -141,7 +144,6 @@ class SuspectsForm(_ClaimsForm):
         runs = self.fields["runs"]
         assert isinstance(runs, forms.ModelMultipleChoiceField)
         runs.queryset = Run.objects.filter(project=member.project_id).order_by("name")
-        runs.label_from_instance = _label_of_run  # type: ignore[method-assign]
 
     def clean(self) -> dict[str, Any]:
         """Ask for no more runs than are chosen."""

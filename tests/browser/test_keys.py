@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotate.models import Assignment, Flag, Judgment, Preferences, User
 from tests import factories
-from tests.browser.waiting import document_on, saved, shows, until
+from tests.browser.waiting import saved, until
 
 # A key event as an input method sends it, or as a key held down does.
 SEND = """([key, more]) => document.body.dispatchEvent(
