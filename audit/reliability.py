@@ -236,7 +236,8 @@ def since(report: AgreementReport) -> Since:
     come = judgments.filter(pk__gt=seen["judgment"])
     # What was judged again has come; what was taken back has gone.
     gone = judgments.filter(
-        pk__lte=seen["judgment"], superseded_at__gt=moment, replaced_by__isnull=True
+        Q(superseded_at__gt=moment, replaced_by__isnull=True) | Q(text_replaced_at__gt=moment),
+        pk__lte=seen["judgment"],
     )
     narratives = Narrative.objects.filter(
         reduce(or_, (about(scope, "") for scope in scopes)),
