@@ -396,8 +396,10 @@ def test_a_loaded_judgment_of_a_text_that_is_not_here_is_refused(scene):
     report = load(scene.project, "judgments-jsonl", jsonl(said_of(2)))
 
     assert problems(report) == [
-        ("file.txt:1: the text of document A has no version 2 here; the newest is 1: load the "
-        "documents first")
+        (
+            "file.txt:1: the text of document A has no version 2 here; the newest is 1: load the "
+            "documents first"
+        )
     ]
 
 
