@@ -225,12 +225,12 @@ class Documents(Arrivals):
             "document_id, version, markup, digest, length, created_at, text",
             """
             SELECT d.id, CASE WHEN s.version > 0 THEN s.version ELSE 1 END AS version, s.markup,
-                s.digest, s.length, s.n
+                s.digest, s.length, %(now)s AS created_at, s.n
             FROM stage_docs s CROSS JOIN annotate_document d
             WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id AND s.length IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM annotate_documenttext o WHERE o.document_id = d.id)
             """,
-            values="p.id, p.version, p.markup, p.digest, p.length, %(now)s, t.text",
+            values="p.id, p.version, p.markup, p.digest, p.length, p.created_at, t.text",
             beside="CROSS JOIN stage_texts t WHERE t.n = p.n",
             needed=False,
         )
