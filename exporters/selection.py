@@ -418,10 +418,10 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
         versions = DocumentText.objects.filter(
             document__in=[row[0] for row in batch], version__lte=F("document__text_version")
         )
-        for pk, *text in walk(
+        for pk, version, of_text, text in walk(
             versions.order_by("document", "version"), "document", "version", "markup", "text"
         ):
-            texts.setdefault(pk, []).append(tuple(text))
+            texts.setdefault(pk, []).append((version, of_text, text))
         for pk, doc_id, title, markup, newest in batch:
             if newest is None:
                 yield Doc(doc_id, title, None, markup)

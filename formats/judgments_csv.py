@@ -69,8 +69,9 @@ def _header_problem(header: list[str]) -> str | None:
     if missing:
         return f"the header line lacks {', '.join(missing)}"
     for name in header:
-        if name not in (*COLUMNS, "label") and not name.startswith(NAMELESS):
-            return f"there is no column “{excerpt(name, 40)}”; there are {', '.join(COLUMNS)}"
+        if name not in (*COLUMNS, TEXT_VERSION, "label") and not name.startswith(NAMELESS):
+            known = ", ".join((*COLUMNS, TEXT_VERSION))
+            return f"there is no column “{excerpt(name, 40)}”; there are {known}"
     return None
 
 

@@ -61,7 +61,7 @@ def name_first_version(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0016_when_a_step_began'),
+        ('annotate', '0032_user_skeleton'),
     ]
 
     operations = [

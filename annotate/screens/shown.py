@@ -129,7 +129,7 @@ def show(
     document: Document, words: marking.Wanted = marking.NOTHING, *, row: int = 1, column: int = 1
 ) -> Shown:
     """Read one document's text and prepare it for the page: one query. See `prepared`."""
-    versions = DocumentText.objects.filter(document=document.pk, version=document.text_version)
+    versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
     text = versions.values_list("text", flat=True).first()
     return prepared(document, text, words, row=row, column=column)
 
