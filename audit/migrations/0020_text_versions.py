@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0020_text_versions'),
-        ('audit', '0001_squashed_0010_when_a_step_began'),
+        ('audit', '0010_when_a_step_began'),
     ]
 
     operations = [
