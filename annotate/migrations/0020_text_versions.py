@@ -61,7 +61,7 @@ def name_first_version(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0032_user_skeleton'),
+        ('annotate', '0028_runs_over_instructions'),
     ]
 
     operations = [
