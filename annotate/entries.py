@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from annotate.errors import Refused
 from annotate.models import InstructionPair, Membership
 from annotate.pure.evidence import Span
+from annotate.texts import MAX_TEXT_VERSION
 from formats.fields import moment_problem
 
 MAX_ENTRIES = 100
@@ -47,6 +48,8 @@ class Place(Origin):
     """And of which document."""
 
     candidate: int
+    # The text version of it that was on the screen: 0 for none, None where the page did not say.
+    text_version: int | None
 
 
 class Taken(NamedTuple):
@@ -147,7 +150,11 @@ def read(entry: Any) -> Entry:
     }
     if kind in _further:
         return _further[kind](entry, origin)
-    return _KINDS[kind](entry, {**origin, "candidate": _key(entry, "candidate")})
+    place = {
+        "candidate": _key(entry, "candidate"),
+        "text_version": _or_none(entry, "text_version", _text_version),
+    }
+    return _KINDS[kind](entry, {**origin, **place})
 
 
 Reader = Callable[[Mapping[str, Any], dict[str, Any]], Further]
@@ -226,6 +233,13 @@ def _key(entry: Mapping[str, Any], name: str) -> int:
 
 def _milliseconds(entry: Mapping[str, Any], name: str) -> int:
     return _field(entry, name, int, "a whole number of milliseconds")
+
+
+def _text_version(entry: Mapping[str, Any], name: str) -> int:
+    version = _field(entry, name, int, "a whole number")
+    if not 0 <= version <= MAX_TEXT_VERSION:
+        raise Refused(_("The field “%(name)s” is no version of a text.") % {"name": name})
+    return version
 
 
 def _uuid(entry: Mapping[str, Any], name: str) -> UUID:

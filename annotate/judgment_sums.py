@@ -35,9 +35,10 @@ def content(
     source: str,
     at: datetime | str | None,
     made_at: datetime | str | None,
+    text_version: int | None = None,
 ) -> Content:
     """All that a judgment says, in the order in which it is summed; `spans` and `answers` write
-    three of them.
+    three of them, `of_text` the last.
     """
     return (
         pair_id,
@@ -55,7 +56,15 @@ def content(
         source,
         moment(at),
         moment(made_at),
+        *of_text(text_version),
     )
+
+
+def of_text(version: int | None) -> Content:
+    """The text version that was read, as the last words of a sum. The first has none: sums from
+    before there were versions stay what they are.
+    """
+    return (f"text {version}",) if version is not None and version > 1 else ()
 
 
 def ended(at: datetime | str | None, withdrawn_at: datetime | str | None) -> Content | None:
@@ -76,9 +85,18 @@ def answers(given: Mapping[int, str]) -> str:
 
 
 def rows(
-    where: str, parameters: Mapping[str, Any], *, joined: str = "", order: str = "j.uuid"
+    where: str,
+    parameters: Mapping[str, Any],
+    *,
+    joined: str = "",
+    order: str = "j.uuid",
+    texts: bool = False,
 ) -> Iterator[Row]:
-    """Judgments as they are now. `where`, `joined` and `order` speak of `annotate_judgment j`."""
+    """Judgments as they are now. `where`, `joined` and `order` speak of `annotate_judgment j`.
+
+    `texts`: with the text version that was read. Only migration 0010 asks without it: it comes
+    before judgments name one.
+    """
     listed = "string_agg({0}, ' ')" if bulk.on_postgresql() else "group_concat({0}, ' ')"
     listed = listed.format("k.number || ':' || w.answer")
     # SQLite's driver would read each moment, only for it to be written again.
@@ -90,7 +108,8 @@ def rows(
             j.evidence, j.clauses, (
                 SELECT {listed} FROM annotate_verdict w
                 JOIN annotate_condition k ON k.id = w.condition_id WHERE w.judgment_id = j.id
-            ), j.active_ms, j.pressed, j.source, {moments}
+            ), j.active_ms, j.pressed, j.source, {moments},
+            {"j.text_version" if texts else "NULL"}
         FROM annotate_judgment j
         JOIN annotate_narrative v ON v.id = j.narrative_id
         JOIN annotate_instructionpair p ON p.id = v.pair_id
@@ -103,7 +122,7 @@ def rows(
     for found in stream(sql, parameters):
         uuid, words, how = found[0], found[1:8], found[11:14]
         evidence, clauses, verdicts = found[8:11]
-        at, made_at, superseded_at, withdrawn_at = found[14:]
+        at, made_at, superseded_at, withdrawn_at, text_version = found[14:]
         what = (
             *words,
             _spans(evidence),
@@ -112,6 +131,7 @@ def rows(
             *how,
             moment(at),
             moment(made_at),
+            *of_text(text_version),
         )
         yield Row(uuid_of(uuid), what, ended(superseded_at, withdrawn_at))
 
@@ -138,7 +158,7 @@ def event_of_end(name: uuids.UUID, at: datetime) -> Event:
 def _read(project: Project | None) -> Iterator[Row]:
     if project is None:
         return iter(())
-    return rows("m.project_id = %(project)s", {"project": project.pk})
+    return rows("m.project_id = %(project)s", {"project": project.pk}, texts=True)
 
 
 def _label(what: Content) -> str:

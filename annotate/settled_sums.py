@@ -5,57 +5,89 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from typing import Any
 
+from django.db.models import F, IntegerField, Value
 from django.utils.translation import gettext as _
 
 from annotate import chain
 from annotate.chain import Content, Kind, Row, moment
+from annotate.judgment_sums import of_text
 from annotate.models import Adjudication, ConditionAdjudication, Project
 
 KIND, CONDITION = "adjudication", "condition settled"
 
 
-def adjudications(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Decisions on documents of a project, each with its key; `among` names narratives, if any."""
+# Only migration 0010 asks without `texts`: it comes before decisions name a text version.
+
+
+def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Decisions on documents of a project, each with its key; `among` names narratives, if any.
+
+    `texts`: with the text version that was read.
+    """
     rows = Adjudication.objects.filter(by__project=project, **among).order_by("pk")
     return chain.told_apart(
-        (key, (*where, by, moment(at)), (*where, by, *what, moment(at)), _ended(over, by_whom))
-        for key, *where, by, relevance, reason, cause, at, over, by_whom in rows.values_list(
+        (
+            key,
+            (*where, by, moment(at)),
+            (*where, by, *what, moment(at), *of_text(text)),
+            _ended(over, by_whom),
+        )
+        for key, *where, by, relevance, reason, cause, at, over, by_whom, text in rows.values_list(
             "pk",
             *_of("narrative"),
             *("by__name", "relevance", "reason", "cause", "at"),
             *("withdrawn_at", "withdrawn_by__name"),
+            F("text_version") if texts else Value(None, output_field=IntegerField()),
         ).iterator()
         for what in [(relevance, reason, cause)]
     )
 
 
-def conditions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+def conditions(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
     """Decisions on conditions of a project, likewise."""
     rows = ConditionAdjudication.objects.filter(by__project=project, **among).order_by("pk")
     return chain.told_apart(
-        (key, (*where, by, moment(at)), (*where, by, *what, moment(at)), _ended(over, by_whom))
-        for key, *where, by, answer, reason, cause, at, over, by_whom in rows.values_list(
+        (
+            key,
+            (*where, by, moment(at)),
+            (*where, by, *what, moment(at), *of_text(text)),
+            _ended(over, by_whom),
+        )
+        for key, *where, by, answer, reason, cause, at, over, by_whom, text in rows.values_list(
             "pk",
             *_of("condition__narrative"),
             *("condition__number", "by__name", "answer", "reason", "cause", "at"),
             *("withdrawn_at", "withdrawn_by__name"),
+            F("text_version") if texts else Value(None, output_field=IntegerField()),
         ).iterator()
         for what in [(answer, reason, cause)]
     )
 
 
 def follow(
-    project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
+    project: int,
+    *,
+    new: Container[int] = (),
+    ended: Container[int] = (),
+    texts: bool = False,
+    **among: Any,
 ) -> None:
     """Put decisions on documents into their chain."""
-    chain.follow(KIND, project, adjudications(project, **among), new=new, ended=ended)
+    chain.follow(KIND, project, adjudications(project, texts=texts, **among), new=new, ended=ended)
 
 
 def follow_conditions(
-    project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
+    project: int,
+    *,
+    new: Container[int] = (),
+    ended: Container[int] = (),
+    texts: bool = False,
+    **among: Any,
 ) -> None:
     """Put decisions on conditions into their chain."""
-    chain.follow(CONDITION, project, conditions(project, **among), new=new, ended=ended)
+    chain.follow(
+        CONDITION, project, conditions(project, texts=texts, **among), new=new, ended=ended
+    )
 
 
 def _of(narrative: str) -> tuple[str, ...]:
@@ -68,11 +100,11 @@ def _ended(at: Any, by: str | None) -> Content | None:
 
 
 def _read_adjudications(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(adjudications(project.pk) if project else ())
+    return chain.in_order(adjudications(project.pk, texts=True) if project else ())
 
 
 def _read_conditions(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(conditions(project.pk) if project else ())
+    return chain.in_order(conditions(project.pk, texts=True) if project else ())
 
 
 def _label(what: Content) -> str:

@@ -17,6 +17,7 @@ class AuditConfig(AppConfig):
         from annotate import chain, deeds
         from annotate import entries as journal
         from annotate import intake as files
+        from annotate.intake import stale
         from annotate.screens import overview as pages
         from annotate.screens import sent_back
         from audit import entries, intake, overview, reviews, sums
@@ -30,3 +31,4 @@ class AuditConfig(AppConfig):
         pages.register(overview.contribution)
         pages.register(checks.contribution)
         files.register(intake.Rubrics, intake.Reviews, intake.Decisions)
+        stale.register(intake.CHECKS)

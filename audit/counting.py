@@ -232,7 +232,8 @@ def said_by(scope: Scope) -> Q:
 
 def _standing(period: Period, *, blind: bool) -> Q:
     """Said in a period, and standing when it ended; with `blind`, said before the person could see
-    another's answer, and standing then. What was taken back never stood.
+    another's answer, and standing then. What was taken back never stood, and what was said of an
+    older text of the document is not of what others read.
     """
     said, stands = _in_period(period, "at"), Q(superseded_at__isnull=True)
     if period.end is not None:
@@ -240,7 +241,7 @@ def _standing(period: Period, *, blind: bool) -> Q:
     if blind:
         said &= ~_could_see("at")
         stands |= _could_see("superseded_at")
-    return said & stands & Q(withdrawn_at__isnull=True)
+    return said & stands & Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
 def _could_see(moment: str) -> Q:

@@ -149,6 +149,7 @@ def _conditions(reader: Membership) -> list[Spot]:
     """Conditions by name (by number where they have none) on which verdicts differ."""
     rows = Verdict.objects.filter(
         judgment__superseded_at__isnull=True,
+        judgment__text_replaced_at__isnull=True,
         judgment__annotator__is_machine=False,
         judgment__narrative__in=_in_force(reader).values("pk"),
     )

@@ -265,9 +265,9 @@ def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: 
         conditions = conditions.filter(pk=only.part)
     if wanted.condition:
         conditions = conditions.filter(_called(wanted.condition))
-    current = Verdict.objects.filter(judgment__superseded_at__isnull=True).exclude(
-        judgment__annotator__in=reader.machines
-    )
+    current = Verdict.objects.filter(
+        judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
+    ).exclude(judgment__annotator__in=reader.machines)
     if wanted.settled:
         rows: QuerySet[Any, Any] = ConditionAdjudication.objects.current().filter(
             condition__in=conditions

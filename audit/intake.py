@@ -7,6 +7,7 @@ from typing import ClassVar
 from annotate import bulk, chain
 from annotate.intake import Arrivals, Intake
 from annotate.intake.instructions import MAX_NAME, refuse_other_query
+from annotate.intake.stale import Said
 from audit import rubrics, sums
 from audit.criteria import SHIPPED, Rubric
 from audit.models import Decision, Review
@@ -22,6 +23,15 @@ _FOUND = {
     "known": "integer NULL",
     "state": "integer 0",
 }
+
+
+# Checks of claimed labels, which are made of what a document says.
+CHECKS = Said(
+    "audit_check",
+    *("check", "checks"),
+    "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",
+    "r.superseded_at IS NULL",
+)
 
 
 class OfNarratives(Arrivals):

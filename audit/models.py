@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models import Candidate, Membership, Narrative, Project, Run
+from annotate.models.collection import ReadsText
 from audit.criteria import Criterion, Level
 from audit.criteria import Rubric as Content
 from formats.records import RubricRecord
@@ -358,11 +359,11 @@ class CheckQuerySet(models.QuerySet["Check"]):
     """What checkers said."""
 
     def current(self) -> CheckQuerySet:
-        """What each says now."""
-        return self.filter(superseded_at__isnull=True)
+        """What each says now of the newest text."""
+        return self.filter(superseded_at__isnull=True, text_replaced_at__isnull=True)
 
 
-class Check(models.Model):
+class Check(ReadsText):
     """What one person says of a claimed label. The first two are blind; a third settles."""
 
     # The place of whoever settles what the first two differ on.
@@ -395,12 +396,12 @@ class Check(models.Model):
             models.UniqueConstraint(
                 name="check_one_current",
                 fields=["item", "checker"],
-                condition=Q(superseded_at__isnull=True),
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
             ),
             models.UniqueConstraint(
                 name="check_place_taken_once",
                 fields=["item", "place"],
-                condition=Q(superseded_at__isnull=True),
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
             ),
             # Whoever cannot judge gives no grade, and everybody else does.
             models.CheckConstraint(

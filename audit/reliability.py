@@ -236,7 +236,8 @@ def since(report: AgreementReport) -> Since:
     come = judgments.filter(pk__gt=seen["judgment"])
     # What was judged again has come; what was taken back has gone.
     gone = judgments.filter(
-        pk__lte=seen["judgment"], superseded_at__gt=moment, replaced_by__isnull=True
+        Q(superseded_at__gt=moment, replaced_by__isnull=True) | Q(text_replaced_at__gt=moment),
+        pk__lte=seen["judgment"],
     )
     narratives = Narrative.objects.filter(
         reduce(or_, (about(scope, "") for scope in scopes)),
@@ -527,8 +528,8 @@ def _left_out(
     project: Project, scope: Scope, rubric: Rubric, besides: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """What people said that does not enter the figures, and why; `besides`: counted already."""
-    said = (
-        Judgment.objects.current()
+    standing = (
+        Judgment.objects.standing()
         .of_people()
         .filter(_of_people(scope, "annotator"), annotator__project=project)
     )
@@ -543,16 +544,19 @@ def _left_out(
         .exclude(kind=Flag.Kind.LATER)
     )
     reviews = Review.objects.filter(_of_people(scope, "auditor"), auditor__project=project)
-    said = said.filter(in_times(project, scope, "at"))
+    standing = standing.filter(in_times(project, scope, "at"))
     flags = flags.filter(in_times(project, scope, "at"))
     reviews = reviews.filter(in_times(project, scope, "started_at"))
     if scope.criterion:
-        said, flags = said.none(), flags.none()
+        standing, flags = standing.none(), flags.none()
     removed = Q(narrative__pair__removed_at__isnull=False)
+    said = standing.filter(text_replaced_at__isnull=True)
+    of_older_texts = standing.filter(text_replaced_at__isnull=False)
     found = {
         "{judgments} under an older version of the narrative": said.exclude(removed)
         .exclude(narrative__in=in_force(project))
         .count(),
+        "{judgments} of an older text of the document": of_older_texts.count(),
         "{judgments} under an instruction that was removed": said.filter(removed).count(),
         "{documents} flagged instead of judged": flags.count(),
         "{reviews} not submitted yet": reviews.filter(submitted_at__isnull=True).count(),

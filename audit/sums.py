@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Container, Iterator
 from typing import Any
 
+from django.db.models import F, IntegerField, Value
 from django.utils.translation import gettext as _
 
 from annotate import chain
 from annotate.chain import Content, Kind, Row, moment
+from annotate.judgment_sums import of_text
 from annotate.models import Condition, Project
 from audit.models import Check, Decision, Rating, Review
 
@@ -50,24 +52,29 @@ def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
     )
 
 
-def checks(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Checks of claimed labels of a project, each with its key."""
+def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Checks of claimed labels of a project, each with its key.
+
+    `texts`: with the text version that was read. Only migration 0008 asks without it: it comes
+    before checks name one.
+    """
     rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
     found = list(
         rows.values_list(
             *("pk", "uuid", "item__sample__name", *_of("item__narrative")),
             *("item__candidate__document__doc_id", "item__claimed", "checker__name", "place"),
             *("relevance", "cannot_judge", "words", "at"),
+            F("text_version") if texts else Value(None, output_field=IntegerField()),
             *("verdicts", "superseded_at", "withdrawn_at"),
         )
     )
     asked = {int(one) for row in found for one in row[-3]}
     numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
-    for key, uuid, *what, at, verdicts, over, back in found:
+    for key, uuid, *what, at, text, verdicts, over, back in found:
         answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
         written = " ".join(f"{number}:{answer}" for number, answer in answers)
         ended = None if over is None and back is None else (moment(over), moment(back))
-        yield key, Row(uuid, (*what, moment(at), written), ended)
+        yield key, Row(uuid, (*what, moment(at), written, *of_text(text)), ended)
 
 
 ROWS = {REVIEW: reviews, DECISION: decisions, CHECK: checks}
@@ -98,7 +105,7 @@ def _read_decisions(project: Project | None) -> Iterator[Row]:
 
 
 def _read_checks(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(checks(project.pk) if project else ())
+    return chain.in_order(checks(project.pk, texts=True) if project else ())
 
 
 def _label_review(what: Content) -> str:

@@ -176,10 +176,12 @@ def _claims(
         JOIN annotate_document d ON d.id = c.document_id
         LEFT JOIN annotate_judgment j ON j.narrative_id = m.narrative_id
             AND j.candidate_id = m.candidate_id AND j.superseded_at IS NULL
+            AND j.text_replaced_at IS NULL
             AND j.annotator_id NOT IN ({marks(machines)})
         LEFT JOIN annotate_adjudication a ON a.narrative_id = m.narrative_id
             AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
-        WHERE m.annotator_id = %s AND m.superseded_at IS NULL
+            AND a.text_replaced_at IS NULL
+        WHERE m.annotator_id = %s AND m.superseded_at IS NULL AND m.text_replaced_at IS NULL
             AND m.narrative_id IN ({marks(narratives)})
         ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
     """  # noqa: S608 (nothing but marks and a constant is put in)

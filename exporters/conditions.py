@@ -83,7 +83,9 @@ def documents(project: Project, of: Sequence[Pair]) -> Iterator[Document]:
         asked = _asked(batch)
         settled = _settled(asked)
         rows = Verdict.objects.filter(
-            judgment__narrative__in=list(asked), judgment__superseded_at=None
+            judgment__narrative__in=list(asked),
+            judgment__superseded_at=None,
+            judgment__text_replaced_at=None,
         ).order_by(
             selection.bytewise("judgment__narrative__pair__pair_id"),
             selection.bytewise("judgment__narrative__side"),

@@ -10,7 +10,7 @@ from exporters import checks, conditions, notes, repeats, selection
 from exporters.files import Writer
 from exporters.manifest import Manifest, compose, facts_of
 from exporters.progress import Report, reported
-from formats.jsonl import Said, write_judgments, write_pairs
+from formats.jsonl import Said, write_docs, write_judgments, write_pairs
 from formats.judgments_csv import JudgmentTable
 from formats.records import JudgmentRecord
 from formats.rubrics import write_rubrics
@@ -30,6 +30,13 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
     tally = selection.tally(project, pairs)
     counts = {"queries": len(queries)}
 
+    newer = selection.documents_with_newer_texts(project)
+    if newer:
+        holds = "Documents that have had several texts, every version."
+        with into.file("documents.jsonl", holds) as f:
+            write_docs(selection.documents(project, selection.with_newer_texts(project)), f)
+        counts["documents_with_newer_texts"] = len(newer)
+
     with into.file("pairs.jsonl", "Instruction pairs with every version of their narratives.") as f:
         counts["pairs"] = write_pairs(selection.pair_records(project), f)
 
@@ -39,7 +46,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         into.file("judgments.jsonl", everything) as f,
         into.file("judgments.csv", standing_ones) as beside,
     ):
-        table = JudgmentTable(beside)
+        table = JudgmentTable(beside, text_versions=bool(newer))
         walked = reported(selection.judgments(queries), report)
         counts["judgments"] = write_judgments(_beside(table, walked), f)
         table.close()
@@ -89,6 +96,7 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
         notes=notes.about_jsonl(counts),
         pairs=[facts_of(pair, {}) for pair in pairs],
         left_out=[],
+        texts=newer,
         files=into.files,
     )
 

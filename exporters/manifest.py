@@ -48,6 +48,7 @@ GROUPS = {
         "candidates": "documents in their pools",
         "prior": "with an earlier relevance",
         "prior_relevant": "relevant before",
+        "documents_with_newer_texts": "documents of the project that have had several texts",
     },
     "Instruction pairs": {
         "pairs": "in all",
@@ -95,7 +96,7 @@ GROUPS = {
     "Judgments": {
         "judgments_by_people": "of people",
         "judgments_counted": "of these under the narrative in force, counted",
-        "judgments_stale": "of these under an older narrative, not counted",
+        "judgments_stale": "of these under an older narrative or text, not counted",
         "judgments_set_aside": "of these in pairs that are left out, not counted",
         "adjudications_standing": "settled by leads",
         "judgments_by_machines": "claimed by machines, not counted",
@@ -193,7 +194,15 @@ def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
     )
 
 
-class Manifest(TypedDict):
+class _Texts(TypedDict, total=False):
+    """Which text was the newest of each document that has had several, by its id. Absent where
+    every document has one text at most.
+    """
+
+    text_versions: dict[str, int]
+
+
+class Manifest(_Texts):
     """The whole of it, as it stands in manifest.json and on the export's page.
 
     No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
@@ -226,9 +235,10 @@ def compose(
     pairs: list[PairFacts],
     left_out: list[LeftOut],
     files: list[FileFacts],
+    texts: dict[str, int] | None = None,
 ) -> Manifest:
     """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
-    return Manifest(
+    made = Manifest(
         manifest=VERSION,
         format=format_name,
         project={"slug": project.slug, "name": project.name},
@@ -245,6 +255,9 @@ def compose(
         left_out=left_out,
         files=files,
     )
+    if texts:
+        made["text_versions"] = texts
+    return made
 
 
 def to_bytes(manifest: Manifest) -> bytes:

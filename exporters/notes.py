@@ -180,7 +180,8 @@ def jsonl_rules() -> list[Rule]:
         Rule(
             about="Under which words",
             says="side and version name the narrative that was on the screen; pairs.jsonl has its "
-            "words.",
+            "words. text_version names the text of the document, which documents.jsonl has; "
+            "without it the document has had one text only.",
         ),
         Rule(
             about="Conditions",
@@ -309,7 +310,9 @@ def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
         )
     if n := counts["judgments_stale"]:
         stale = _amount(n, "judgment was", "judgments were")
-        said.append(f"{stale} made under an older version of a narrative and not counted.")
+        said.append(
+            f"{stale} made under an older version of a narrative or of a text and not counted."
+        )
     if n := counts["judgments_set_aside"]:
         aside = _amount(n, "judgment belongs", "judgments belong")
         said.append(f"{aside} to pairs that are left out.")

@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet, TextField
-from django.db.models.functions import Cast, Collate
+from django.db.models import Case, Count, F, Q, QuerySet, TextField, When
+from django.db.models.functions import Cast, Coalesce, Collate
 
 from annotate.models import (
     Adjudication,
@@ -350,9 +350,9 @@ def _said_of_pools(narratives: Sequence[int], machines: Sequence[int]) -> Iterat
         JOIN annotate_candidate c ON c.query_id = p.query_id
         JOIN annotate_document d ON d.id = c.document_id
         LEFT JOIN annotate_judgment j ON j.narrative_id = n.id AND j.candidate_id = c.id
-            AND j.superseded_at IS NULL AND {of_people}
+            AND j.superseded_at IS NULL AND j.text_replaced_at IS NULL AND {of_people}
         LEFT JOIN annotate_adjudication a ON a.narrative_id = n.id AND a.candidate_id = c.id
-            AND a.withdrawn_at IS NULL
+            AND a.withdrawn_at IS NULL AND a.text_replaced_at IS NULL
         WHERE n.id IN ({marks(narratives)}) AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
         ORDER BY p.pair_id COLLATE "{byte_order()}", d.doc_id COLLATE "{byte_order()}"
     """  # noqa: S608 (nothing but marks and a constant is put in)
@@ -402,19 +402,52 @@ def differing_originals(of: Iterable[Pair]) -> list[str]:
 
 
 def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
-    """Yield the documents with these keys in byte order of doc_id, with the text where known."""
+    """Yield the documents with these keys in byte order of doc_id, with the text where known; of
+    those that have had several, every version, which then has its number.
+    """
     if not wanted:
         return
     rows = Document.objects.filter(project=project).order_by(bytewise("doc_id"))
-    found = (row for row in walk(rows, "pk", "doc_id", "title", "markup") if row[0] in wanted)
+    found = (
+        row
+        for row in walk(rows, "pk", "doc_id", "title", "markup", "text_version")
+        if row[0] in wanted
+    )
     for batch in batches(found, TEXTS):
-        texts = dict(
-            DocumentText.objects.filter(document__in=[row[0] for row in batch]).values_list(
-                "document", "text"
-            )
+        texts: dict[int, list[tuple[int, str, str]]] = {}
+        versions = DocumentText.objects.filter(
+            document__in=[row[0] for row in batch], version__lte=F("document__text_version")
         )
-        for pk, doc_id, title, markup in batch:
-            yield Doc(doc_id, title, texts.get(pk), markup)
+        for pk, version, of_text, text in walk(
+            versions.order_by("document", "version"), "document", "version", "markup", "text"
+        ):
+            texts.setdefault(pk, []).append((version, of_text, text))
+        for pk, doc_id, title, markup, newest in batch:
+            if newest is None:
+                yield Doc(doc_id, title, None, markup)
+            for version, of_text, text in texts.get(pk, ()):
+                yield Doc(doc_id, title, text, of_text, version if newest > 1 else None)
+
+
+def documents_with_newer_texts(project: Project) -> dict[str, int]:
+    """Return the newest text version of each document that has had several, by doc_id in byte
+    order.
+    """
+    rows = Document.objects.filter(project=project, text_version__gt=1)
+    return dict(walk(rows.order_by(bytewise("doc_id")), "doc_id", "text_version"))
+
+
+def with_newer_texts(project: Project) -> set[int]:
+    """Return the keys of the documents that have had several texts."""
+    rows = Document.objects.filter(project=project, text_version__gt=1)
+    return {pk for (pk,) in walk(rows.order_by(), "pk")}
+
+
+# The text version that was read, of documents that have had several; else there is only one.
+_TEXT = Case(
+    When(candidate__document__text_version__gt=1, then=Coalesce("text_version", 1)),
+    default=None,
+)
 
 
 def runs(project: Project) -> list[Run]:
@@ -475,6 +508,7 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
             spans=Cast("evidence", TextField()),
             said_of=Cast("clauses", TextField()),
             hexadecimal=Cast("uuid", TextField()),
+            text=_TEXT,
         )
         walked = walk(
             with_text.order_by(*_said_order("annotator__name"), "uuid"),
@@ -494,9 +528,10 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
             "said_of",
             "pressed",
             "made_at",
+            "text",
         )
         for row, verdicts in _with_verdicts(walked, among):
-            _, *said, uuid, machine, spans, active, over, back, clauses, pressed, made = row
+            _, *said, uuid, machine, spans, active, over, back, clauses, pressed, made, text = row
             yield JudgmentRecord._make(
                 (
                     *said,
@@ -510,6 +545,7 @@ def judgments(of: Sequence[QueryRow]) -> Iterator[JudgmentRecord]:
                     verdicts,
                     pressed,
                     made,
+                    text,
                 )
             )
 
@@ -548,8 +584,10 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
     """Yield every flag ever put, also those cleared since."""
     for batch in batches(of, BATCH):
         rows = Flag.objects.filter(candidate__query__in=[query.pk for query in batch])
-        for *said, uuid, made_at, machine in walk(
-            rows.order_by(*_said_order("annotator__name"), bytewise("kind"), "uuid"),
+        for *said, uuid, made_at, machine, text in walk(
+            rows.annotate(text=_TEXT).order_by(
+                *_said_order("annotator__name"), bytewise("kind"), "uuid"
+            ),
             *_OF,
             "annotator__name",
             "kind",
@@ -560,8 +598,9 @@ def flags(of: Sequence[QueryRow]) -> Iterator[FlagRecord]:
             "uuid",
             "made_at",
             "annotator__is_machine",
+            "text",
         ):
-            yield FlagRecord._make((*said, str(uuid), made_at, machine))
+            yield FlagRecord._make((*said, str(uuid), made_at, machine, text))
 
 
 def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
@@ -569,7 +608,7 @@ def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
     for batch in batches(of, BATCH):
         rows = Adjudication.objects.filter(candidate__query__in=[query.pk for query in batch])
         for row in walk(
-            rows.order_by(*_said_order("by__name"), "relevance"),
+            rows.annotate(text=_TEXT).order_by(*_said_order("by__name"), "relevance"),
             *_OF,
             "by__name",
             "relevance",
@@ -579,6 +618,7 @@ def adjudications(of: Sequence[QueryRow]) -> Iterator[AdjudicationRecord]:
             "cause",
             "withdrawn_by__name",
             "withdrawn_at",
+            "text",
         ):
             yield AdjudicationRecord._make(row)
 
@@ -667,9 +707,9 @@ class Tally(NamedTuple):
     """Judgments that stand, by what becomes of them in the qrels.
 
     `people`: of people under the version in force, by side, in pairs whose qrels are written.
-    `set_aside`: the same in the other pairs. `stale`: of people under an older version.
-    `machines`: of machines, by side, never counted among people. `settled`: settling decisions that
-    stand.
+    `set_aside`: the same in the other pairs. `stale`: of people under an older version of the
+    narrative or of the document's text. `machines`: of machines, by side, never counted among
+    people. `settled`: settling decisions that stand.
     """
 
     people: dict[str, int]
@@ -694,7 +734,7 @@ class Tally(NamedTuple):
 
 
 def tally(project: Project, of: Sequence[Pair]) -> Tally:
-    """Count the project's current judgments by what becomes of them."""
+    """Count the project's standing judgments by what becomes of them."""
     in_force = {version.pk for pair in of for version in pair.versions.values()}
     counting = {
         pair.versions[side].pk: side for side in Narrative.Side.values for pair in written(of, side)
@@ -702,20 +742,25 @@ def tally(project: Project, of: Sequence[Pair]) -> Tally:
     people = dict.fromkeys(Narrative.Side.values, 0)
     machines = dict.fromkeys(Narrative.Side.values, 0)
     set_aside = stale = 0
+    of_newest_text = Q(annotator__is_machine=False, text_replaced_at=None)
     rows = (
-        Judgment.objects.current()
+        Judgment.objects.standing()
         .filter(narrative__pair__project=project)
         .order_by()
         .values("narrative", "narrative__side")
         .annotate(
-            by_people=Count("pk", filter=Q(annotator__is_machine=False)),
+            by_people=Count("pk", filter=of_newest_text),
             by_machines=Count("pk", filter=Q(annotator__is_machine=True)),
+            of_older_texts=Count(
+                "pk", filter=Q(annotator__is_machine=False, text_replaced_at__isnull=False)
+            ),
         )
     )
-    for narrative, side, by_people, by_machines in walk(
-        rows, "narrative", "narrative__side", "by_people", "by_machines"
+    for narrative, side, by_people, by_machines, of_older_texts in walk(
+        rows, "narrative", "narrative__side", "by_people", "by_machines", "of_older_texts"
     ):
         machines[side] += by_machines
+        stale += of_older_texts
         if narrative in counting:
             people[counting[narrative]] += by_people
         elif narrative in in_force:

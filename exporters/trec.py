@@ -74,6 +74,7 @@ class _Export:
         # Ids of pairs that have a line in the changed qrels.
         self.paired: set[str] = set()
         self.changed_documents: set[int] = set()
+        self.newer_texts = selection.documents_with_newer_texts(project)
         # Machines that claim something, by side, and claimed labels by what they are counted as.
         self.raters: dict[str, list[Membership]] = {
             side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
@@ -300,6 +301,8 @@ class _Export:
             **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _OF_A_PAIR},
             **self.tally.counts(),
         }
+        if self.newer_texts:
+            counts["documents_with_newer_texts"] = len(self.newer_texts)
         for side in self.raters:
             counts |= self._of_claims(side)
         return compose(
@@ -319,6 +322,7 @@ class _Export:
             ),
             pairs=pairs,
             left_out=left_out,
+            texts=self.newer_texts,
             files=self.into.files,
         )
 

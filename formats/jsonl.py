@@ -41,16 +41,24 @@ from formats.tables import markup_of
 
 @reader("docs-jsonl", "document")
 def read_docs(source: Source) -> Iterator[Doc]:
-    """`{"doc_id", "title", "text", "markup"}` a line; without text it is known by its id only."""
+    """`{"doc_id", "title", "text", "markup"}` a line; without text it is known by its id only.
+
+    A document of several lines names in `text_version` which of its texts each is.
+    """
     seen = Seen()
     for fields in objects(source):
         try:
-            doc = doc_of(fields)
+            doc = doc_of(fields)._replace(
+                text_version=fields.optional_whole("text_version", least=1)
+            )
+            if doc.text_version is not None and doc.text is None:
+                raise ValueError("text_version is the number of a text, and text is missing")
         except ValueError as error:
             source.refuse(str(error))
             continue
-        if first := seen.first(doc.doc_id, source.line or 0):
-            source.refuse(f"document {doc.doc_id} was already on line {first}")
+        version = f"version {doc.text_version} of " if doc.text_version else ""
+        if first := seen.first(f"{doc.doc_id} {version}", source.line or 0):
+            source.refuse(f"{version}document {doc.doc_id} was already on line {first}")
             continue
         fields.tell_rest(source)
         yield doc
@@ -73,9 +81,17 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
     def lines() -> Iterator[str]:
         for doc in records:
             check_id(doc.doc_id, "doc_id")
-            yield to_json(doc)
+            yield to_json(_without_version(doc))
 
     return write_lines(lines(), stream)
+
+
+def _without_version(record: Doc | Said) -> dict[str, object]:
+    """A record's fields; without `text_version` where it names none: there is one text only."""
+    fields = record._asdict()
+    if "text_version" in fields and fields["text_version"] is None:
+        del fields["text_version"]
+    return fields
 
 
 # --- instruction pairs ----------------------------------------------------------------------------
@@ -252,6 +268,7 @@ def _judgment(fields: Fields) -> JudgmentRecord:
         verdicts=_verdicts(fields),
         pressed=fields.optional_one_of(PRESSED, "pressed") or "",
         made_at=fields.moment("made_at"),
+        text_version=fields.optional_whole("text_version", least=1),
     )
 
 
@@ -293,6 +310,7 @@ def _flag(fields: Fields) -> FlagRecord:
         uuid=fields.uuid("uuid"),
         made_at=fields.moment("made_at"),
         machine=fields.truth("machine"),
+        text_version=fields.optional_whole("text_version", least=1),
     )
 
 
@@ -311,6 +329,7 @@ def _adjudication(fields: Fields) -> AdjudicationRecord:
         cause=fields.text("cause"),
         withdrawn_by=fields.optional_text("withdrawn_by"),
         withdrawn_at=fields.moment("withdrawn_at"),
+        text_version=fields.optional_whole("text_version", least=1),
     )
 
 
@@ -378,6 +397,6 @@ def write_judgments(records: Iterable[Said], stream: IO[bytes]) -> int:
         for record in records:
             check_id(record[0], record._fields[0])
             check_id(record[1], record._fields[1])
-            yield to_json({"type": _KIND_OF[type(record)], **record._asdict()})
+            yield to_json({"type": _KIND_OF[type(record)], **_without_version(record)})
 
     return write_lines(lines(), stream)

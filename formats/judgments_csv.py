@@ -29,13 +29,15 @@ COLUMNS = (
     "pressed",
     "made_at",
 )
+# Written where documents have had several texts.
+TEXT_VERSION = "text_version"
 
 
 @reader("judgments-csv", "judgment")
 def read_judgments(source: Source) -> Iterator[JudgmentRecord]:
     """Columns by the names of the header line: query_id, doc_id, annotator, relevance (or label).
 
-    Optional: the other COLUMNS. A column of another name is refused.
+    Optional: the other COLUMNS, and TEXT_VERSION. A column of another name is refused.
     Parted by commas, or by semicolons or tabs where the header line has no comma.
     """
     table = csv_rows(source, lower=True)
@@ -67,8 +69,9 @@ def _header_problem(header: list[str]) -> str | None:
     if missing:
         return f"the header line lacks {', '.join(missing)}"
     for name in header:
-        if name not in (*COLUMNS, "label") and not name.startswith(NAMELESS):
-            return f"there is no column “{excerpt(name, 40)}”; there are {', '.join(COLUMNS)}"
+        if name not in (*COLUMNS, TEXT_VERSION, "label") and not name.startswith(NAMELESS):
+            known = ", ".join((*COLUMNS, TEXT_VERSION))
+            return f"there is no column “{excerpt(name, 40)}”; there are {known}"
     return None
 
 
@@ -88,6 +91,7 @@ def _judgment(fields: Fields) -> JudgmentRecord:
         active_ms=fields.optional_whole("active_ms"),
         pressed=fields.optional_one_of(PRESSED, "pressed") or "",
         made_at=fields.moment("made_at"),
+        text_version=fields.optional_whole(TEXT_VERSION, least=1),
     )
 
 
@@ -105,11 +109,13 @@ def write_judgments(records: Iterable[JudgmentRecord], stream: IO[bytes]) -> int
 class JudgmentTable:
     """A table of judgments that is written row by row, for whoever has them pass by."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], *, text_versions: bool = False) -> None:
+        """`text_versions`: with a column that names the text version."""
         self._stream = stream
+        self._text_versions = text_versions
         self._buffer = io.StringIO()
         self._writer = csv.writer(self._buffer, lineterminator="\n")
-        self._writer.writerow(COLUMNS)
+        self._writer.writerow((*COLUMNS, TEXT_VERSION) if text_versions else COLUMNS)
         self._count = 0
 
     def add(self, record: JudgmentRecord) -> None:
@@ -139,6 +145,7 @@ class JudgmentTable:
                 record.active_ms,
                 record.pressed,
                 record.made_at.isoformat() if record.made_at else None,
+                *([record.text_version] if self._text_versions else []),
             )
         )
         self._count += 1

@@ -21,12 +21,17 @@ class Topic(NamedTuple):
 
 
 class Doc(NamedTuple):
-    """A document; `text` is None for one that is known by its id only. Markup: MARKUPS."""
+    """A document; `text` is None for one that is known by its id only. Markup: MARKUPS.
+
+    `text_version` is the number of this text among those the document has had, from 1; None where
+    the file does not say.
+    """
 
     doc_id: str
     title: str = ""
     text: str | None = None
     markup: str = "plain"
+    text_version: int | None = None
 
 
 class Qrel(NamedTuple):
@@ -111,7 +116,8 @@ class VerdictRecord(NamedTuple):
 
 class JudgmentRecord(NamedTuple):
     """One rater's relevance for one document. Without `side` it stands for the altered narrative
-    where the pair has one, else for the original; without `version` for the current one.
+    where the pair has one, else for the original; without `version` for the current one, and
+    without `text_version` for the newest text of the document.
 
     One with `superseded_at` is history and no longer counts: judged again, flagged instead, or
     taken back (then `withdrawn_at` is set too). `evidence` are spans of the document, `clauses`
@@ -137,6 +143,7 @@ class JudgmentRecord(NamedTuple):
     verdicts: tuple[VerdictRecord, ...] = ()
     pressed: str = ""
     made_at: datetime | None = None
+    text_version: int | None = None
 
 
 class FlagRecord(NamedTuple):
@@ -155,6 +162,7 @@ class FlagRecord(NamedTuple):
     uuid: str | None = None
     made_at: datetime | None = None
     machine: bool = False
+    text_version: int | None = None
 
 
 class AdjudicationRecord(NamedTuple):
@@ -172,6 +180,7 @@ class AdjudicationRecord(NamedTuple):
     cause: str = ""
     withdrawn_by: str | None = None
     withdrawn_at: datetime | None = None
+    text_version: int | None = None
 
 
 class RatingRecord(NamedTuple):

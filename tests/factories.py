@@ -68,10 +68,13 @@ def document(
         project=of,
         doc_id=doc_id or f"D{next(_number)}",
         length=None if text is None else len(text),
+        text_version=None if text is None else 1,
         **fields,
     )
     if text is not None:
-        DocumentText.objects.create(document=made, text=text)
+        DocumentText.objects.create(
+            document=made, text=text, markup=made.markup, digest=made.digest, length=len(text)
+        )
     return made
 
 
@@ -146,7 +149,8 @@ def altered(of: InstructionPair) -> Narrative:
 def judgment(
     under: Narrative, of: Candidate, by: Membership, relevance: int = 1, **fields: Any
 ) -> Judgment:
-    """What someone said."""
+    """What someone said, of the newest text."""
+    fields.setdefault("text_version", of.document.text_version)
     return Judgment.objects.create(
         narrative=under, candidate=of, annotator=by, relevance=relevance, **fields
     )

@@ -20,7 +20,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate import chain
+from annotate import chain, texts
 from annotate import judgment_sums as sums
 from annotate.actions import seats
 from annotate.actions.pool import (
@@ -56,6 +56,8 @@ MAX_NOTE = 10_000
 MAX_ACTIVE_MS = 86_400_000
 # For `instead_of`: the sender does not say what they saw to stand, so nothing is compared with it.
 UNSAID = uuids.UUID(int=0)
+# As `On.text`: the document had no text when it was read.
+NO_TEXT = 0
 
 _KEYS = range(1, 2**63)
 _INSTANT = timedelta(microseconds=1)
@@ -72,12 +74,18 @@ class On(NamedTuple):
     candidate: int
     # Whether it has come to this person a second time, unmarked: what is said is a `Repeat`.
     again: bool = False
+    # The text version that was on the screen: NO_TEXT for none, None for the newest one.
+    text: int | None = None
 
 
-def on_number(pair: InstructionPair, narrative: int, number: int, by: Membership) -> On:
-    """The document that the pages of `by` know by this number (see `annotate.pure.repeats`)."""
+def on_number(
+    pair: InstructionPair, narrative: int, number: int, by: Membership, text: int | None = None
+) -> On:
+    """The document that the pages of `by` know by this number (see `annotate.pure.repeats`), and
+    the text version they showed.
+    """
     spot = unmasked(number, by.pk)
-    return On(pair, narrative, spot.candidate, spot.again)
+    return On(pair, narrative, spot.candidate, spot.again, text)
 
 
 class Said(NamedTuple):
@@ -188,8 +196,8 @@ def say_grade(
     nothing. Refused: a grade the project does not have, a span outside the text, evidence that the
     project wants and that is missing, conditions that are not answered, or contradicted without a
     note, a UUID used for something else, a seat that is not theirs, a document that is not to be
-    judged (NotHere: not even of this pair). Stale, unless `late`: the narrative has a newer
-    version.
+    judged (NotHere: not even of this pair), a text version that the document does not have. Stale,
+    unless `late`: the narrative or the text has a newer version.
     """
     given = _Given(
         relevance,
@@ -230,6 +238,7 @@ def say_grade(
             made_at=made_at,
             at=place.now,
             replaces_id=place.judgment.pk if place.judgment else None,
+            **place.text_read(),
         )
         place.end_what_stands()
         row.save(force_insert=True)
@@ -283,6 +292,7 @@ def say_flag(
             words=words,
             made_at=made_at,
             at=place.now,
+            **place.text_read(),
         )
         place.end_what_stands()
         row.save(force_insert=True)
@@ -309,6 +319,7 @@ def withdraw(
         )
         if row is None:
             raise Refused(_("What was to be taken back is not here: it was not saved."))
+        texts.hold(row.candidate_id)
         return _withdraw(row, pair, by, now or timezone.now())
 
 
@@ -333,6 +344,7 @@ def undo(
         last = max((row for row in standing if row), key=lambda row: row.at, default=None)
         if last is None:
             raise Refused(_("There is nothing to take back here."))
+        texts.hold(last.candidate_id)
         _withdraw(last, narrative.pair, by, now or timezone.now())
     return last
 
@@ -476,6 +488,11 @@ class _Place:
     to_judge: bool
     prior: int | None
     doc_id: str
+    # The text version that was read, None where there was no text, and since when there is a newer
+    # one.
+    text_version: int | None
+    text_replaced_at: datetime | None
+    # Of the text that was read.
     document_length: int | None
     markable: bool
     grades: list[int]
@@ -502,8 +519,21 @@ class _Place:
             raise Stale(
                 _("The narrative changed while you were reading. Read it again, then judge.")
             )
+        if self.text_replaced_at is not None and not late:
+            raise Stale(
+                _("The document got another text while you were reading. Read it, then judge.")
+            )
         if not self.to_judge:
             raise Refused(_("This document is not among those to be judged for this query."))
+
+    def text_read(self) -> dict[str, Any]:
+        """The fields of `ReadsText` of what is said here."""
+        return {"text_version": self.text_version, "text_replaced_at": self.text_replaced_at}
+
+    @property
+    def is_history(self) -> bool:
+        """Whether the narrative or the text that was read has a newer version."""
+        return self.stale or self.text_replaced_at is not None
 
     def end_what_stands(self) -> None:
         """Let what was said before give way."""
@@ -534,33 +564,39 @@ class _Place:
         does not change that.
         """
         done = settled and not self.others_left
-        if not self.stale and done != self.done:
+        if not self.is_history and done != self.done:
             seats.end(
                 pair=on.pair, task=Assignment.Task.JUDGE, by=by, at=self.now if done else None
             )
 
     def told(self, instead_of: uuids.UUID | None, says: int | str) -> str:
         """What the person must be told although what they said was recorded."""
-        return _told(
-            self.version if self.stale else None, self.judgment or self.flag, instead_of, says
-        )
+        return _told(self, self.judgment or self.flag, instead_of, says)
 
 
 def _told(
-    stale: int | None,
+    place: _Place,
     before: _Standing | None,
     instead_of: uuids.UUID | None,
     says: int | str,
 ) -> str:
-    """`stale`: the version it was said under, if there is a newer one; `before`: what gave way."""
+    """`before`: what gave way."""
     sentences = []
-    if stale is not None:
+    if place.stale:
         sentences.append(
             _(
                 "The narrative has changed since. This is kept under version %(version)d, which "
                 "you read; read the new one and judge again."
             )
-            % {"version": stale}
+            % {"version": place.version}
+        )
+    if place.text_replaced_at is not None:
+        sentences.append(
+            _(
+                "The document has got another text since. This is kept under version %(version)d "
+                "of its text, which you read; read the new one and judge again."
+            )
+            % {"version": place.text_version or 1}
         )
     known = instead_of == UNSAID or before is None or before.uuid == instead_of
     if before is not None and not known and before.says != says:
@@ -617,7 +653,11 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
                 SELECT 1 FROM annotate_narrative w
                 WHERE w.pair_id = v.pair_id AND w.side = v.side AND w.version > v.version
             ),
-            c.prior_relevance, d.doc_id, d.length, d.markup,
+            c.prior_relevance, d.doc_id, d.text_version, t.version, t.length, t.markup,
+            (
+                SELECT n.created_at FROM annotate_documenttext n
+                WHERE n.document_id = d.id AND n.version = {_NEXT_TEXT}
+            ),
             (
                 SELECT {listed % "g.value"} FROM annotate_grade g
                 WHERE g.project_id = %(project)s
@@ -641,15 +681,18 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
         FROM annotate_narrative v
         JOIN annotate_candidate c ON c.id = %(candidate)s AND c.query_id = %(query)s
         JOIN annotate_document d ON d.id = c.document_id
+        LEFT JOIN annotate_documenttext t ON t.document_id = d.id AND t.version = {_TEXT_READ}
+            AND t.version <= d.text_version
         LEFT JOIN annotate_{says} j ON j.narrative_id = v.id AND j.candidate_id = c.id
-            AND j.annotator_id = %(member)s AND j.superseded_at IS NULL
+            AND j.annotator_id = %(member)s AND j.superseded_at IS NULL AND {_same_text("j")}
             {"AND j.flag = ''" if on.again else ""}
         LEFT JOIN annotate_{flags} f ON f.narrative_id = v.id AND f.candidate_id = c.id
-            AND f.annotator_id = %(member)s AND f.{cleared} IS NULL
+            AND f.annotator_id = %(member)s AND f.{cleared} IS NULL AND {_same_text("f")}
             {"AND f.flag <> ''" if on.again else ""}
         {_FIRST if on.again else ""}
         WHERE v.id = %(narrative)s AND v.pair_id = %(pair)s
             AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
+        {texts.SHARE_LOCK if _is_postgresql() else ""}
     """  # noqa: S608
     links = chain.of_seat(on.pair.pair_id, by.name)
     row = values_of(
@@ -661,6 +704,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             "pair": on.pair.pk,
             "narrative": on.narrative,
             "candidate": on.candidate,
+            "text": on.text,
             "member": by.pk,
             "uuid": uuid if _is_postgresql() else uuid.hex,
             "chain": links if _is_postgresql() else links.hex,
@@ -668,8 +712,10 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
     )
     if row is None:
         raise NotHere(_not_here())
-    side, version, length, stale, prior, doc_id, document_length, markup, *rest = row
-    grades, conditions, *rest = rest
+    side, version, length, stale, prior, doc_id, newest, *rest = row
+    text, document_length, markup, replaced_at, grades, conditions, *rest = rest
+    if on.text and text is None:
+        raise Refused(texts.no_version(on.text, newest))
     judgment, flagged = _standing(rest[0:4]), _standing(rest[4:8])
     for standing in (judgment, flagged):
         if standing:
@@ -686,6 +732,8 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
         or (prior is not None and prior >= project.relevant_from),
         prior=prior,
         doc_id=doc_id,
+        text_version=text,
+        text_replaced_at=moment(replaced_at),
         document_length=document_length,
         markable=markup == Document.Markup.PLAIN and bool(document_length),
         grades=sorted(map(int, (grades or "").split(",") if grades else ())),
@@ -711,7 +759,21 @@ _LAST_LINK = """(
 _FIRST = """
     LEFT JOIN annotate_judgment o ON o.narrative_id = v.id AND o.candidate_id = c.id
         AND o.annotator_id = %(member)s AND o.superseded_at IS NULL
+        AND o.text_replaced_at IS NULL
 """
+
+# The text version that was read: the one that was sent, else the newest; 0 where there was no text.
+_TEXT_READ = "COALESCE(%(text)s, d.text_version, 0)"
+# The version that replaced it: the first text of a document replaces nothing.
+_NEXT_TEXT = f"CASE WHEN {_TEXT_READ} < 1 THEN 2 ELSE {_TEXT_READ} + 1 END"
+
+
+def _same_text(row: str) -> str:
+    """SQL that says whether a row was said of the text that was read."""
+    return (
+        f"(COALESCE({row}.text_version, 1) = CASE WHEN {_TEXT_READ} < 1 THEN 1 "
+        f"ELSE {_TEXT_READ} END)"
+    )
 
 
 def _repeats_left(on: On, by: Membership, side: str, version: int, size: int, settled: int) -> bool:
@@ -771,6 +833,7 @@ def _summed(row: Judgment, given: _Given, on: On, by: Membership, place: _Place)
         source=row.source,
         at=row.at,
         made_at=row.made_at,
+        text_version=row.text_version,
     )
     return chain.said(sums.KIND, row.uuid, what)
 
@@ -789,6 +852,7 @@ def _repeat(
         first_id=place.first,
         made_at=made_at,
         at=place.now,
+        **place.text_read(),
     )
 
 
@@ -812,7 +876,7 @@ def _withdraw_repeat(row: Repeat, pair: InstructionPair, by: Membership, now: da
     Repeat.objects.filter(pk=row.pk).update(superseded_at=moment, withdrawn_at=moment)
     if ended is not None:
         return Said(row, _newer_stands())
-    before = Repeat.objects.filter(**_chain(row), withdrawn_at=None).order_by("-at").first()
+    before = Repeat.objects.filter(_chain(row), withdrawn_at=None).order_by("-at").first()
     if before is not None:
         Repeat.objects.filter(pk=before.pk).update(superseded_at=None)
     _settle(row, pair, by, moment)
@@ -864,7 +928,7 @@ def _sent_before(
     return Said(
         row,
         _told(
-            place.version if place.stale else None,
+            place,
             _Standing(before.pk, before.uuid, before.at, _says(before)) if before else None,
             instead_of,
             says,
@@ -912,13 +976,16 @@ def _end(row: Judgment | Flag, at: datetime | None) -> None:
     type(row)._default_manager.filter(pk=row.pk).update(**{_ENDED[type(row)]: at})
 
 
-def _chain(row: Judgment | Flag | Repeat) -> dict[str, int]:
-    """What all that one person said of one document under one narrative version has in common."""
-    return {
-        "narrative": row.narrative_id,
-        "candidate": row.candidate_id,
-        "annotator": row.annotator_id,
-    }
+def _chain(row: Judgment | Flag | Repeat) -> Q:
+    """What all that one person said of one document under one narrative version and one text has
+    in common.
+    """
+    same_text = Q(text_version=row.text_version or 1)
+    if (row.text_version or 1) == 1:
+        same_text |= Q(text_version=None)
+    return same_text & Q(
+        narrative=row.narrative_id, candidate=row.candidate_id, annotator=row.annotator_id
+    )
 
 
 def _before(row: Judgment | Flag) -> Judgment | Flag | None:
@@ -927,15 +994,15 @@ def _before(row: Judgment | Flag) -> Judgment | Flag | None:
     if isinstance(row, Judgment) and row.replaces_id is not None:
         judged |= Q(pk=row.replaces_id)
     found: list[Judgment | Flag] = [
-        *Judgment.objects.filter(judged, **_chain(row), withdrawn_at=None),
-        *Flag.objects.filter(**_chain(row), cleared_at=row.at),
+        *Judgment.objects.filter(judged, _chain(row), withdrawn_at=None),
+        *Flag.objects.filter(_chain(row), cleared_at=row.at),
     ]
     return max((one for one in found if one != row), key=lambda one: one.at, default=None)
 
 
 def _repeat_before(row: Repeat) -> Repeat | None:
     """What an answer to a repeat gave way to it."""
-    earlier = Repeat.objects.filter(**_chain(row), withdrawn_at=None, at__lt=row.at)
+    earlier = Repeat.objects.filter(_chain(row), withdrawn_at=None, at__lt=row.at)
     return earlier.order_by("-at").first()
 
 
@@ -944,8 +1011,8 @@ def _behind(row: Judgment | Flag) -> Judgment | Flag | None:
     ended = _ended(row)
     if ended is None:
         return None
-    of_it = {**_chain(row), "at": ended}
-    return Judgment.objects.filter(**of_it).first() or Flag.objects.filter(**of_it).first()
+    of_it = _chain(row) & Q(at=ended)
+    return Judgment.objects.filter(of_it).first() or Flag.objects.filter(of_it).first()
 
 
 def _withdraw(
@@ -979,8 +1046,8 @@ def _withdraw(
         _link_ends([row, before], pair, by)
         return Said(row, _newer_stands())
     stands = (
-        Judgment.objects.current().filter(**_chain(row)).exists()
-        or Flag.objects.current().filter(**_chain(row)).exists()
+        Judgment.objects.filter(_chain(row), superseded_at=None).exists()
+        or Flag.objects.filter(_chain(row), cleared_at=None).exists()
     )
     if before is not None and not stands:
         _end(before, None)
@@ -997,7 +1064,7 @@ def _link_ends(
     if not changed:
         return
     among = ", ".join(f"%({name})s" for name in changed)
-    found = list(sums.rows(f"j.id IN ({among})", changed, order="j.id"))
+    found = list(sums.rows(f"j.id IN ({among})", changed, order="j.id", texts=True))
     links = chain.of_seat(pair.pair_id, by.name)
     # The seat's lock keeps others from its chain.
     end = chain.end_of(by.project_id, links)
@@ -1008,7 +1075,8 @@ def _settle(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
 ) -> None:
     """Record anew whether anything is left to do in the seat, after a statement was taken back."""
-    on = On(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat))
+    text = NO_TEXT if row.text_version is None else row.text_version
+    on = On(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat), text)
     place = _place(on, by, row.uuid, now)
     settled = (place.judgment is not None and not place.asked) or (
         place.flag is not None and place.flag.says != Flag.Kind.LATER

@@ -108,8 +108,11 @@ def ask(
         if not pool(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
         seat = _seat(pair, author, now)
-        if Judgment.objects.filter(pk=judgment.pk, superseded_at__isnull=False).exists():
+        now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
+        if now_said.superseded_at is not None:
             raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
+        if now_said.text_replaced_at is not None:
+            raise Stale(_("The document got another text. Its judges are asked for it anew."))
         standing = LookAgain.objects.standing().filter(judgment=judgment).first()
         if standing is not None:
             if (standing.words, standing.by_id) != (words, by.pk):

@@ -150,7 +150,7 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
     given = list(judged.values_list("candidate", "relevance", "uuid", "at", "source"))
     put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
     wishes = LookAgain.objects.standing().filter(
-        judgment__narrative=narrative, judgment__annotator=by
+        judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
     )
     asked = list(
         wishes.order_by("pk").values_list(
@@ -296,12 +296,14 @@ def others_unsettled(project: Project, *, again: bool = False) -> str:
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_judgment p WHERE p.narrative_id = %(narrative)s
                 AND p.candidate_id = o.id AND p.annotator_id = %(member)s
-                AND p.superseded_at IS NULL AND NOT {asked_again("p")}
+                AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
+                AND NOT {asked_again("p")}
             )
             AND NOT EXISTS (
                 SELECT 1 FROM annotate_flag q WHERE q.narrative_id = %(narrative)s
                 AND q.candidate_id = o.id AND q.annotator_id = %(member)s
-                AND q.cleared_at IS NULL AND q.kind <> '{Flag.Kind.LATER}'
+                AND q.cleared_at IS NULL AND q.text_replaced_at IS NULL
+                AND q.kind <> '{Flag.Kind.LATER}'
             )
         )
     """  # noqa: S608 (constants)
@@ -330,7 +332,8 @@ def pool_and_repeats(project: Project, *, again: bool = False) -> str:
             SELECT COUNT(*) FROM annotate_repeat p
             JOIN annotate_candidate o ON o.id = p.candidate_id {scope}
             WHERE p.narrative_id = %(narrative)s AND p.annotator_id = %(member)s
-            AND p.superseded_at IS NULL AND p.flag <> '{Flag.Kind.LATER}' {others}
+            AND p.superseded_at IS NULL AND p.text_replaced_at IS NULL
+            AND p.flag <> '{Flag.Kind.LATER}' {others}
         )
     """  # noqa: S608 (constants)
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotate import settled_sums as sums
+from annotate import texts
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.actions.trail import many, record
@@ -53,6 +54,7 @@ def adjudicate(
     reason = checked_reason(reason, cause)
     with transaction.atomic():
         _lock(narrative, by)
+        read = texts.read_now(candidate.document_id)
         check_grade(by, relevance)
         standing = (
             Adjudication.objects.current()
@@ -71,8 +73,9 @@ def adjudicate(
             cause=cause,
             by=by,
             at=now,
+            **read,
         )
-        sums.follow(by.project_id, new={made.pk}, narrative=narrative)
+        sums.follow(by.project_id, new={made.pk}, narrative=narrative, texts=True)
         _record("judgment.settled", made, narrative, candidate, by, now)
     return made
 
@@ -132,6 +135,7 @@ def settle_condition(
         raise Refused(_("Choose one: met, not met, or can't tell."))
     with transaction.atomic():
         _lock(condition.narrative, by)
+        read = texts.read_now(candidate.document_id)
         standing = (
             ConditionAdjudication.objects.current()
             .select_related("by")
@@ -150,6 +154,7 @@ def settle_condition(
             condition=condition,
             judgment__candidate=candidate,
             judgment__superseded_at=None,
+            judgment__text_replaced_at=None,
             judgment__annotator__is_machine=False,
         )
         if len(set(given.values_list("answer", flat=True))) < 2:
@@ -162,8 +167,9 @@ def settle_condition(
             cause=cause,
             by=by,
             at=now,
+            **read,
         )
-        sums.follow_conditions(by.project_id, new={made.pk}, condition=condition)
+        sums.follow_conditions(by.project_id, new={made.pk}, condition=condition, texts=True)
         _record("condition.settled", made, condition.narrative, candidate, by, now)
     return made
 
@@ -215,7 +221,10 @@ def withdraw_condition_adjudication(
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
             narrative = adjudication.condition.narrative
             sums.follow_conditions(
-                by.project_id, ended={standing.pk}, condition=adjudication.condition_id
+                by.project_id,
+                ended={standing.pk},
+                condition=adjudication.condition_id,
+                texts=True,
             )
             _record("condition.unsettled", standing, narrative, standing.candidate, by, now)
     return standing
@@ -233,7 +242,7 @@ def withdraw_adjudication(
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
             narrative = adjudication.narrative
-            sums.follow(by.project_id, ended={standing.pk}, narrative=narrative)
+            sums.follow(by.project_id, ended={standing.pk}, narrative=narrative, texts=True)
             _record("judgment.unsettled", standing, narrative, standing.candidate, by, now)
     return standing
 
@@ -270,6 +279,7 @@ def settle_together(
             raise Refused(_("There is nothing here to settle."))
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
             check_grade(by, relevance)
+        read = texts.read_now_of(candidate for _narrative, candidate, _relevance in decisions)
         made = Adjudication.objects.bulk_create(
             (
                 Adjudication(
@@ -281,12 +291,13 @@ def settle_together(
                     by=by,
                     at=now,
                     batch=batch,
+                    text_version=read[candidate],
                 )
                 for narrative, candidate, relevance in decisions
             ),
             batch_size=1_000,
         )
-        sums.follow(by.project_id, new={one.pk for one in made})
+        sums.follow(by.project_id, new={one.pk for one in made}, texts=True)
         about = many(len(decisions), batch)
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
@@ -303,7 +314,7 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
         keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
-            sums.follow(by.project_id, ended=keys)
+            sums.follow(by.project_id, ended=keys, texts=True)
             about = many(count, batch)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count
@@ -340,6 +351,10 @@ def checked_reason(reason: str, cause: str) -> str:
 def _refuse_changed(judgment: Judgment) -> None:
     if judgment.superseded_at is not None:
         raise Stale(_("This answer was changed since. Look again, then settle."))
+    if judgment.text_replaced_at is not None:
+        raise Stale(
+            _("The document got another text. What was said of the old one needs no settling.")
+        )
 
 
 def _as_they_said(alike: QuerySet[Judgment]) -> str:

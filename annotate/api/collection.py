@@ -196,6 +196,9 @@ class DocumentSerializer(serializers.Serializer[Any]):
         allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
     )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
+    text_version = serializers.IntegerField(
+        allow_null=True, help_text="Which of its texts this is, from 1."
+    )
     text = serializers.CharField(allow_null=True, help_text="null where only its id is known.")
 
 
@@ -404,6 +407,7 @@ class OneDocument(Resource):
                 "doc_id": name.doc_id,
                 "title": name.title,
                 "markup": shown.document.markup,
+                "text_version": shown.document.text_version,
                 "text": shown.text,
             }
         )

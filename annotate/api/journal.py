@@ -110,7 +110,7 @@ def _taken(said: Entry, by: Membership, pair: InstructionPair) -> Taken:
 
 
 def _say(said: SaidGrade | SaidFlag | SaidUndo, by: Membership, pair: InstructionPair) -> Said:
-    on = on_number(pair, said.narrative, said.candidate, by)
+    on = on_number(pair, said.narrative, said.candidate, by, said.text_version)
     if isinstance(said, SaidGrade):
         return say_grade(
             on=on,

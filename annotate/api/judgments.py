@@ -14,6 +14,7 @@ from annotate import access
 from annotate.actions.judging import (
     MAX_ACTIVE_MS,
     MAX_NOTE,
+    On,
     on_number,
     say_flag,
     say_grade,
@@ -22,9 +23,10 @@ from annotate.actions.judging import (
 from annotate.actions.pool import numbered
 from annotate.api.frame import KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.entries import MAX_SENT_SPANS
-from annotate.models import Flag, Judgment, Membership, Repeat, Verdict
+from annotate.models import Flag, InstructionPair, Judgment, Membership, Repeat, Verdict
 from annotate.pure.evidence import Span
 from annotate.pure.repeats import Spot
+from annotate.texts import MAX_TEXT_VERSION
 from formats.fields import moment_problem
 
 # Of an offset in a text; none is longer.
@@ -50,6 +52,14 @@ class SentJudgment(Sent):
     uuid = serializers.UUIDField()
     narrative = KeyField(help_text="The version that was read.")
     candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    text_version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_TEXT_VERSION,
+        help_text="The version of the document's text that was read, 0 for none; the newest where "
+        "it is not said.",
+    )
     relevance = serializers.IntegerField(min_value=-(2**31), max_value=FAR)
     note = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTE
@@ -95,6 +105,9 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
     candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    text_version = serializers.IntegerField(
+        allow_null=True, help_text="The version of the document's text that was read."
+    )
     relevance = serializers.IntegerField()
     note = serializers.CharField()
     evidence = SpanSerializer(many=True)
@@ -115,7 +128,7 @@ class Judgments(Resource):
     def get(self, request: Request, pair: int) -> Response:
         """List your own current judgments of a pair, under whichever version they were made."""
         member, found = access.pair(self.person, pair)
-        mine = Judgment.objects.current().filter(annotator=member, narrative__pair=found)
+        mine = Judgment.objects.standing().filter(annotator=member, narrative__pair=found)
         return self.page(
             mine.prefetch_related("verdicts"), lambda rows: [_told(row, member) for row in rows]
         )
@@ -126,7 +139,7 @@ class Judgments(Resource):
         member, found = access.pair(self.person, pair)
         said = self.sent()
         row = say_grade(
-            on=on_number(found, said.pop("narrative"), said.pop("candidate"), member),
+            on=_on(found, said, member),
             relevance=said.pop("relevance"),
             evidence=[Span(**span) for span in said.pop("evidence", ())],
             clauses=[Span(**span) for span in said.pop("clauses", ())],
@@ -160,6 +173,14 @@ class SentFlag(Sent):
     uuid = serializers.UUIDField()
     narrative = KeyField(help_text="The version that was read.")
     candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    text_version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_TEXT_VERSION,
+        help_text="The version of the document's text that was read, 0 for none; the newest where "
+        "it is not said.",
+    )
     kind = serializers.ChoiceField(choices=Flag.Kind.choices)
     words = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTE
@@ -178,6 +199,9 @@ class FlagSerializer(serializers.Serializer[Any]):
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
     candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    text_version = serializers.IntegerField(
+        allow_null=True, help_text="The version of the document's text that was read."
+    )
     kind = serializers.ChoiceField(choices=Flag.Kind.choices)
     words = serializers.CharField()
     made_at = serializers.DateTimeField(allow_null=True)
@@ -193,7 +217,7 @@ class Flags(Resource):
     def get(self, request: Request, pair: int) -> Response:
         """List your own flags of a pair that stand, under whichever version they were made."""
         member, found = access.pair(self.person, pair)
-        mine = Flag.objects.current().filter(annotator=member, narrative__pair=found)
+        mine = Flag.objects.filter(annotator=member, narrative__pair=found, cleared_at=None)
         return self.page(mine, lambda rows: [_flag(row, member) for row in rows])
 
     @writes(FlagSerializer, sent=SentFlag, status=201, scope=Scope.JUDGE)
@@ -202,7 +226,7 @@ class Flags(Resource):
         member, found = access.pair(self.person, pair)
         said = self.sent()
         row = say_flag(
-            on=on_number(found, said.pop("narrative"), said.pop("candidate"), member),
+            on=_on(found, said, member),
             by=member,
             **said,
         ).row
@@ -214,6 +238,13 @@ class OneFlag(Said):
     """One flag of the person who asks."""
 
 
+def _on(pair: InstructionPair, said: dict[str, Any], member: Membership) -> On:
+    """Take out of what was sent of which document, narrative and text it is said."""
+    return on_number(
+        pair, said.pop("narrative"), said.pop("candidate"), member, said.pop("text_version", None)
+    )
+
+
 def _told(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
     spot = Spot(row.candidate_id, isinstance(row, Repeat))
     return dict(
@@ -222,6 +253,7 @@ def _told(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
                 "uuid": row.uuid,
                 "narrative": row.narrative_id,
                 "candidate": numbered(spot, member),
+                "text_version": row.text_version,
                 "relevance": row.relevance,
                 "note": row.note,
                 "evidence": row.evidence,
@@ -244,6 +276,7 @@ def _flag(row: Flag | Repeat, member: Membership) -> dict[str, Any]:
                 "uuid": row.uuid,
                 "narrative": row.narrative_id,
                 "candidate": numbered(Spot(row.candidate_id, again), member),
+                "text_version": row.text_version,
                 "kind": row.flag if isinstance(row, Repeat) else row.kind,
                 "words": row.note if isinstance(row, Repeat) else row.words,
                 "made_at": row.made_at,

@@ -72,6 +72,9 @@ class SheetSerializer(serializers.Serializer[Any]):
         allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
     )
     markup = serializers.ChoiceField(choices=Document.Markup.choices)
+    text_version = serializers.IntegerField(
+        help_text="Which of its texts this is, from 1; 0 for none. Send it along with what you say."
+    )
     text = serializers.CharField(allow_null=True)
     prior_relevance = serializers.IntegerField(
         allow_null=True, help_text="null also where the project hides it."
@@ -182,6 +185,7 @@ def _told(sheet: Sheet) -> dict[str, Any]:
         "doc_id": sheet.name.doc_id,
         "title": sheet.name.title,
         "markup": sheet.document.markup,
+        "text_version": sheet.text_version,
         "text": sheet.text,
         "prior_relevance": sheet.prior,
         "ranks": [{"rank": rank, "run": run} for rank, run in sheet.ranks],

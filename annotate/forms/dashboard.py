@@ -21,7 +21,7 @@ STATES = [
     (Wanted.SETTLED, _lazy("Settled")),
     (Wanted.JUDGED, _lazy("Judged")),
     (Wanted.FLAGGED, _lazy("Flagged")),
-    (Wanted.STALE, _lazy("Stale: judged under an older narrative")),
+    (Wanted.STALE, _lazy("Stale: judged under an older narrative or text")),
     (Wanted.TAKEN, _lazy("Seat taken, not judged")),
     (Wanted.EMPTY, _lazy("Nobody has it")),
 ]

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from annotate.actions.judging import MAX_ACTIVE_MS, MAX_NOTE
 from annotate.models import Flag, Judgment
 from annotate.pure.evidence import Span
+from annotate.texts import MAX_TEXT_VERSION
 
 VERDICT = "verdict-"
 
@@ -41,13 +42,23 @@ class SpansField(forms.Field):
         return spans
 
 
+class TextVersionField(forms.IntegerField):
+    """The text version of the document that was on the screen; 0: it had none."""
+
+    widget = forms.HiddenInput
+
+    def __init__(self) -> None:
+        super().__init__(required=False, min_value=0, max_value=MAX_TEXT_VERSION)
+
+
 class JudgmentForm(BackForm):
-    """One grade for one document, under the narrative version that was on the screen.
+    """One grade for one document, under the narrative and text version that were on the screen.
 
     A verdict on a condition is the field `verdict-` and the condition's key.
     """
 
     narrative = forms.IntegerField(widget=forms.HiddenInput)
+    text_version = TextVersionField()
     relevance = forms.IntegerField()
     uuid = forms.UUIDField(required=False, widget=forms.HiddenInput)
     active_ms = forms.IntegerField(required=False, min_value=0, max_value=MAX_ACTIVE_MS)
@@ -80,5 +91,6 @@ class FlagForm(BackForm):
     """Why there is no grade."""
 
     narrative = forms.IntegerField(widget=forms.HiddenInput)
+    text_version = TextVersionField()
     kind = forms.ChoiceField(choices=Flag.Kind.choices)
     words = forms.CharField(required=False, max_length=MAX_NOTE)

@@ -6,6 +6,7 @@ import hashlib
 from typing import ClassVar
 
 from annotate import bulk
+from annotate.intake import stale
 from annotate.intake.arrivals import Arrivals, Intake
 from formats.records import Doc, Qrel
 
@@ -19,7 +20,11 @@ def digest(markup: str, text: str) -> str:
 
 
 class Documents(Arrivals):
-    """Documents with their texts; without a text, known by id and title."""
+    """Documents with their text versions; without a text, known by id and title.
+
+    A text that differs from the newest one becomes the next version, and what was said of the older
+    ones becomes stale (`annotate.intake.stale`). A record that names its version is that version.
+    """
 
     records: ClassVar = (Doc,)
     in_slices = True
@@ -34,50 +39,77 @@ class Documents(Arrivals):
             markup="text",
             digest="text",
             length="integer",
+            # The text version that the record names; 0: it names none.
+            version="integer",
+            # Whether no later version of the document is in the file.
+            newest="integer 1",
         )
         # Apart, and numbered alike: whatever only compares documents never touches a text.
         self.texts = self.stage("stage_texts", text="text")
+        self.names_versions = False
 
     def take(self, record: Doc, place: int) -> None:
-        doc_id, title, text, markup = record
+        doc_id, title, text, markup, version = record
         self.taken += 1
         if text is None:
-            self.docs.add(place, doc_id, title, markup, "", None)
+            self.docs.add(place, doc_id, title, markup, "", None, 0)
             self.texts.add(place, None)
         else:
-            self.docs.add(place, doc_id, title, markup, digest(markup, text), len(text))
+            self.names_versions = self.names_versions or version is not None
+            sum_of = digest(markup, text)
+            self.docs.add(place, doc_id, title, markup, sum_of, len(text), version or 0)
             self.texts.add(place, text, weight=len(text))
 
     def check(self) -> None:
         self.repeats(
             self.docs,
-            ["doc_id"],
+            ["doc_id", "version"],
             "s.digest <> f.digest OR s.title <> f.title OR s.markup <> f.markup",
-            lambda first, doc_id: f"document {doc_id} was already on {first}, with another text",
+            lambda first, doc_id, _version: (
+                f"document {doc_id} was already on {first}, with another text"
+            ),
+        )
+        if not self.names_versions:
+            return
+        bulk.index("stage_docs", "doc_id, version")
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.place AS here, f.place AS first, s.doc_id, f.version
+            FROM stage_docs s CROSS JOIN stage_docs f
+            WHERE s.version = 0 AND f.doc_id = s.doc_id AND f.version > 0
+            AND f.version = (SELECT MIN(x.version) FROM stage_docs x
+                WHERE x.doc_id = s.doc_id AND x.version > 0)
+            """,
+            lambda place, first, doc_id, version: (
+                f"document {doc_id} names no text version here, and version {version} on "
+                f"{self.intake.line(first, place)}: name one on each line, or on none"
+            ),
+        )
+        bulk.run(
+            """
+            UPDATE stage_docs SET newest = 0 WHERE EXISTS (
+                SELECT 1 FROM stage_docs x
+                WHERE x.doc_id = stage_docs.doc_id AND x.version > stage_docs.version
+            )
+            """
         )
 
     def write(self) -> None:
         intake = self.intake
-        bulk.drop(self.differing)
-        # What a text is missing from keeps the text it has.
-        intake.run(
-            """
-            CREATE TEMPORARY TABLE stage_docs_changed AS
-            SELECT d.id, s.n FROM stage_docs s CROSS JOIN annotate_document d
-            WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id AND (
-                s.length IS NOT NULL
-                AND (d.digest <> s.digest OR d.title <> s.title OR d.markup <> s.markup)
-                OR s.length IS NULL AND s.title <> '' AND d.title <> s.title
-            )
-            """
-        )
-        self.changed = bulk.number("SELECT COUNT(*) FROM stage_docs_changed")
-        self.new = intake.put(
+        if self.names_versions:
+            self._refuse_other_versions()
+            if intake.report.refused:
+                return
+        self._find_changed()
+        earlier_of_new, earlier_of_known = self._count_earlier()
+        new = intake.put(
             "annotate_document",
-            "project_id, doc_id, title, markup, digest, length",
+            "project_id, doc_id, title, markup, digest, length, text_version",
             """
-            SELECT %(project)s, s.doc_id, s.title, s.markup, s.digest, s.length FROM stage_docs s
-            WHERE NOT EXISTS (
+            SELECT %(project)s, s.doc_id, s.title, s.markup, s.digest, s.length,
+                CASE WHEN s.length IS NULL THEN NULL WHEN s.version > 0 THEN s.version ELSE 1 END
+            FROM stage_docs s
+            WHERE s.newest = 1 AND NOT EXISTS (
                 SELECT 1 FROM annotate_document d
                 WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
             )
@@ -85,45 +117,170 @@ class Documents(Arrivals):
             """,
             needed=len(intake.arrivals) > 1,
         )
-        if self.new > MANY:
+        if new > MANY:
             bulk.analyze("annotate_document")
-        if self.changed:
-            intake.at_last(
-                """
-                UPDATE annotate_document SET
-                    title = s.title,
-                    markup = CASE WHEN s.length IS NULL THEN annotate_document.markup
-                        ELSE s.markup END,
-                    digest = CASE WHEN s.length IS NULL THEN annotate_document.digest
-                        ELSE s.digest END,
-                    length = COALESCE(s.length, annotate_document.length)
-                FROM stage_docs_changed x CROSS JOIN stage_docs s
-                WHERE annotate_document.id = x.id AND s.n = x.n
-                """
-            )
-            intake.at_last(
-                """
-                UPDATE annotate_documenttext SET text = s.text
-                FROM stage_docs_changed x CROSS JOIN stage_texts s
-                WHERE annotate_documenttext.document_id = x.id AND s.n = x.n
-                AND s.text IS NOT NULL
-                """
-            )
-        intake.put(
-            "annotate_documenttext",
-            "document_id, text",
+        self._write_first_texts()
+        changed = bulk.number("SELECT COUNT(*) FROM stage_docs_changed")
+        if changed:
+            self._write_changes()
+        rows = intake.rows("documents")
+        rows.new += new
+        rows.changed += changed
+        self.new, self.changed = new + earlier_of_new, changed + earlier_of_known
+
+    def _refuse_other_versions(self) -> None:
+        """Refuse a version that is here with another text, and one that leaves a gap."""
+        self.intake.refuse_found(
             """
-            SELECT d.id, s.n FROM stage_docs s CROSS JOIN annotate_document d
+            SELECT s.n, s.place, s.doc_id, s.version FROM stage_docs s
+            CROSS JOIN annotate_document d CROSS JOIN annotate_documenttext t
+            WHERE s.version > 0 AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND t.document_id = d.id AND t.version = s.version
+            AND t.version <= COALESCE(d.text_version, 0) AND t.digest <> s.digest
+            """,
+            lambda doc_id, version: (
+                f"version {version} of the text of document {doc_id} is here already, with other "
+                "words or another markup: leave text_version out, and it becomes the next version"
+            ),
+        )
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.doc_id, s.version FROM stage_docs s
+            WHERE s.version > 1 AND NOT EXISTS (
+                SELECT 1 FROM stage_docs x WHERE x.doc_id = s.doc_id AND x.version = s.version - 1
+            ) AND NOT EXISTS (
+                SELECT 1 FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
+                AND d.text_version >= s.version - 1
+            )
+            """,
+            lambda doc_id, version: (
+                f"there is no version {version - 1} of the text of document {doc_id}, so this "
+                f"cannot be version {version}: load all versions, in one file or one after another"
+            ),
+        )
+
+    def _find_changed(self) -> None:
+        """Find the documents that change: `version` is the newest text version they get, null where
+        the text stays.
+        """
+        bulk.drop(self.differing)
+        # What a text is missing from keeps the text it has.
+        self.intake.run(
+            """
+            CREATE TEMPORARY TABLE stage_docs_changed AS
+            SELECT x.id, x.n, x.version FROM (
+                SELECT d.id, s.n, d.title AS had, s.title, s.length, s.version AS named,
+                    d.text_version, CASE
+                        WHEN s.length IS NULL THEN NULL
+                        WHEN s.version > COALESCE(d.text_version, 0) THEN s.version
+                        WHEN s.version = 0 AND (d.text_version IS NULL OR d.digest <> s.digest
+                            OR d.markup <> s.markup) THEN COALESCE(d.text_version, 0) + 1
+                    END AS version
+                FROM stage_docs s CROSS JOIN annotate_document d
+                WHERE s.newest = 1 AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            ) x
+            WHERE x.version IS NOT NULL
+            OR x.had <> x.title AND (x.length IS NOT NULL OR x.title <> '')
+                AND (x.named = 0 OR x.named = x.text_version)
+            """
+        )
+
+    def _count_earlier(self) -> tuple[int, int]:
+        """Count the lines with a version that is new here and not the newest of its document: of
+        new documents, and of those that are here already.
+        """
+        if not self.names_versions:
+            return 0, 0
+        new = self.intake.number(
+            """
+            SELECT COUNT(*) FROM stage_docs s WHERE s.newest = 0 AND NOT EXISTS (
+                SELECT 1 FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
+            )
+            """
+        )
+        known = self.intake.number(
+            """
+            SELECT COUNT(*) FROM stage_docs s CROSS JOIN annotate_document d
+            WHERE s.newest = 0 AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND s.version > COALESCE(d.text_version, 0)
+            """
+        )
+        return new, known
+
+    def _write_first_texts(self) -> None:
+        """Write the texts of documents that had none."""
+        # Of a document that has none, a load that was killed may have left one that nobody saw.
+        left = """
+            SELECT t.id FROM stage_docs s CROSS JOIN annotate_document d
+            CROSS JOIN annotate_documenttext t
+            WHERE s.length IS NOT NULL AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND d.text_version IS NULL AND t.document_id = d.id
+            """
+        if self.intake.number(f"SELECT COUNT(*) FROM ({left}) x"):  # noqa: S608 (ours)
+            self.intake.run(f"DELETE FROM annotate_documenttext WHERE id IN ({left})")  # noqa: S608
+        self.intake.put(
+            "annotate_documenttext",
+            "document_id, version, markup, digest, length, created_at, text",
+            """
+            SELECT d.id, CASE WHEN s.version > 0 THEN s.version ELSE 1 END AS version, s.markup,
+                s.digest, s.length, %(now)s AS created_at, s.n
+            FROM stage_docs s CROSS JOIN annotate_document d
             WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id AND s.length IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM annotate_documenttext o WHERE o.document_id = d.id)
             """,
-            values="p.id, t.text",
+            values="p.id, p.version, p.markup, p.digest, p.length, p.created_at, t.text",
             beside="CROSS JOIN stage_texts t WHERE t.n = p.n",
             needed=False,
         )
-        rows = intake.rows("documents")
-        rows.new += self.new
-        rows.changed += self.changed
+
+    def _write_changes(self) -> None:
+        """Insert the next versions, make stale what was said of the older ones, and let the
+        documents show the newest.
+        """
+        intake = self.intake
+        stale.find(intake)
+        # Of a document that comes in several versions, all lines with later versions.
+        lines = (
+            "s.doc_id = d.doc_id AND (s.version = 0 OR s.version > d.text_version)"
+            if self.names_versions
+            else "s.n = x.n"
+        )
+        of_changed = f"""
+            FROM stage_docs_changed x CROSS JOIN annotate_document d CROSS JOIN stage_docs s
+            WHERE x.version IS NOT NULL AND d.id = x.id AND d.text_version IS NOT NULL
+            AND s.length IS NOT NULL AND {lines}
+            """
+        intake.rows("texts").new += bulk.number(f"SELECT COUNT(*) {of_changed}")
+        stale.lock(intake)
+        intake.at_last(
+            f"""
+            INSERT INTO annotate_documenttext
+                (document_id, version, markup, digest, length, created_at, text)
+            SELECT p.id, p.version, p.markup, p.digest, p.length, %(now)s, t.text FROM (
+                SELECT d.id, CASE WHEN s.version > 0 THEN s.version ELSE x.version END AS version,
+                    s.markup, s.digest, s.length, s.n {of_changed}
+            ) p CROSS JOIN stage_texts t WHERE t.n = p.n
+            """  # noqa: S608
+        )
+        stale.mark(intake)
+        intake.at_last(
+            """
+            UPDATE annotate_document SET
+                title = CASE WHEN s.length IS NULL AND s.title = '' THEN annotate_document.title
+                    ELSE s.title END,
+                markup = CASE WHEN x.version IS NULL THEN annotate_document.markup
+                    ELSE s.markup END,
+                digest = CASE WHEN x.version IS NULL THEN annotate_document.digest
+                    ELSE s.digest END,
+                length = CASE WHEN x.version IS NULL THEN annotate_document.length
+                    ELSE s.length END,
+                text_version = COALESCE(x.version, annotate_document.text_version)
+            FROM stage_docs_changed x CROSS JOIN stage_docs s
+            WHERE annotate_document.id = x.id AND s.n = x.n
+            """
+        )
 
 
 class Ids:
@@ -207,7 +364,7 @@ class Ids:
                 "SELECT COUNT(*) FROM "
                 "(SELECT doc_id FROM stage_docs UNION SELECT doc_id FROM stage_doc_ids) x"
                 if named
-                else "SELECT COUNT(*) FROM stage_docs"
+                else "SELECT COUNT(*) FROM stage_docs WHERE newest = 1"
             )
         documents.unchanged = named - documents.new - documents.changed
 

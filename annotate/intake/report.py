@@ -14,6 +14,7 @@ MAX_SHOWN = 1_000
 KINDS = {
     "queries": "Queries",
     "documents": "Documents",
+    "texts": "Newer texts of documents",
     "candidates": "Candidates",
     "pairs": "Instruction pairs",
     "narratives": "Narratives",

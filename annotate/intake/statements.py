@@ -33,8 +33,15 @@ _JUDGMENT, _FLAG, _ADJUDICATION = "judgment", "flag", "adjudication"
 # The members of one group of statements: they are about the same and exclude each other.
 _KEY = (
     "COALESCE(query_id, ''), COALESCE(pair_id, ''), COALESCE(side, ''), COALESCE(version, 0), "
-    "doc_id, rater"
+    "doc_id, COALESCE(text_version, 0), rater"
 )
+
+# Whether a row `{row}` is of the text version that a statement names, or names none.
+_TEXT_NAMED = (
+    "COALESCE({row}.text_version, 1) = COALESCE({statement}.text_version, {row}.text_version, 1)"
+)
+# Whether it is of the text version that a statement is about.
+_TEXT_READ = "COALESCE({row}.text_version, 1) = COALESCE(stage_statements.text_read, 1)"
 
 # Whether the file has a verdict that the judgment `j` has not.
 _OTHER_VERDICTS = """EXISTS (
@@ -60,6 +67,7 @@ class Statements(Arrivals):
             side="text",
             version="integer",
             doc_id="text",
+            text_version="integer",
             rater="text",
             machine="integer",
             relevance="integer",
@@ -91,6 +99,9 @@ class Statements(Arrivals):
             candidate="integer NULL",
             member="integer NULL",
             narrative="integer NULL",
+            # ... of the text version it is about, and since when there is a newer one, ...
+            text_read="integer NULL",
+            text_replaced="moment NULL",
             # ... of the row it already is, and of those that give way to it.
             known="integer NULL",
             judged="integer NULL",
@@ -239,6 +250,7 @@ class Statements(Arrivals):
             record.side,
             record.version,
             record.doc_id,
+            record.text_version,
             rater,
             int(machine),
             relevance,
@@ -277,6 +289,7 @@ class Statements(Arrivals):
             record.note,
             # At the end, and only where there are any: the others keep the UUIDs they have.
             *([_verdicts(record)] if record.verdicts else []),
+            *([f"text {record.text_version}"] if record.text_version is not None else []),
         )
         return uuid.uuid5(NAMESPACE, "\x1f".join("" if one is None else str(one) for one in said))
 
@@ -364,6 +377,7 @@ class Statements(Arrivals):
             self._find_members,
             self._find_pairs,
             self._find_candidates,
+            self._find_texts,
             self._find_narratives,
             self._refuse_spans_outside,
             self._refuse_verdicts_on_nothing,
@@ -569,6 +583,42 @@ class Statements(Arrivals):
             """
         )
 
+    def _find_texts(self) -> None:
+        """Find the text version each statement is about: the one it names, or the newest."""
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.doc_id, s.text_version, d.text_version AS newest
+            FROM stage_statements s CROSS JOIN annotate_candidate c CROSS JOIN annotate_document d
+            WHERE s.text_version > 1 AND c.id = s.candidate AND d.id = c.document_id
+            AND COALESCE(d.text_version, 0) < s.text_version
+            """,
+            lambda doc_id, version, newest: (
+                f"the text of document {doc_id} has no version {version} here; the newest is "
+                f"{newest or 'none'}: load the documents first"
+            ),
+        )
+        self.intake.run(
+            """
+            UPDATE stage_statements SET text_read = COALESCE(text_version, (
+                SELECT d.text_version FROM annotate_candidate c
+                CROSS JOIN annotate_document d
+                WHERE c.id = stage_statements.candidate AND d.id = c.document_id
+            ))
+            """
+        )
+        self.intake.run(
+            """
+            UPDATE stage_statements SET text_replaced = (
+                SELECT t.created_at FROM annotate_candidate c
+                CROSS JOIN annotate_document d CROSS JOIN annotate_documenttext t
+                WHERE c.id = stage_statements.candidate AND d.id = c.document_id
+                AND t.document_id = d.id AND t.version = stage_statements.text_read + 1
+                AND t.version <= d.text_version
+            )
+            WHERE text_version IS NOT NULL
+            """
+        )
+
     def _find_narratives(self) -> None:
         """Find the version each statement is about: the one it names, or the one in force."""
         intake = self.intake
@@ -642,6 +692,7 @@ class Statements(Arrivals):
                 OR j.annotator_id <> s.member OR j.relevance <> s.relevance
                 OR v.side <> COALESCE(s.side, v.side)
                 OR v.version <> COALESCE(s.version, v.version)
+                OR NOT {_TEXT_NAMED.format(row="j", statement="s")}
                 OR {_OTHER_VERDICTS.format(statement="s.n")}
             )
             """,  # noqa: S608 (a constant)
@@ -689,22 +740,23 @@ class Statements(Arrivals):
         if self._elsewhere(_FLAG, "annotate_flag"):
             return
         self.intake.refuse_found(
-            """
+            f"""
             SELECT s.n, s.place, s.uuid FROM stage_statements s
             CROSS JOIN annotate_flag f CROSS JOIN annotate_narrative v
             WHERE s.what = 'flag' AND f.id = s.known AND v.id = f.narrative_id AND (
                 v.pair_id <> s.pair OR f.candidate_id <> s.candidate
                 OR f.annotator_id <> s.member OR f.kind <> s.kind
                 OR v.side <> s.side OR v.version <> COALESCE(s.version, v.version)
+                OR NOT {_TEXT_NAMED.format(row="f", statement="s")}
             )
-            """,
+            """,  # noqa: S608 (a constant)
             lambda key: (
                 f"a flag with the UUID {uuid.UUID(str(key))} is here already and says "
                 "something else"
             ),
         )
         self.intake.run(
-            """
+            f"""
             UPDATE stage_statements SET known = (
                 SELECT MIN(f.id) FROM annotate_flag f
                 JOIN annotate_narrative v ON v.id = f.narrative_id
@@ -714,9 +766,10 @@ class Statements(Arrivals):
                 AND f.at = COALESCE(stage_statements.at, f.at)
                 AND v.pair_id = stage_statements.pair AND v.side = stage_statements.side
                 AND v.version = COALESCE(stage_statements.version, v.version)
+                AND {_TEXT_NAMED.format(row="f", statement="stage_statements")}
             )
             WHERE what = 'flag' AND known IS NULL AND (given = 0 OR at IS NOT NULL)
-            """
+            """  # noqa: S608 (a constant)
         )
 
     def _elsewhere(self, what: str, table: str) -> int:
@@ -749,11 +802,12 @@ class Statements(Arrivals):
         """Refuse new judgments whose spans lie outside of a text that is known."""
         self.intake.refuse_found(
             """
-            SELECT s.n, s.place, s.doc_id, s.evidence_end, LENGTH(t.text) AS length
+            SELECT s.n, s.place, s.doc_id, s.evidence_end, t.length
             FROM stage_statements s
             CROSS JOIN annotate_candidate c CROSS JOIN annotate_documenttext t
             WHERE s.known IS NULL AND s.evidence_end > 0 AND c.id = s.candidate
-            AND t.document_id = c.document_id AND LENGTH(t.text) < s.evidence_end
+            AND t.document_id = c.document_id AND t.version = s.text_read
+            AND t.length < s.evidence_end
             """,
             lambda doc_id, end, length: (
                 f"the evidence goes to character {end:,}, but the text of document {doc_id} has "
@@ -803,7 +857,7 @@ class Statements(Arrivals):
 
     def _find_known_adjudications(self) -> None:
         self.intake.run(
-            """
+            f"""
             UPDATE stage_statements SET known = (
                 SELECT MIN(a.id) FROM annotate_adjudication a
                 JOIN annotate_narrative v ON v.id = a.narrative_id
@@ -814,9 +868,10 @@ class Statements(Arrivals):
                 AND a.at = COALESCE(stage_statements.at, a.at)
                 AND v.pair_id = stage_statements.pair AND v.side = stage_statements.side
                 AND v.version = COALESCE(stage_statements.version, v.version)
+                AND {_TEXT_NAMED.format(row="a", statement="stage_statements")}
             )
             WHERE what = 'adjudication'
-            """
+            """  # noqa: S608 (a constant)
         )
 
     # --- judgments --------------------------------------------------------------------------------
@@ -850,9 +905,15 @@ class Statements(Arrivals):
                 SELECT c.id FROM annotate_judgment k JOIN annotate_judgment c
                     ON c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
                     AND c.annotator_id = k.annotator_id
+                    AND COALESCE(c.text_version, 1) = COALESCE(k.text_version, 1)
                 WHERE k.id = stage_statements.known AND c.superseded_at IS NULL
             ), narrative = (
                 SELECT k.narrative_id FROM annotate_judgment k WHERE k.id = stage_statements.known
+            ), text_read = (
+                SELECT k.text_version FROM annotate_judgment k WHERE k.id = stage_statements.known
+            ), text_replaced = (
+                SELECT k.text_replaced_at FROM annotate_judgment k
+                WHERE k.id = stage_statements.known
             )
             WHERE n IN (
                 SELECT s.n FROM stage_statements s
@@ -861,6 +922,7 @@ class Statements(Arrivals):
                 AND k.id = s.known AND k.superseded_at IS NOT NULL
                 AND c.narrative_id = k.narrative_id AND c.candidate_id = k.candidate_id
                 AND c.annotator_id = k.annotator_id AND c.superseded_at IS NULL
+                AND COALESCE(c.text_version, 1) = COALESCE(k.text_version, 1)
                 AND c.source = 'file' AND c.relevance <> k.relevance
             )
             """  # noqa: S608 (a constant)
@@ -883,10 +945,10 @@ class Statements(Arrivals):
             """
             INSERT INTO annotate_judgment (uuid, narrative_id, candidate_id, annotator_id,
                 relevance, note, evidence, clauses, active_ms, pressed, source, at, made_at,
-                superseded_at, withdrawn_at, replaces_id)
+                superseded_at, withdrawn_at, text_version, text_replaced_at, replaces_id)
             SELECT s.uuid, s.narrative, s.candidate, s.member, s.relevance, s.words, s.evidence,
                 s.clauses, s.active_ms, s.pressed, 'file', COALESCE(s.at, %(now)s), s.made_at,
-                s.ended_at, s.withdrawn_at,
+                s.ended_at, s.withdrawn_at, s.text_read, s.text_replaced,
                 CASE WHEN s.ended_at IS NULL AND NOT EXISTS (
                     SELECT 1 FROM annotate_judgment o WHERE o.replaces_id = s.judged
                 ) THEN s.judged END
@@ -929,6 +991,7 @@ class Statements(Arrivals):
             {},
             joined="JOIN stage_statements s ON s.uuid = j.uuid",
             order="s.n",
+            texts=True,
         )
         ended = sums.rows(
             """
@@ -942,6 +1005,7 @@ class Statements(Arrivals):
             """,
             {},
             order="j.id",
+            texts=True,
         )
         project, links = self.intake.project.pk, uuid.uuid4()
         end = chain.End()
@@ -976,9 +1040,10 @@ class Statements(Arrivals):
         run(
             f"""
             INSERT INTO annotate_flag (uuid, narrative_id, candidate_id, annotator_id, kind, words,
-                at, made_at, cleared_at)
+                at, made_at, cleared_at, text_version, text_replaced_at)
             SELECT COALESCE(s.uuid, {bulk.new_uuid()}), s.narrative, s.candidate, s.member, s.kind,
-                s.words, COALESCE(s.at, %(now)s), s.made_at, s.ended_at
+                s.words, COALESCE(s.at, %(now)s), s.made_at, s.ended_at, s.text_read,
+                s.text_replaced
             FROM stage_statements s WHERE s.what = 'flag' AND s.known IS NULL
             ORDER BY s.n
             """  # noqa: S608 (nothing but a constant is put in)
@@ -993,7 +1058,8 @@ class Statements(Arrivals):
             """
             UPDATE stage_statements SET ended_at = x.next_at FROM (
                 SELECT n, LEAD(COALESCE(at, %(now)s)) OVER (
-                    PARTITION BY narrative, candidate, member ORDER BY COALESCE(at, %(now)s), n
+                    PARTITION BY narrative, candidate, member, COALESCE(text_read, 1)
+                    ORDER BY COALESCE(at, %(now)s), n
                 ) AS next_at
                 FROM stage_statements
                 WHERE what = %(what)s AND known IS NULL AND ended_at IS NULL
@@ -1006,20 +1072,22 @@ class Statements(Arrivals):
     def _find_what_gives_way(self, what: str) -> None:
         """Find the judgment and the flag that stand where a new statement comes."""
         self.intake.run(
-            """
+            f"""
             UPDATE stage_statements SET judged = (
                 SELECT j.id FROM annotate_judgment j
                 WHERE j.narrative_id = stage_statements.narrative
                 AND j.candidate_id = stage_statements.candidate
                 AND j.annotator_id = stage_statements.member AND j.superseded_at IS NULL
+                AND {_TEXT_READ.format(row="j")}
             ), flagged = (
                 SELECT f.id FROM annotate_flag f
                 WHERE f.narrative_id = stage_statements.narrative
                 AND f.candidate_id = stage_statements.candidate
                 AND f.annotator_id = stage_statements.member AND f.cleared_at IS NULL
+                AND {_TEXT_READ.format(row="f")}
             )
             WHERE what = %(what)s AND known IS NULL AND ended_at IS NULL
-            """,
+            """,  # noqa: S608 (a constant)
             what=what,
         )
 
@@ -1062,7 +1130,7 @@ class Statements(Arrivals):
                 SELECT s.*, FIRST_VALUE(place) OVER w AS first_place, FIRST_VALUE(n) OVER w AS first
                 FROM stage_statements s
                 WHERE what = 'adjudication' AND known IS NULL AND ended_at IS NULL
-                WINDOW w AS (PARTITION BY narrative, candidate ORDER BY n)
+                WINDOW w AS (PARTITION BY narrative, candidate, COALESCE(text_read, 1) ORDER BY n)
             ) x WHERE n <> first
             """,
             lambda place, first, doc_id: (
@@ -1089,14 +1157,15 @@ class Statements(Arrivals):
             """
         )
         run(
-            """
+            f"""
             UPDATE stage_statements SET settled = (
                 SELECT a.id FROM annotate_adjudication a
                 WHERE a.narrative_id = stage_statements.narrative
                 AND a.candidate_id = stage_statements.candidate AND a.withdrawn_at IS NULL
+                AND {_TEXT_READ.format(row="a")}
             )
             WHERE what = 'adjudication' AND known IS NULL AND ended_at IS NULL
-            """
+            """  # noqa: S608 (a constant)
         )
         # Older than the decision that stands: withdrawn for that one.
         run(
@@ -1118,9 +1187,9 @@ class Statements(Arrivals):
         run(
             """
             INSERT INTO annotate_adjudication (narrative_id, candidate_id, relevance, reason, cause,
-                by_id, at, withdrawn_at, withdrawn_by_id)
+                by_id, at, withdrawn_at, text_version, text_replaced_at, withdrawn_by_id)
             SELECT s.narrative, s.candidate, s.relevance, s.words, s.kind, s.member,
-                COALESCE(s.at, %(now)s), s.ended_at, (
+                COALESCE(s.at, %(now)s), s.ended_at, s.text_read, s.text_replaced, (
                     SELECT m.id FROM annotate_membership m
                     WHERE m.project_id = %(project)s AND m.name = s.withdrawn_by
                 )
@@ -1146,12 +1215,13 @@ class Statements(Arrivals):
             WHERE s.what = 'adjudication' AND s.state = 1 AND s.known IS NOT NULL
             """
         )
-        rows = list(settled_sums.adjudications(project))
+        rows = list(settled_sums.adjudications(project, texts=True))
         fresh = chain.unlinked(settled_sums.KIND, project, rows)
         settled_sums.follow(
             project,
             new={key for key in fresh if key > newest},
             ended={key for (key,) in ended},
+            texts=True,
         )
 
     def _count(self, what: str, kind: str, gave_way: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -31,6 +31,8 @@ class Document(models.Model):
     digest = models.CharField(max_length=32, blank=True)
     # Characters of the text; null while the text is not known.
     length = models.PositiveIntegerField(null=True)
+    # The newest text version, which markup, digest and length are of; null while there is none.
+    text_version = models.PositiveIntegerField(null=True, blank=True)
 
     objects = Seen()
 
@@ -51,16 +53,59 @@ class Document(models.Model):
         return self.title or self.doc_id
 
 
-class DocumentText(models.Model):
-    """A document's text, in a table of its own so that no list can read it by accident."""
+class DocumentTextQuerySet(models.QuerySet["DocumentText"]):
+    """Text versions of documents."""
 
-    document = models.OneToOneField(
-        Document, primary_key=True, on_delete=models.CASCADE, related_name="body"
-    )
+    def current(self) -> DocumentTextQuerySet:
+        """The newest version of each document."""
+        return self.filter(version=F("document__text_version"))
+
+
+class DocumentText(models.Model):
+    """One version of a document's text. A new text inserts a version; none is ever changed.
+
+    Texts have a table of their own so that no list can read one by accident (decision 0001).
+    """
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="texts")
+    # From 1, without gaps.
+    version = models.PositiveIntegerField(default=1)
+    # How this version is written, and so how it is shown.
+    markup = models.CharField(max_length=10, choices=Document.Markup, default=Document.Markup.PLAIN)
+    # Of markup and text together.
+    digest = models.CharField(max_length=32, blank=True)
+    # Characters of the text.
+    length = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    # The last column: SQLite reads a row up to the column it needs.
     text = models.TextField()
 
+    objects = DocumentTextQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="text_version_once", fields=["document", "version"]),
+            models.CheckConstraint(name="text_versions_from_1", condition=Q(version__gte=1)),
+        ]
+
     def __str__(self) -> str:
-        return f"text of document {self.document_id}"
+        return f"text {self.version} of document {self.document_id}"
+
+
+class ReadsText(models.Model):
+    """What is said of a document, and so of the text version that was read.
+
+    `text_version` is null where the document had no text. The first text of a document replaces
+    nothing: what was said before it is read as said of version 1. See decision 0020.
+    """
+
+    text_version = models.PositiveIntegerField(null=True, blank=True)
+    # When a newer text of the document arrived. What was said before then is stale: it stands
+    # under its version and counts nowhere.
+    text_replaced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
 
 
 class Query(models.Model):

@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.collection import Candidate
+from annotate.models.collection import Candidate, ReadsText
 from annotate.models.instruction import Condition, InstructionPair, Narrative
 from annotate.models.project import Membership
 
@@ -65,7 +65,11 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
     """Judgments of people and machines."""
 
     def current(self) -> JudgmentQuerySet:
-        """What each annotator says now."""
+        """What each annotator says now of the newest text."""
+        return self.standing().filter(text_replaced_at__isnull=True)
+
+    def standing(self) -> JudgmentQuerySet:
+        """What each annotator said last of each text version they read."""
         return self.filter(superseded_at__isnull=True)
 
     def of_people(self) -> JudgmentQuerySet:
@@ -73,9 +77,9 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         return self.filter(annotator__is_machine=False)
 
 
-class Judgment(models.Model):
-    """One annotator's relevance for one candidate under one narrative version. Unjudged is no
-    row.
+class Judgment(ReadsText):
+    """One annotator's relevance for one candidate under one narrative version and text version.
+    Unjudged is no row.
     """
 
     class Source(models.TextChoices):
@@ -108,7 +112,8 @@ class Judgment(models.Model):
     at = models.DateTimeField(default=timezone.now)
     # When it was pressed, by the browser's clock: earlier than `at` where the network was away.
     made_at = models.DateTimeField(null=True, blank=True)
-    # Current while null. Set when the annotator judged again, or took the judgment back.
+    # Null while it stands under its text version. Set when the annotator judged again, or took the
+    # judgment back.
     superseded_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     # The judgment this one took the place of: undoing this one brings that one back.
@@ -120,11 +125,17 @@ class Judgment(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            # The referee: one current judgment of an annotator for a candidate under a narrative.
+            # The referee: one current judgment of an annotator for a candidate and narrative ...
             models.UniqueConstraint(
                 name="judgment_one_current",
                 fields=["narrative", "candidate", "annotator"],
-                condition=Q(superseded_at__isnull=True),
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            # ... and one that stands under each older text version.
+            models.UniqueConstraint(
+                name="judgment_one_of_older_text",
+                fields=["narrative", "candidate", "annotator", "text_version"],
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=False),
             ),
             # A judgment taken back is no longer current.
             models.CheckConstraint(
@@ -144,15 +155,20 @@ class Judgment(models.Model):
             models.Index(
                 fields=[
                     *("narrative", "candidate", "annotator", "relevance", "at"),
-                    "superseded_at",
+                    *("superseded_at", "text_replaced_at"),
                 ],
                 name="judgment_differing",
-                condition=Q(superseded_at__isnull=True),
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
             ),
         ]
 
     def __str__(self) -> str:
         return f"judgment {self.pk}"
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is what its annotator says now of the newest text."""
+        return self.superseded_at is None and self.text_replaced_at is None
 
     def answers(self) -> dict[int, str]:
         """Answers by the key of the condition; verdicts fetched ahead are not asked for anew."""
@@ -188,11 +204,11 @@ class FlagQuerySet(models.QuerySet["Flag"]):
     """Flags of documents."""
 
     def current(self) -> FlagQuerySet:
-        """Flags that still stand."""
-        return self.filter(cleared_at__isnull=True)
+        """Flags that still stand, of the newest text."""
+        return self.filter(cleared_at__isnull=True, text_replaced_at__isnull=True)
 
 
-class Flag(models.Model):
+class Flag(ReadsText):
     """What an annotator says instead of a grade. Not a grade."""
 
     class Kind(models.TextChoices):
@@ -222,7 +238,12 @@ class Flag(models.Model):
             models.UniqueConstraint(
                 name="flag_one_current",
                 fields=["narrative", "candidate", "annotator"],
-                condition=Q(cleared_at__isnull=True),
+                condition=Q(cleared_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="flag_one_of_older_text",
+                fields=["narrative", "candidate", "annotator", "text_version"],
+                condition=Q(cleared_at__isnull=True, text_replaced_at__isnull=False),
             ),
         ]
 
@@ -234,11 +255,11 @@ class AdjudicationQuerySet(models.QuerySet["Adjudication"]):
     """Settling decisions."""
 
     def current(self) -> AdjudicationQuerySet:
-        """Decisions that stand."""
-        return self.filter(withdrawn_at__isnull=True)
+        """Decisions that stand, of the newest text."""
+        return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
-class Adjudication(models.Model):
+class Adjudication(ReadsText):
     """The settling decision on one candidate. Judges' rows are never edited."""
 
     class Cause(models.TextChoices):
@@ -270,7 +291,7 @@ class Adjudication(models.Model):
             models.UniqueConstraint(
                 name="adjudication_one_current",
                 fields=["narrative", "candidate"],
-                condition=Q(withdrawn_at__isnull=True),
+                condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
             ),
             models.CheckConstraint(name="adjudication_has_a_reason", condition=~Q(reason="")),
             models.CheckConstraint(
@@ -296,11 +317,11 @@ class ConditionAdjudicationQuerySet(models.QuerySet["ConditionAdjudication"]):
     """Settling decisions on conditions."""
 
     def current(self) -> ConditionAdjudicationQuerySet:
-        """Decisions that stand."""
-        return self.filter(withdrawn_at__isnull=True)
+        """Decisions that stand, of the newest text."""
+        return self.filter(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
 
 
-class ConditionAdjudication(models.Model):
+class ConditionAdjudication(ReadsText):
     """The settling decision on whether a candidate meets one condition. Verdicts are never
     edited.
     """
@@ -328,7 +349,7 @@ class ConditionAdjudication(models.Model):
             models.UniqueConstraint(
                 name="condition_adjudication_one_current",
                 fields=["condition", "candidate"],
-                condition=Q(withdrawn_at__isnull=True),
+                condition=Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True),
             ),
             models.CheckConstraint(
                 name="condition_adjudication_has_a_reason", condition=~Q(reason="")

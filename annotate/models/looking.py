@@ -22,8 +22,10 @@ class LookAgainQuerySet(models.QuerySet["LookAgain"]):
         return self.filter(withdrawn_at__isnull=True)
 
     def open(self) -> LookAgainQuerySet:
-        """What still waits for an answer: the judgment stands as it was."""
-        return self.standing().filter(judgment__superseded_at__isnull=True)
+        """What still waits for an answer: the judgment stands as it was, of the newest text."""
+        return self.standing().filter(
+            judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
+        )
 
 
 class LookAgain(models.Model):

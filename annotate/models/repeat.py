@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.models.collection import Candidate
+from annotate.models.collection import Candidate, ReadsText
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Flag, Judgment
 from annotate.models.project import Membership
@@ -19,11 +19,11 @@ class RepeatQuerySet(models.QuerySet["Repeat"]):
     """Answers to documents that came again."""
 
     def current(self) -> RepeatQuerySet:
-        """What each person says now of what came again."""
-        return self.filter(superseded_at__isnull=True)
+        """What each person says now of what came again, of the newest text."""
+        return self.filter(superseded_at__isnull=True, text_replaced_at__isnull=True)
 
 
-class Repeat(models.Model):
+class Repeat(ReadsText):
     """What one person said of a document that came again: a relevance, or a flag instead.
 
     It never changes the first judgment, and counts nowhere but in the agreement of this person with
@@ -67,7 +67,12 @@ class Repeat(models.Model):
             models.UniqueConstraint(
                 name="repeat_one_current",
                 fields=["narrative", "candidate", "annotator"],
-                condition=Q(superseded_at__isnull=True),
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="repeat_one_of_older_text",
+                fields=["narrative", "candidate", "annotator", "text_version"],
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=False),
             ),
             models.CheckConstraint(
                 name="repeat_is_a_grade_or_a_flag",

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from django.db.models import (
+    Case,
     Count,
     Exists,
     F,
@@ -22,6 +23,7 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Value,
+    When,
 )
 from django.db.models.functions import Coalesce
 
@@ -49,7 +51,7 @@ class Said(StrEnum):
 
     JUDGED = "judged"
     FLAGGED = "flagged"
-    # Judged under an older version of the narrative only.
+    # Judged under an older version of the narrative, or of the document's text, only.
     STALE = "stale"
     # The seat is taken, and nothing said yet.
     TAKEN = "taken"
@@ -79,9 +81,12 @@ class Cell(NamedTuple):
 
     said: Said
     relevance: int | None = None
-    # Of a flag its kind in words; of a stale judgment the version it was made under.
+    # Of a flag its kind in words; of a stale judgment the version of the narrative it was made
+    # under.
     words: str = ""
     kind: str = ""
+    # Of a judgment that is stale because the document has a newer text: the version it was made of.
+    text: int | None = None
 
 
 class Key(NamedTuple):
@@ -288,24 +293,26 @@ def _waiting(person: int | None) -> QuerySet[Assignment]:
     return _seats(person).filter(
         ~Exists(Judgment.objects.current().filter(**now)),
         ~Exists(Flag.objects.current().filter(**now)),
-        ~Exists(Judgment.objects.current().filter(**once)),
+        ~Exists(Judgment.objects.standing().filter(**once)),
     )
 
 
 def _stale(who: dict[str, Any]) -> QuerySet[Judgment]:
-    """Judgments under an older version, of who has said nothing under the one in force."""
+    """Judgments under an older version of the narrative or the text, of who has said nothing under
+    those in force.
+    """
     now = {
         "narrative": OuterRef(OuterRef("pk")),
         "candidate": OuterRef(OuterRef("candidate")),
         "annotator": OuterRef("annotator"),
     }
     return (
-        Judgment.objects.current()
+        Judgment.objects.standing()
         .filter(
+            Q(narrative__version__lt=OuterRef("version")) | Q(text_replaced_at__isnull=False),
             narrative__pair=OuterRef("pair_id"),
             narrative__side=OuterRef("side"),
             candidate=OuterRef("candidate"),
-            narrative__version__lt=OuterRef("version"),
             **who,
         )
         .filter(~Exists(Judgment.objects.current().filter(**now)))
@@ -405,9 +412,9 @@ def _said(
     """What people said, by narrative and candidate, then by person: three queries."""
     found: dict[tuple[int, int], dict[int, Cell]] = defaultdict(dict)
     in_force = {(pair, candidate): narrative for narrative, pair, candidate in keys}
-    for pair, candidate, annotator, relevance, version in _older(keys, sides):
+    for pair, candidate, annotator, relevance, version, text in _older(keys, sides):
         if (pair, candidate) in in_force:
-            cell = Cell(Said.STALE, relevance, str(version))
+            cell = Cell(Said.STALE, relevance, str(version), text=text)
             found[in_force[pair, candidate], candidate][annotator] = cell
     under = {
         "narrative__in": {narrative for narrative, _, _ in keys},
@@ -427,17 +434,21 @@ def _said(
 
 def _older(
     keys: Sequence[tuple[int, int, int]], sides: Mapping[int, str]
-) -> Iterator[tuple[int, int, int, int, int]]:
-    """Judgments under older versions of the pairs' sides, the oldest first."""
+) -> Iterator[tuple[int, int, int, int, int, int | None]]:
+    """Judgments under older versions of the pairs' sides or of the documents' texts, the oldest
+    first, with the version of the text if it is an older one.
+    """
     rows = (
-        Judgment.objects.current()
+        Judgment.objects.standing()
         .of_people()
         .filter(
             narrative__pair__in=sides,
             candidate__in={candidate for _, _, candidate in keys},
         )
-        .exclude(narrative__in={narrative for narrative, _, _ in keys})
-        .order_by("narrative__version")
+        .exclude(
+            narrative__in={narrative for narrative, _, _ in keys}, text_replaced_at__isnull=True
+        )
+        .order_by("narrative__version", Coalesce("text_version", 1))
         .values_list(
             "narrative__pair__pk",
             "narrative__side",
@@ -445,8 +456,9 @@ def _older(
             "annotator_id",
             "relevance",
             "narrative__version",
+            Case(When(text_replaced_at__isnull=False, then=Coalesce("text_version", 1))),
         )
     )
-    for pair, side, candidate, annotator, relevance, version in rows:
+    for pair, side, candidate, annotator, relevance, version, text in rows:
         if sides[pair] == side:
-            yield pair, candidate, annotator, relevance, version
+            yield pair, candidate, annotator, relevance, version, text

@@ -235,7 +235,11 @@ def _activity(
     they count: one walk through them, for there may be hundreds of thousands.
     """
     project = reader.project
-    counts = Q(superseded_at__isnull=True, narrative__in=narratives_in_force(project))
+    counts = Q(
+        superseded_at__isnull=True,
+        text_replaced_at__isnull=True,
+        narrative__in=narratives_in_force(project),
+    )
     if project.judge_scope == Project.Scope.RELEVANT:
         counts &= Q(candidate__prior_relevance__gte=project.relevant_from)
     shown = Q(source=Judgment.Source.PAGE, at__gte=calendar.since)

@@ -16,7 +16,6 @@ from annotate.actions.pool import Sitting
 from annotate.models import (
     Candidate,
     Document,
-    DocumentText,
     Flag,
     Grade,
     InstructionPair,
@@ -29,7 +28,7 @@ from annotate.models import (
 )
 from annotate.pure.repeats import Spot, unmasked
 from annotate.screens.naming import Name, name_of, open_to
-from annotate.screens.shown import Shown, ShownTable, prepared, words_to_mark
+from annotate.screens.shown import Shown, ShownTable, newest_text, prepared, words_to_mark
 
 
 @dataclass(frozen=True)
@@ -78,6 +77,11 @@ class Sheet:
         return self.shown.text
 
     @property
+    def text_version(self) -> int:
+        """Which of its texts is shown; 0 for none."""
+        return self.shown.text_version
+
+    @property
     def table(self) -> ShownTable | None:
         """Its table, if it is one."""
         return self.shown.table
@@ -103,7 +107,7 @@ def sheets(
     spots = {number: unmasked(number, member.pk) for number in wanted}
     spots = {number: spot for number, spot in spots.items() if spot in places}
     keys = {spot.candidate for spot in spots.values()}
-    found = Candidate.objects.select_related("document__body").in_bulk(keys)
+    found = Candidate.objects.select_related("document").annotate(text=newest_text()).in_bulk(keys)
     mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
     judgments = {
         judgment.candidate_id: judgment
@@ -136,7 +140,7 @@ def sheets(
                 candidate=candidate,
                 position=places[spot],
                 url=f"{url.removesuffix('0/')}{number}/",
-                shown=prepared(candidate.document, _text(candidate.document), words),
+                shown=prepared(candidate.document, candidate.text, words),
                 name=name_of(
                     candidate.document,
                     pair.project,
@@ -195,6 +199,7 @@ def wishes(
             judgment__narrative=narrative,
             judgment__annotator=member,
             judgment__candidate__in=wanted,
+            judgment__text_replaced_at=None,
         )
         .select_related("judgment", "by", "guideline")
         .defer("guideline__text")
@@ -279,13 +284,6 @@ def sitting_of(
             "candidate": reverse("annotate:judge", args=[pair.pk, 0]),
         },
     }
-
-
-def _text(document: Document) -> str | None:
-    try:
-        return document.body.text
-    except DocumentText.DoesNotExist:
-        return None
 
 
 def _ranks(

@@ -12,6 +12,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from threading import Lock
 
+from django.db.models import OuterRef, Subquery
+
 from annotate.models import Document, DocumentText, InstructionPair, Narrative
 from annotate.pure import marking
 from annotate.pure.windows import Found, Grid, Rows, ShownCell, Window, grid, searched
@@ -96,6 +98,19 @@ class Shown:
     table: ShownTable | None
     marks: ShownMarks = ShownMarks()
 
+    @property
+    def text_version(self) -> int:
+        """Which of the document's texts is shown; 0 for none."""
+        return self.document.text_version or 0
+
+
+def newest_text() -> Subquery:
+    """The newest text of a candidate's document, for a query of candidates with their documents."""
+    versions = DocumentText.objects.filter(
+        document=OuterRef("document"), version=OuterRef("document__text_version")
+    )
+    return Subquery(versions.values("text")[:1])
+
 
 def words_to_mark(pair: InstructionPair, narrative: Narrative) -> marking.Wanted:
     """Return the words to mark in the documents of a pair that are read under `narrative`: one
@@ -114,7 +129,8 @@ def show(
     document: Document, words: marking.Wanted = marking.NOTHING, *, row: int = 1, column: int = 1
 ) -> Shown:
     """Read one document's text and prepare it for the page: one query. See `prepared`."""
-    text = DocumentText.objects.filter(document=document.pk).values_list("text", flat=True).first()
+    versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
+    text = versions.values_list("text", flat=True).first()
     return prepared(document, text, words, row=row, column=column)
 
 

@@ -78,7 +78,7 @@ def matching(pair: InstructionPair, find: str, reader: Membership, *, in_texts: 
         here = Q(document__title__icontains=word) & ~Q(pk__in=unnamed)
         here |= Q(document__doc_id__icontains=word) & ~Q(pk__in=hidden)
         if in_texts:
-            texts = DocumentText.objects.filter(document=OuterRef("document"))
+            texts = DocumentText.objects.current().filter(document=OuterRef("document"))
             here |= Q(Exists(texts.filter(text__icontains=word)))
         match &= here
     return match
@@ -116,9 +116,8 @@ def texts_at_stake(pair: InstructionPair, reader: Membership) -> Iterator[Source
     last = 0
     while True:
         rows = (
-            DocumentText.objects.filter(
-                document__in=at_stake(pair).values("document"), document__gt=last
-            )
+            DocumentText.objects.current()
+            .filter(document__in=at_stake(pair).values("document"), document__gt=last)
             .annotate(start=Substr("text", 1, MOST_OF_ONE))
             .order_by("document")
             .values_list("document", "document__doc_id", "start")[:TEXTS]

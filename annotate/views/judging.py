@@ -113,13 +113,19 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
 def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     """Save one grade and go to the next document."""
     member, pair = access.pair(request.user, pk)
-    form = JudgmentForm(request.POST)
+    sent = request.POST.copy()
+    if "text_version" in request.GET:
+        # In the list, where each row's button says which text its document has.
+        sent.setdefault("text_version", request.GET["text_version"])
+    form = JudgmentForm(sent)
     try:
         if not form.is_valid():
             raise Refused(_first_error(form))
         said = form.cleaned_data
         actions.say_grade(
-            on=actions.on_number(pair, said["narrative"], candidate_pk, member),
+            on=actions.on_number(
+                pair, said["narrative"], candidate_pk, member, said["text_version"]
+            ),
             relevance=said["relevance"],
             note=said["note"],
             evidence=said["evidence"],
@@ -147,7 +153,9 @@ def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
             raise Refused(_first_error(form))
         said = form.cleaned_data
         actions.say_flag(
-            on=actions.on_number(pair, said["narrative"], candidate_pk, member),
+            on=actions.on_number(
+                pair, said["narrative"], candidate_pk, member, said["text_version"]
+            ),
             kind=said["kind"],
             words=said["words"],
             by=member,

@@ -56,6 +56,11 @@ class Row:
     # Whether the judgment holds more than a grade: changing it takes that page too.
     more: bool
 
+    @property
+    def text_version(self) -> int:
+        """The newest text of the document, which a row opens; 0 for none."""
+        return self.document.text_version or 0
+
 
 @dataclass(frozen=True)
 class Filter:

@@ -16,6 +16,7 @@ from annotate.api.collection import ConditionSerializer
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.models import Membership, Run, Verdict
 from annotate.screens.naming import name_of
+from annotate.texts import MAX_TEXT_VERSION
 from audit.api.disagreements import CheckedSerializer
 from audit.api.paging import cursor_of, nowhere, paged, size_of
 from audit.api.shapes import (
@@ -107,6 +108,14 @@ class SentCheck(Sent):
     the sample asks for conditions, an answer to each by its key.
     """
 
+    text_version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_TEXT_VERSION,
+        help_text="The version of the document's text that was read, 0 for none; the newest where "
+        "it is not said.",
+    )
     uuid = serializers.UUIDField(
         required=False, help_text="Made by the sender: sent twice, it counts once."
     )
@@ -512,7 +521,13 @@ class LabelCheck(Resource):
         """Check it. Something else takes the place of what you said before, until it is settled."""
         member, found = access.item(self.person, item)
         given = self.sent()
-        actions.check(item=found, by=member, uuid=given.get("uuid"), **_answering(given))
+        actions.check(
+            item=found,
+            by=member,
+            uuid=given.get("uuid"),
+            text=given.get("text_version"),
+            **_answering(given),
+        )
         return Response(_label(member, found))
 
     @writes(None, scope=Scope.JUDGE, status=204)
@@ -535,7 +550,13 @@ class LabelSettling(Resource):
         """Settle it. 422 for one of the two, and where there is nothing to settle."""
         member, found = access.item(self.person, item)
         given = self.sent()
-        actions.settle(item=found, by=member, uuid=given.get("uuid"), **_answering(given))
+        actions.settle(
+            item=found,
+            by=member,
+            uuid=given.get("uuid"),
+            text=given.get("text_version"),
+            **_answering(given),
+        )
         return Response(_label(member, found))
 
 

@@ -83,7 +83,7 @@ class DisagreementSerializer(serializers.Serializer[Any]):
 
     def get_waiting(self, item: Item) -> bool:
         """Whether an annotator was asked again and has yet to answer."""
-        return item.wish is not None and item.wish.judgment.superseded_at is None
+        return item.wish is not None and item.wish.judgment.is_current
 
 
 class SaidSerializer(serializers.Serializer[Any]):
@@ -139,7 +139,7 @@ class LookAgainSerializer(serializers.Serializer[Any]):
 
     def get_waits(self, wish: LookAgain) -> bool:
         """Whether it is still to be answered."""
-        return wish.withdrawn_at is None and wish.judgment.superseded_at is None
+        return wish.withdrawn_at is None and wish.judgment.is_current
 
 
 class _AboutSerializer(serializers.Serializer[Any]):
@@ -293,6 +293,7 @@ def verdicts_differing(differing: access.Differing, condition: Any) -> dict[str,
         condition=condition,
         judgment__candidate=candidate,
         judgment__superseded_at=None,
+        judgment__text_replaced_at=None,
         judgment__annotator__is_machine=False,
     ).select_related("judgment__annotator")
     people = {one.judgment.annotator_id: one for one in verdicts}

@@ -9,12 +9,13 @@ import math
 import uuid as uuids
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate import texts
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.actions.trail import record
@@ -160,6 +161,7 @@ def check(
     item: SampleItem,
     by: Membership,
     uuid: uuids.UUID | None = None,
+    text: int | None = None,
     now: datetime | None = None,
     **said: Unpack[Answering],
 ) -> Check:
@@ -168,14 +170,17 @@ def check(
     Saying something else takes the place of what they said before, until the item is settled. The
     same UUID again changes nothing. Refused: two others have checked it, a grade the project does
     not have, a condition without an answer, settled already; of a lead, both have spoken, because
-    leads see what both said.
+    leads see what both said. Stale: the document has a newer text than `text`, the version that was
+    on the screen (`annotate.texts.read_now`).
     """
     answer = _answer(said)
     now = now or timezone.now()
     with transaction.atomic():
-        others = _locked(item, by)
+        _hold(item, by)
         if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
+        read = texts.read_now(item.candidate.document_id, text)
+        others = _said_now(item)
         answer = _checked(answer, item, by)
         mine = next((one for one in others if one.checker_id == by.pk), None)
         if mine is not None:
@@ -184,14 +189,14 @@ def check(
                 return mine
             mine.superseded_at = now
             mine.save(update_fields=["superseded_at"])
-            sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk)
+            sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
             place = mine.place
         else:
             free = {1, 2} - {one.place for one in others}
             if not free:
                 raise Refused(_("Two people have checked this one already. Here is the next."))
             place = min(free)
-        return _say(item, place, answer, uuid, by, now)
+        return _say(item, place, answer, read, uuid, by, now)
 
 
 def settle(
@@ -199,6 +204,7 @@ def settle(
     item: SampleItem,
     by: Membership,
     uuid: uuids.UUID | None = None,
+    text: int | None = None,
     now: datetime | None = None,
     **said: Unpack[Answering],
 ) -> Check:
@@ -206,14 +212,16 @@ def settle(
 
     The same UUID, or the same again by the same person, changes nothing. Refused: one of the two,
     checked by fewer than two, nothing to settle, settled by somebody else, a grade the project does
-    not have.
+    not have. Stale: as `check`.
     """
     answer = _answer(said)
     now = now or timezone.now()
     with transaction.atomic():
-        others = _locked(item, by)
+        _hold(item, by)
         if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
+        read = texts.read_now(item.candidate.document_id, text)
+        others = _said_now(item)
         answer = _checked(answer, item, by)
         first_two = [one for one in others if one.place != Check.SETTLES]
         if any(one.checker_id == by.pk for one in first_two):
@@ -231,8 +239,8 @@ def settle(
                 return standing
             standing.superseded_at = now
             standing.save(update_fields=["superseded_at"])
-            sums.follow(sums.CHECK, by.project_id, ended={standing.pk}, pk=standing.pk)
-        made = _say(item, Check.SETTLES, answer, uuid, by, now)
+            sums.follow(sums.CHECK, by.project_id, ended={standing.pk}, pk=standing.pk, texts=True)
+        made = _say(item, Check.SETTLES, answer, read, uuid, by, now)
         _record("label.settled", made, by, now)
     return made
 
@@ -244,7 +252,8 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
     """
     now = now or timezone.now()
     with transaction.atomic():
-        said = _locked(item, by)
+        _hold(item, by)
+        said = _said_now(item)
         mine = next((one for one in said if one.checker_id == by.pk), None)
         if mine is None:
             return None
@@ -252,7 +261,7 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
             _refuse_fixed(mine, said, by)
         mine.superseded_at = mine.withdrawn_at = now
         mine.save(update_fields=["superseded_at", "withdrawn_at"])
-        sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk)
+        sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
         if mine.place == Check.SETTLES:
             _record("label.unsettled", mine, by, now)
     return mine
@@ -271,6 +280,7 @@ def _say(
     item: SampleItem,
     place: int,
     answer: _Answer,
+    read: dict[str, Any],
     uuid: uuids.UUID | None,
     by: Membership,
     now: datetime,
@@ -282,8 +292,9 @@ def _say(
         place=place,
         at=now,
         **answer._asdict(),
+        **read,
     )
-    sums.follow(sums.CHECK, by.project_id, new={made.pk}, pk=made.pk)
+    sums.follow(sums.CHECK, by.project_id, new={made.pk}, pk=made.pk, texts=True)
     return made
 
 
@@ -424,13 +435,17 @@ def _make(
     return sample
 
 
-def _locked(item: SampleItem, by: Membership) -> list[Check]:
-    """Return what people say of an item now, by place, with the item locked to keep them apart."""
+def _hold(item: SampleItem, by: Membership) -> None:
+    """Lock an item, to keep people apart who check it. Refused: who may not check it."""
     seats.refuse_if_archived(by.project)
     sample = Sample.objects.get(pk=item.sample_id)
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
         raise Refused(_("Only people of this project check its labels."))
     SampleItem.objects.select_for_update().get(pk=item.pk)
+
+
+def _said_now(item: SampleItem) -> list[Check]:
+    """What people say of an item now, by place."""
     return list(Check.objects.current().filter(item=item).order_by("place"))
 
 

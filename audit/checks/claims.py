@@ -172,7 +172,9 @@ def _verdicts(rater: Membership) -> dict[tuple[int, int], list[str]]:
     """What a machine says now of conditions, by narrative and candidate."""
     said: dict[tuple[int, int], list[str]] = defaultdict(list)
     rows: Iterable[Any] = Verdict.objects.filter(
-        judgment__annotator=rater, judgment__superseded_at__isnull=True
+        judgment__annotator=rater,
+        judgment__superseded_at__isnull=True,
+        judgment__text_replaced_at__isnull=True,
     ).values_list("judgment__narrative", "judgment__candidate", "answer")
     for narrative, candidate, answer in rows:
         said[narrative, candidate].append(answer)

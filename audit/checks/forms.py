@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.forms.judging import verdicts_in
+from annotate.forms.judging import TextVersionField, verdicts_in
 from annotate.models import Membership, Run
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
 from audit.checks.claims import Asked
@@ -188,6 +188,7 @@ class CheckForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
     )
     uuid = forms.UUIDField(required=False)
+    text_version = TextVersionField()
 
     def answer(self) -> dict[str, Any]:
         """Return what the actions ask for; the form is valid."""
@@ -199,6 +200,7 @@ class CheckForm(forms.Form):
             "verdicts": given["verdicts"],
             "words": given["words"],
             "uuid": sent,
+            "text": given["text_version"],
         }
 
     def clean(self) -> dict[str, Any]:

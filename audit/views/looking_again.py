@@ -92,7 +92,7 @@ def sending_back(
         one.replaces_id: one
         for one in Judgment.objects.filter(replaces__in=[wish.judgment_id for wish in wishes])
     }
-    waiting = {wish.judgment_id for wish in wishes if wish.judgment.superseded_at is None}
+    waiting = {wish.judgment_id for wish in wishes if wish.judgment.is_current}
     keys = [differing.narrative.pk, differing.candidate.pk]
     guidelines = reverse("annotate:guidelines", args=[differing.member.project.slug])
     asked = with_asked("", asked_in(request.GET))

@@ -241,6 +241,7 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
             condition=asked_of,
             judgment__candidate=differing.candidate,
             judgment__superseded_at=None,
+            judgment__text_replaced_at=None,
         )
     }
     judgments = list(

@@ -24,7 +24,7 @@ def project(db):
 
 
 def text(doc_id: str) -> str | None:
-    found = DocumentText.objects.filter(document__doc_id=doc_id).first()
+    found = DocumentText.objects.current().filter(document__doc_id=doc_id).first()
     return found.text if found else None
 
 

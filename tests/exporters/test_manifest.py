@@ -135,7 +135,7 @@ def test_what_is_left_out_is_said_in_words(tides, write):
             "1 document was judged by fewer people than the 2 asked for; the relevance they gave "
             "stands."
         ),
-        "1 judgment was made under an older version of a narrative and not counted.",
+        "1 judgment was made under an older version of a narrative or of a text and not counted.",
         "1 judgment belongs to pairs that are left out.",
         "1 judgment was made by machines and not counted in the changed qrels.",
         "The relevant set only shrinks: no document became relevant.",

@@ -105,7 +105,7 @@ EXAMPLES = {
         "query_id,doc_id,annotator,relevance,evidence\n1,a,ada,1,0-4\n",
         1,
         "there is no column “evidence”; there are query_id, doc_id, annotator, relevance, side, "
-        "at, note, pair_id, version, uuid, machine, active_ms, pressed, made_at",
+        "at, note, pair_id, version, uuid, machine, active_ms, pressed, made_at, text_version",
     ),
     "judgments-jsonl": Example(
         f'{{{JUDGMENT}}}\n{{{JUDGMENT}, "machne": true}}\n',

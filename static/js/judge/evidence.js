@@ -46,8 +46,8 @@ function text() {
 }
 
 function keep() {
-  const { evidence, clauses, before } = now;
-  unsent.set(now.candidate, { evidence, clauses, before });
+  const { evidence, clauses, before, version } = now;
+  unsent.set(now.candidate, { evidence, clauses, before, version });
 }
 
 function change(kind, spans) {
@@ -226,9 +226,12 @@ function listen(rule) {
     leave?.();
     part("help").hidden = true;
     say("");
-    const begun = unsent.get(candidate);
-    if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [] });
-    now = { candidate, sheet, text: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [] };
+    const version = sheet.dataset.textVersion;
+    // Marks of another text of the document would mark other words.
+    const marked = unsent.get(candidate);
+    const begun = marked?.version === version ? marked : null;
+    if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [], version });
+    now = { candidate, sheet, text: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
     if (!sheet.querySelector(".document__text")) now.evidence = [];
     draw();
   });
@@ -250,7 +253,7 @@ function listen(rule) {
   root.addEventListener("judge:saved", ({ detail: { entry } }) => {
     leave?.();
     unsent.delete(entry.candidate);
-    if (entry.kind === "judgment") sent.set(entry.uuid, { evidence: entry.evidence, clauses: entry.clauses });
+    if (entry.kind === "judgment") sent.set(entry.uuid, { evidence: entry.evidence, clauses: entry.clauses, version: String(entry.text_version) });
     // A grade that is taken back leaves the marks to the next one.
     const marks = entry.kind === "undo" ? sent.get(entry.undoes) : null;
     if (marks) unsent.set(entry.candidate, { ...marks, before: [] });

@@ -197,7 +197,7 @@ function isFromElsewhere(row) {
 async function say(row, kind, fields, words) {
   const candidate = candidateOf(row);
   if (isFromElsewhere(row)) return;
-  const made = entry(kind, candidate, { ...fields, instead_of: sitting.said(candidate)?.uuid ?? null });
+  const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: sitting.said(candidate)?.uuid ?? null });
   // At once, so that the next key knows of it.
   sitting.apply(made);
   rest();

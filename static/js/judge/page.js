@@ -230,7 +230,8 @@ async function speak(kind, fields, pressed) {
   if (root.dataset.at !== "document") return;
   const candidate = current;
   if (isFromElsewhere(candidate)) return;
-  const entry = { ...basis(kind, candidate), instead_of: sitting.said(candidate)?.uuid ?? null };
+  const text_version = Number(place.firstElementChild.dataset.textVersion);
+  const entry = { ...basis(kind, candidate), text_version, instead_of: sitting.said(candidate)?.uuid ?? null };
   if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
   else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
   let refused = null;
