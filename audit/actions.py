@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.actions import rewriting, seats
+from annotate.actions.completion import open_seats
 from annotate.actions.trail import record
 from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
@@ -40,22 +41,18 @@ _CHANGED = gettext_lazy(
 )
 
 
-def take_review(*, by: Membership, now: datetime | None = None) -> Assignment | None:
+def take_review(
+    *, by: Membership, become_blind: bool = False, now: datetime | None = None
+) -> Assignment | None:
     """Return the seat in which `by` reviews next, or None where nothing waits for them.
 
-    What they have begun comes first, or has come again as a new version; then the next open seat.
+    What they have begun comes first, or has come again as a new version; then the next open seat,
+    which a lead confirms with `become_blind` (`seats.take_next`).
     """
-    begun = (
-        by.assignments.open()
-        .filter(
-            task=Assignment.Task.REVIEW,
-            touched_at__isnull=False,
-            pair__in=seats.open_pairs(task=Assignment.Task.REVIEW, by=by, held=True).values("pk"),
-        )
-        .order_by("taken_at", "pk")
-        .first()
-    )
-    return begun or seats.take_next(task=Assignment.Task.REVIEW, by=by, now=now)
+    begun = [seat for seat in open_seats(by, Assignment.Task.REVIEW) if seat.touched_at is not None]
+    if begun:
+        return min(begun, key=lambda seat: (seat.taken_at, seat.pk))
+    return seats.take_next(task=Assignment.Task.REVIEW, by=by, become_blind=become_blind, now=now)
 
 
 def start_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:

@@ -17,6 +17,7 @@ class AuditConfig(AppConfig):
         from annotate import chain, deeds
         from annotate import entries as journal
         from annotate import intake as files
+        from annotate.actions import completion
         from annotate.intake import stale
         from annotate.screens import overview as pages
         from annotate.screens import sent_back
@@ -26,6 +27,7 @@ class AuditConfig(AppConfig):
 
         deeds.register(DEEDS)
         chain.register(sums.KINDS)
+        completion.register_reviews(reviews.in_force)
         sent_back.register(reviews.why_sent_back)
         journal.register("rating", entries.rating)
         pages.register(overview.contribution)

@@ -42,6 +42,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Abs, Coalesce, Greatest
 
+from annotate.actions.completion import open_seats
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -146,10 +147,8 @@ class Reader:
 
     @cached_property
     def _seats(self) -> list[tuple[str, int]]:
-        open_ones = Assignment.objects.open().filter(
-            member=self.member, task__in=[Assignment.Task.JUDGE, Assignment.Task.REVIEW]
-        )
-        return [(task, int(pair)) for task, pair in open_ones.values_list("task", "pair")]
+        held = open_seats(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
+        return [(seat.task, seat.pair_id) for seat in held]
 
     @property
     def to_judge(self) -> list[int]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
+from annotate.actions.completion import left_in
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -218,13 +219,13 @@ def is_open(by: Membership, thing: Thing) -> bool:
 
 def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
     """Tell whether `who` sits in a judge seat of the pair and has yet to judge this candidate."""
-    holds = Assignment.objects.open().filter(
-        pair=narrative.pair_id, task=Assignment.Task.JUDGE, member=who
-    )
+    held = list(who.assignments.filter(pair=narrative.pair_id, task=Assignment.Task.JUDGE))
     said = Judgment.objects.current().filter(
         narrative=narrative, candidate=candidate, annotator=who
     )
-    return holds.exists() and not said.exists()
+    if not held or said.exists():
+        return False
+    return any(left.is_open for left in left_in(who.project, held).values())
 
 
 def reveal_of(thing: Thing) -> tuple[int, int, int]:

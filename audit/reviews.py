@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from annotate.screens.sent_back import Remark, SentBack
 from audit import rubrics
 from audit.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
@@ -95,6 +95,21 @@ class Chapter:
     def decision(self) -> Decision | None:
         """The decision that stands."""
         return next((one for one in self.decisions if one.withdrawn_at is None), None)
+
+
+def in_force(project: Project) -> QuerySet[Review]:
+    """Return what people submitted of a project's altered narratives in force, whoever brought it,
+    with `of_pair` and `of_member`.
+    """
+    narratives = Narrative.objects.current().filter(
+        pair__project=project, pair__removed_at=None, side=Narrative.Side.ALTERED
+    )
+    return (
+        Review.objects.submitted()
+        .of_people()
+        .filter(narrative__in=narratives)
+        .annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
+    )
 
 
 def passes_of(

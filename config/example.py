@@ -133,7 +133,13 @@ def _seat_judges(project: Project) -> None:
     )
     for pair, member, times in _sittings(spoken):
         narrative = pair.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
-        seat = seats.take(pair=pair, task=Assignment.Task.JUDGE, by=member, now=min(times))
+        seat = seats.take(
+            pair=pair,
+            task=Assignment.Task.JUDGE,
+            by=member,
+            become_blind=True,
+            now=min(times),
+        )
         seats.touch(seat, done=False, now=min(times))
         done = sitting(narrative=narrative, by=member).done
         seats.touch(seat, done=done, now=max(times))
@@ -174,7 +180,13 @@ def _audit(project: Project, path: Path) -> None:
 def _review(project: Project, record: ReviewRecord) -> None:
     narrative = _narrative(project, record)
     auditor = project.memberships.get(name=record.auditor)
-    seats.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=auditor, now=record.started_at)
+    seats.take(
+        pair=narrative.pair,
+        task=Assignment.Task.REVIEW,
+        by=auditor,
+        become_blind=True,
+        now=record.started_at,
+    )
     for rating in record.ratings:
         audit.save_rating(
             narrative=narrative,

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 
 from annotate.models import (
+    Assignment,
     Candidate,
     Document,
     DocumentText,
@@ -144,6 +145,12 @@ def narrative(
 def altered(of: InstructionPair) -> Narrative:
     """The pair's current altered narrative."""
     return of.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
+
+
+def seat(of: InstructionPair, by: Membership, task: str = Assignment.Task.JUDGE) -> Assignment:
+    """A seat that someone holds, also where the rules would give them none."""
+    taken = Assignment.objects.filter(pair=of, task=task).count()
+    return Assignment.objects.create(pair=of, task=task, seat=taken + 1, member=by)
 
 
 def judgment(

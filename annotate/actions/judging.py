@@ -624,7 +624,9 @@ def _speaking(
             if not seats.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now):
                 if not late:
                     raise Refused(seats.NOT_YOURS)
-                seats.take(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)
+                seats.take(
+                    pair=on.pair, task=Assignment.Task.JUDGE, by=by, become_blind=True, now=now
+                )
                 seats.work_in(pair=on.pair, task=Assignment.Task.JUDGE, by=by, now=now)
             yield _place(on, by, uuid, now)
     except IntegrityError as error:

@@ -331,7 +331,7 @@ def _seat(pair: InstructionPair, author: Membership, now: datetime) -> Assignmen
     if held is not None:
         return held
     try:
-        return seats.take(pair=pair, task=Task.JUDGE, by=author, now=now)
+        return seats.take(pair=pair, task=Task.JUDGE, by=author, become_blind=True, now=now)
     except Refused as refused:
         raise Refused(
             _("Whoever said this has no seat here, and none is free: it cannot come to them again.")

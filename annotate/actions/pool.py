@@ -75,6 +75,16 @@ def judgments_in_force(project: Project) -> QuerySet[Judgment]:
     return said
 
 
+def final_flags(project: Project) -> QuerySet[Flag]:
+    """Flags of people that stand instead of a grade, under the narratives in force."""
+    flags = Flag.objects.current().filter(
+        annotator__is_machine=False, narrative__in=narratives_in_force(project)
+    )
+    if project.judge_scope == Project.Scope.RELEVANT:
+        flags = flags.filter(candidate__prior_relevance__gte=project.relevant_from)
+    return flags.exclude(kind=Flag.Kind.LATER)
+
+
 @dataclass(frozen=True)
 class Sitting:
     """One judge before one narrative: the documents in their order and what was said of each.

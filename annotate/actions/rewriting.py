@@ -39,7 +39,8 @@ def rewrite_narrative(
     `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
     before. Refused: no words, no change, too long, no rewrite seat (leads need none); what is wrong
     with the conditions is NotTheConditions. Judges and auditors of the pair get work again, for
-    what they said was said of other words. The author's draft is done with.
+    what they said was said of other words. The author's draft is done with, and so is the work in
+    every rewrite seat of the pair, whoever holds it.
     """
     now = now or timezone.now()
     text = tidy(text)
@@ -60,7 +61,8 @@ def rewrite_narrative(
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
         if pair.removed_at is not None:
             raise Refused(_("This instruction was removed, so its narrative stays as it is."))
-        seat = None if by.leads else seats.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
+        if not by.leads:
+            seats.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
         current = pair.current(side)
         version = current.version if current else 0
         if version != based_on:
@@ -93,8 +95,9 @@ def rewrite_narrative(
         drafting.finish(narrative=narrative, by=by)
         if side == Narrative.Side.ALTERED:
             seats.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
-        if seat is not None:
-            seats.touch(seat, done=True, now=now)
+            seats.end_rewriting(pair=pair, by=by, now=now)
+        else:
+            seats.work_in(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
     return narrative
 
 

@@ -27,7 +27,7 @@ from annotate.models import (
 from annotate.pure.repeats import unmasked
 from annotate.screens.naming import names_to
 from annotate.screens.outcome import may_see, outcome
-from annotate.screens.progress import Said, blind_pairs, query_progress, said_of
+from annotate.screens.progress import Said, blind_pairs, pair_seats, query_progress, said_of
 from annotate.screens.shown import show
 
 
@@ -39,6 +39,13 @@ class CameToSerializer(serializers.Serializer[Any]):
     disputed = serializers.IntegerField()
 
 
+# Judgments and final flags alike: apart they would tell which of the two somebody gave.
+ANSWERED = (
+    "Answers that are there of those wanted: judgments and final flags (“cannot judge”, “problem”) "
+    "of people under the narratives in force, whoever brought them."
+)
+
+
 class QuerySerializer(serializers.Serializer[Any]):
     """A query, and how far it is."""
 
@@ -46,7 +53,7 @@ class QuerySerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField(help_text="As the files have it.")
     title = serializers.CharField()
     description = serializers.CharField()
-    judged = serializers.IntegerField(help_text="Judgments under the narratives in force.")
+    answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many there shall be.")
     came_to = CameToSerializer(
         allow_null=True, help_text="For leads, of what they do not judge themselves; else null."
@@ -315,12 +322,8 @@ class OnePair(Resource):
                 **_pair(known),
                 "narratives": [_narrative(one) for one in versions if one is not None],
                 "seats": [
-                    {
-                        "task": seat.task,
-                        "member": seat.member.name,
-                        "done": seat.done_at is not None,
-                    }
-                    for seat in found.assignments.select_related("member").order_by("task", "seat")
+                    {"task": seat.task, "member": seat.member.name, "done": done}
+                    for seat, done in pair_seats(found)
                 ],
                 "free": {task: free_seats(found, task, member) for task in Assignment.Task.values},
                 "outcome": None if came_to is None else OutcomeSerializer(came_to).data,
@@ -421,7 +424,7 @@ def _queries(member: Membership, rows: list[Query]) -> list[dict[str, Any]]:
             "query_id": row.query.query_id,
             "title": row.query.title,
             "description": row.query.description,
-            "judged": row.judged,
+            "answered": row.answered,
             "wanted": row.wanted,
             "came_to": {"kept": row.kept, "dropped": row.dropped, "disputed": row.disputed}
             if member.leads and blind.isdisjoint(pair.pk for pair in row.pairs)

@@ -13,6 +13,8 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from annotate import access, personal
+from annotate.actions import completion
+from annotate.api.collection import ANSWERED
 from annotate.api.frame import Asked, KeyField, Resource, reads, wrong
 from annotate.forms.dashboard import MatrixForm
 from annotate.models import Assignment, Flag, Membership
@@ -21,7 +23,7 @@ from annotate.screens import pace as paces
 from annotate.screens.flagged import standing
 from annotate.screens.matrix import Cell, Key, Row, Wanted, matrix
 from annotate.screens.matrix import Said as How
-from annotate.screens.progress import judgments_wanted, task_progress
+from annotate.screens.progress import task_progress
 
 
 class TaskSerializer(serializers.Serializer[Any]):
@@ -36,16 +38,16 @@ class TaskSerializer(serializers.Serializer[Any]):
 class ProgressSerializer(serializers.Serializer[Any]):
     """How far a project is."""
 
-    judged = serializers.IntegerField(help_text="Judgments under the narratives in force.")
+    answered = serializers.IntegerField(help_text=ANSWERED)
     wanted = serializers.IntegerField(help_text="How many there shall be.")
     tasks = TaskSerializer(many=True)
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """When what is left will be done, at the pace of the last whole days."""
+    """When what is left will be done, at the pace of the last days."""
 
     left = serializers.IntegerField()
-    days = serializers.IntegerField(help_text="Whole days that were counted ...")
+    days = serializers.IntegerField(help_text="Days that were counted; today, if it has work ...")
     done = serializers.IntegerField(help_text="... and what was done on them.")
     pace = serializers.FloatField(help_text="A day.")
     slow = serializers.FloatField(help_text="The pace lies with 80 % between this ...")
@@ -62,10 +64,10 @@ class OutlookSerializer(serializers.Serializer[Any]):
 
 
 class DaySerializer(serializers.Serializer[Any]):
-    """What was judged on one day of the reader's."""
+    """What was answered on one day of the reader's. Imported judgments have no date."""
 
     on = serializers.DateField()
-    counting = serializers.IntegerField(help_text="Judgments that count now.")
+    counting = serializers.IntegerField(help_text="Answers that count now.")
     other = serializers.IntegerField(help_text="Judged again since, taken back, or stale.")
 
 
@@ -81,8 +83,10 @@ class PersonPaceSerializer(serializers.Serializer[Any]):
 
     member = serializers.IntegerField()
     name = serializers.CharField()
-    judged = serializers.IntegerField()
-    lately = serializers.IntegerField(help_text="On the last whole days, of what counts now.")
+    answered = serializers.IntegerField(help_text=ANSWERED)
+    lately = serializers.IntegerField(
+        help_text="On the last days, today included, of what counts now."
+    )
     flags = serializers.IntegerField()
     last_on = serializers.DateField(allow_null=True)
     effort = EffortSerializer()
@@ -109,8 +113,10 @@ class PaceSerializer(serializers.Serializer[Any]):
 
     zone = serializers.CharField(help_text="Whose days these are: as you chose, else UTC.")
     wanted = serializers.IntegerField()
-    judged = serializers.IntegerField()
-    flagged = serializers.IntegerField(help_text="For good: nobody waits for a grade there.")
+    answered = serializers.IntegerField(help_text=ANSWERED)
+    flagged = serializers.IntegerField(
+        help_text="How many of the answers are final flags; not of pairs that you still judge."
+    )
     left = serializers.IntegerField()
     outlook = OutlookSerializer()
     tasks = TaskPaceSerializer(many=True)
@@ -122,7 +128,9 @@ class AskedPace(Asked):
     """By which days."""
 
     days = serializers.ChoiceField(
-        choices=list(paces.PACES), default=paces.PACES[0], help_text="The last so many whole days."
+        choices=list(paces.PACES),
+        default=paces.PACES[0],
+        help_text="The last so many days, today included.",
     )
 
 
@@ -215,14 +223,14 @@ class Progress(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """Read how far a project is."""
         member = access.member(self.person, slug)
-        judgments = judgments_wanted(member.project)
+        judgments = completion.judging(member.project)
         return Response(
             {
-                "judged": judgments.done,
-                "wanted": judgments.total,
+                "answered": judgments.answered,
+                "wanted": judgments.wanted,
                 "tasks": [
                     {"task": one.task, "done": one.done, "total": one.total, "free": one.free}
-                    for one in task_progress(member)
+                    for one in task_progress(member, judgments)
                 ],
             }
         )
@@ -239,17 +247,19 @@ class Pace(Resource):
         member = access.lead(self.person, slug)
         pace = self.asked()["days"]
         calendar = _calendar()
-        work = paces.workload(member.project)
+        judging = completion.judging(member.project)
+        work = paces.workload(member, judging)
         people = paces.people_pace(member, calendar)
         days, _effort = paces.together(people, calendar)
-        seats = [(one.task, one.name, one.done, one.total) for one in task_progress(member)]
+        far = task_progress(member, judging)
+        seats = [(one.task, one.name, one.done, one.total) for one in far]
         tasks = paces.tasks_pace(member.project, seats, calendar, pace)
-        lately = paces.whole_days(days, pace)
+        lately = paces.last_days(days, pace)
         return Response(
             {
                 "zone": str(calendar.zone),
                 "wanted": work.wanted,
-                "judged": work.judged,
+                "answered": work.answered,
                 "flagged": work.flagged,
                 "left": work.left,
                 "outlook": _outlook(
@@ -348,7 +358,7 @@ def _person(one: paces.PersonPace, days: int) -> dict[str, Any]:
     return {
         "member": one.member.pk,
         "name": one.member.name,
-        "judged": one.judged,
+        "answered": one.answered,
         "lately": one.lately(days),
         "flags": one.flags,
         "last_on": one.last_on,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -10,8 +11,9 @@ from rest_framework.response import Response
 
 from annotate import access
 from annotate.actions import seats
+from annotate.actions.completion import left_in, open_seats
 from annotate.api.frame import Asked, Resource, Scope, Sent, done, reads, writes
-from annotate.models import Assignment
+from annotate.models import Assignment, Membership
 
 
 class SeatSerializer(serializers.Serializer[Any]):
@@ -25,7 +27,11 @@ class SeatSerializer(serializers.Serializer[Any]):
     touched_at = serializers.DateTimeField(
         allow_null=True, help_text="When work began; an untouched seat comes back after a while."
     )
-    done_at = serializers.DateTimeField(allow_null=True)
+    done_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the work here was ended; null also where a file brought it.",
+    )
+    open = serializers.BooleanField(help_text="Whether work is left.")
 
 
 class TakenSerializer(serializers.Serializer[Any]):
@@ -36,7 +42,17 @@ class TakenSerializer(serializers.Serializer[Any]):
     )
 
 
-class SentTask(Sent):
+class SentConfirmation(Sent):
+    """That a lead may take a seat that hides figures from them."""
+
+    become_blind = serializers.BooleanField(
+        default=False,
+        help_text="Leads send true to take a seat to judge or review: until they have answered "
+        "everything in it, they see no agreement, export or release. Else 422.",
+    )
+
+
+class SentTask(SentConfirmation):
     """What is to be done in the seat."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
@@ -61,18 +77,20 @@ class Seats(Resource):
         """List your seats in a project."""
         member = access.member(self.person, slug)
         asked = self.asked()
-        mine = member.assignments.open() if asked["open"] else member.assignments.all()
-        mine = mine.filter(pair__removed_at__isnull=True)
+        mine = member.assignments.filter(pair__removed_at__isnull=True)
+        if asked["open"]:
+            mine = mine.filter(pk__in=[seat.pk for seat in open_seats(member)])
         if "task" in asked:
             mine = mine.filter(task=asked["task"])
-        return self.page(mine.select_related("pair"), lambda rows: [_told(row) for row in rows])
+        return self.page(mine.select_related("pair"), lambda rows: _told_all(member, rows))
 
     @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
         """Take the next open seat of a task; the one you have not begun, if there is one."""
         member = access.member(self.person, slug)
-        taken = seats.take_next(task=self.sent()["task"], by=member)
-        return Response({"seat": None if taken is None else _told(taken)})
+        sent = self.sent()
+        taken = seats.take_next(task=sent["task"], by=member, become_blind=sent["become_blind"])
+        return Response({"seat": None if taken is None else _told_all(member, [taken])[0]})
 
 
 class OneSeat(Resource):
@@ -97,10 +115,19 @@ class PairSeats(Resource):
     def post(self, request: Request, pair: int) -> Response:
         """Take a seat on this very pair; the one you hold, if you do."""
         member, found = access.pair(self.person, pair)
-        return Response(_told(seats.take(pair=found, task=self.sent()["task"], by=member)))
+        sent = self.sent()
+        taken = seats.take(
+            pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]
+        )
+        return Response(_told_all(member, [taken])[0])
 
 
-def _told(seat: Assignment) -> dict[str, Any]:
+def _told_all(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
+    left = left_in(member.project, rows)
+    return [_told(row, left[row.pk].is_open) for row in rows]
+
+
+def _told(seat: Assignment, is_open: bool) -> dict[str, Any]:
     return {
         "id": seat.pk,
         "task": seat.task,
@@ -109,4 +136,5 @@ def _told(seat: Assignment) -> dict[str, Any]:
         "taken_at": seat.taken_at,
         "touched_at": seat.touched_at,
         "done_at": seat.done_at,
+        "open": is_open,
     }

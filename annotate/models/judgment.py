@@ -15,14 +15,6 @@ from annotate.models.instruction import Condition, InstructionPair, Narrative
 from annotate.models.project import Membership
 
 
-class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    """Taken seats."""
-
-    def open(self) -> AssignmentQuerySet:
-        """Seats whose work is not done yet."""
-        return self.filter(done_at__isnull=True)
-
-
 class Assignment(models.Model):
     """A taken seat: one person does one task on one pair. A free seat is no row."""
 
@@ -40,9 +32,8 @@ class Assignment(models.Model):
     taken_at = models.DateTimeField(default=timezone.now)
     # First piece of work done in the seat. An untouched seat comes back after a lease.
     touched_at = models.DateTimeField(null=True, blank=True)
+    # Dates the end of the work done here; `annotate.actions.completion` says whether work is left.
     done_at = models.DateTimeField(null=True, blank=True)
-
-    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

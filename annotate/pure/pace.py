@@ -52,9 +52,10 @@ def estimate(
 ) -> Estimate | Unknown:
     """Return when `left` pieces of work will be done.
 
-    `done` are the pieces done on each of the last whole days, oldest first, at most LONGEST of
-    them: days on which nothing was done before the first piece are not looked at. `asked` says
-    whether there is any work at all. The end is counted from tomorrow on.
+    `done` are the pieces done on each of the last days, oldest first, at most LONGEST of them, the
+    last one `today`: days before the first piece of work are left out by the caller. A today
+    without work is not over, and says nothing yet. An estimate needs two days with work. `asked`
+    says whether there is any work at all. The end is counted from tomorrow on.
     """
     if not asked:
         return Unknown.NOTHING_ASKED
@@ -62,6 +63,8 @@ def estimate(
         return Unknown.NOTHING_LEFT
     if not any(done):
         return Unknown.NOTHING_DONE
+    if not done[-1]:
+        done = done[:-1]
     if len(done) < 2 or sum(1 for count in done if count) < 2:
         return Unknown.TOO_LITTLE
     pace = fmean(done)

@@ -8,8 +8,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from annotate.actions.pool import narratives_in_force
-from annotate.models import Assignment, Flag, Judgment, Membership
+from annotate.models import Flag, Judgment, Membership
 from annotate.screens.pages import Page, page_by_key
+from annotate.screens.progress import blind_pairs
 
 SIZE = 50
 
@@ -39,13 +40,12 @@ def standing(reader: Membership) -> QuerySet[Flag]:
     )
     if not reader.leads:
         return flags.filter(annotator=reader)
-    seat = Assignment.objects.open().filter(
-        pair=OuterRef("narrative__pair_id"), task=Assignment.Task.JUDGE, member=reader
-    )
     said = Judgment.objects.current().filter(
         narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=reader
     )
-    return flags.filter(Q(annotator=reader) | ~Exists(seat) | Exists(said))
+    return flags.filter(
+        Q(annotator=reader) | ~Q(narrative__pair__in=blind_pairs(reader)) | Exists(said)
+    )
 
 
 def flagged(reader: Membership, asked: QueryDict, *, of: Membership | None = None) -> Flagged:

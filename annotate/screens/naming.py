@@ -21,6 +21,7 @@ from annotate.models import (
     Project,
 )
 from annotate.pure.naming import is_made_of, number_of
+from annotate.screens.progress import blind_pairs
 
 
 @dataclass(frozen=True)
@@ -59,21 +60,25 @@ def open_to(
     An annotator knows the ids of what they answered, be it that they cannot judge it. A lead knows
     every id, but of what waits for them in a seat of their own. What waits for somebody under
     another pair of the query is open under this one too. `under`: the version under which the
-    reader judges them now, leads as well. One query for leads without a seat, else two.
+    reader judges them now, leads as well. One query for leads without a seat; for others one more, and
+    those of `blind_pairs` where they have a seat.
     """
     if not candidates:
         return set()
     queries = {candidate.query_id for candidate in candidates}
-    seat = Assignment.objects.open().filter(
+    seat = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=reader
     )
-    of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-    for query, narrative, owes in (
+    in_force = list(
         narratives_in_force(reader.project)
         .filter(pair__query__in=queries)
-        .values_list("pair__query", "pk", Exists(seat))
-    ):
-        of_query[query].append((narrative, owes))
+        .values_list("pair__query", "pair__pk", "pk", Exists(seat))
+    )
+    seated = any(has_seat for *_, has_seat in in_force)
+    blind = blind_pairs(reader) if seated else set()
+    of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for query, pair, narrative, _has_seat in in_force:
+        of_query[query].append((narrative, pair in blind))
     owing = any(owes for asked in of_query.values() for _narrative, owes in asked)
     if reader.leads and not owing and under is None:
         return set()

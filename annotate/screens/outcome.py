@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from annotate.actions import completion
 from annotate.actions.pool import in_scope
 from annotate.actions.seats import holds
 from annotate.models import (
@@ -81,14 +82,19 @@ class Outcome:
 
 
 def may_see(reader: Membership, pair: InstructionPair) -> bool:
-    """Whether the reader may know now what judges came to on this pair: at most three queries."""
+    """Whether the reader may know now what judges came to on this pair: at most ten queries."""
     if reader.leads:
         return pair.pk not in blind_pairs(reader)
     if not holds(pair=pair, task=Assignment.Task.REWRITE, by=reader):
         return False
-    judging = pair.assignments.filter(task=Assignment.Task.JUDGE)
-    done = list(judging.values_list("done_at", flat=True))
-    return len(done) >= pair.project.overlap_judge and all(done)
+    far = completion.judging_by_pair(pair.project, [pair.query_id]).get(pair.pk)
+    held = pair.assignments.filter(task=Assignment.Task.JUDGE)
+    left = completion.left_in(pair.project, held)
+    return (
+        far is not None
+        and far.done >= pair.project.overlap_judge
+        and not any(one.is_open for one in left.values())
+    )
 
 
 def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> Outcome | None:

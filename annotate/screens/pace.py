@@ -6,7 +6,7 @@ here, because a day begins with an hour of UTC in most places, with a quarter of
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -19,18 +19,17 @@ from django.db.models import (
     Func,
     IntegerField,
     Q,
-    QuerySet,
     Sum,
     Value,
     When,
 )
-from django.db.models.functions import Least
 from django.utils import timezone
 
-from annotate.actions.pool import in_scope, narratives_in_force, pairs_with_pool
+from annotate.actions import completion
+from annotate.actions.completion import Judging
+from annotate.actions.pool import final_flags, narratives_in_force
 from annotate.models import (
     Assignment,
-    Candidate,
     Flag,
     Judgment,
     Membership,
@@ -105,7 +104,7 @@ class Calendar:
 
 @dataclass
 class Day:
-    """What was done on one day of the reader's: judgments that count now, and others.
+    """What was answered on one day of the reader's: answers that count now, and others.
 
     The others were judged again, taken back, or made under a narrative that was rewritten since.
     """
@@ -119,19 +118,21 @@ class Day:
 
     @property
     def made(self) -> int:
-        """All judgments of the day."""
+        """All answers of the day."""
         return self.counting + self.other
 
 
 @dataclass(frozen=True)
 class Workload:
-    """How many judgments are asked for, made and left. All under the narratives in force."""
+    """How many answers are asked for, there and left. All under the narratives in force."""
 
     wanted: int
-    judged: int
-    # Flagged for good, "cannot judge" or "problem": nobody waits for a grade there.
+    answered: int
+    # Of those that are there, how many are flags for good, "cannot judge" or "problem".
     flagged: int
     left: int
+    # Whether anybody has judged, or has taken a seat to do so.
+    begun: bool
 
 
 @dataclass
@@ -162,8 +163,8 @@ class PersonPace:
 
     member: Membership
     days: list[Day]
-    # Judgments that count now, wherever they came from, and the time they took.
-    judged: int = 0
+    # Answers that count now, wherever they came from, and the time that judgments took.
+    answered: int = 0
     effort: Effort = field(default_factory=Effort)
     flags: int = 0
 
@@ -173,13 +174,13 @@ class PersonPace:
         return next((day.on for day in reversed(self.days) if day.made), None)
 
     def lately(self, days: int) -> int:
-        """What they judged on the last so many whole days, of what counts now."""
-        return sum(day.counting for day in self.days[-days - 1 : -1])
+        """What they answered on the last so many days, of what counts now; today is one of them."""
+        return sum(day.counting for day in self.days[-days:])
 
 
 @dataclass(frozen=True)
 class TaskPace:
-    """How far one task is in seats, and what was done of it on the last whole days."""
+    """How far one task is in seats, and what was done of it on the last days."""
 
     task: str
     name: str
@@ -192,11 +193,11 @@ class TaskPace:
 def people_pace(
     reader: Membership, calendar: Calendar, *, of: Membership | None = None
 ) -> list[PersonPace]:
-    """What everyone did, by name, or one person alone: four queries.
+    """What everyone did, by name, or one person alone.
 
-    Who has left stands there if something of theirs counts. Judgments from files have no place in
-    the days: nobody made them here. Where the reader judges themselves they learn how many
-    judgments others made, and nothing else.
+    Who has left stands there if something of theirs counts. Imported judgments have no date, and so
+    no place in the days. Where the reader judges themselves they learn how many documents others
+    have answered, and not how.
     """
     project = reader.project
     people = {one.pk: one for one in project.memberships.people().order_by("name")}
@@ -214,36 +215,36 @@ def people_pace(
         for pk, member in people.items()
     }
     seconds = calendar.slot
+    blind = set() if set(people) == {reader.pk} else blind_pairs(reader)
     days = {pk: {day.on: day for day in one.days} for pk, one in found.items()}
-    for pk, slot, counts, count, active, timed in _activity(reader, people, calendar, seconds):
+    for pk, slot, counts, count, active, timed in (
+        *_judged(reader, people, calendar, seconds, blind),
+        *_flagged(project, people, calendar, seconds),
+    ):
         person = found[pk]
         if counts:
-            person.judged += count
+            person.answered += count
             person.effort.add((active or 0) / 1_000, timed)
         if slot and (day := days[pk].get(calendar.day(slot, seconds))):
             day.counting += count if counts else 0
             day.other += 0 if counts else count
             day.active += (active or 0) / 1_000
             day.timed += timed
-    return [one for one in found.values() if one.judged or one.member.left_at is None]
+    return [one for one in found.values() if one.answered or one.member.left_at is None]
 
 
-def _activity(
-    reader: Membership, people: Iterable[int], calendar: Calendar, seconds: int
-) -> Iterable[tuple[int, int, int, int, int | None, int]]:
-    """Judgments by person, slot (0: before the days that are shown, or from a file) and whether
-    they count: one walk through them, for there may be hundreds of thousands.
+# Person, slot (0: before the days that are shown, or without a date), whether it counts, how many,
+# milliseconds before the eyes, and of how many those are known.
+Activity = tuple[int, int, int, int, int | None, int]
+
+
+def _judged(
+    reader: Membership, people: Iterable[int], calendar: Calendar, seconds: int, blind: set[int]
+) -> Iterable[Activity]:
+    """Judgments, of pairs in `blind` without how long others took: one walk through them, for
+    there may be hundreds of thousands.
     """
-    project = reader.project
-    counts = Q(
-        superseded_at__isnull=True,
-        text_replaced_at__isnull=True,
-        narrative__in=narratives_in_force(project),
-    )
-    if project.judge_scope == Project.Scope.RELEVANT:
-        counts &= Q(candidate__prior_relevance__gte=project.relevant_from)
     shown = Q(source=Judgment.Source.PAGE, at__gte=calendar.since)
-    blind = blind_pairs(reader)
     told = Q(annotator=reader) | ~Q(narrative__pair__in=blind) if blind else None
     return (
         Judgment.objects.filter(annotator__in=list(people))
@@ -251,7 +252,7 @@ def _activity(
         .values_list(
             "annotator_id",
             Case(When(shown, then=Slot(F("at"), seconds)), default=Value(0)),
-            Case(When(counts, then=Value(1)), default=Value(0)),
+            Case(When(_counts(reader.project, "superseded_at"), then=Value(1)), default=Value(0)),
         )
         .annotate(
             count=Count("pk"),
@@ -259,6 +260,39 @@ def _activity(
             timed=Count("active_ms", filter=told),
         )
     )
+
+
+def _flagged(
+    project: Project, people: Iterable[int], calendar: Calendar, seconds: int
+) -> Iterable[Activity]:
+    """Final flags: they answer as judgments do."""
+    return (
+        Flag.objects.exclude(kind=Flag.Kind.LATER)
+        .filter(annotator__in=list(people))
+        .order_by()
+        .values_list(
+            "annotator_id",
+            Case(When(at__gte=calendar.since, then=Slot(F("at"), seconds)), default=Value(0)),
+            Case(When(_counts(project, "cleared_at"), then=Value(1)), default=Value(0)),
+        )
+        .annotate(
+            count=Count("pk"),
+            active=Value(0, IntegerField()),
+            timed=Value(0, IntegerField()),
+        )
+    )
+
+
+def _counts(project: Project, ended: str) -> Q:
+    """What an answer must be to count now."""
+    counts = Q(
+        **{f"{ended}__isnull": True},
+        text_replaced_at__isnull=True,
+        narrative__in=narratives_in_force(project),
+    )
+    if project.judge_scope == Project.Scope.RELEVANT:
+        counts &= Q(candidate__prior_relevance__gte=project.relevant_from)
+    return counts
 
 
 def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day], Effort]:
@@ -274,79 +308,32 @@ def together(people: Iterable[PersonPace], calendar: Calendar) -> tuple[list[Day
     return sums, effort
 
 
-def whole_days(days: Sequence[Day], pace: int) -> list[int]:
-    """What was done on each of the last `pace` whole days, of what counts now.
+def last_days(days: Sequence[Day], pace: int) -> list[int]:
+    """What was done on each of the last `pace` days, of what counts now; today is the last.
 
-    Today is not over. Days before the first piece of work say nothing of its pace.
+    Days before the first piece of work say nothing of its pace.
     """
-    counts = [day.counting for day in days[:-1]]
-    begun = next((place for place, day in enumerate(days[:-1]) if day.made), len(counts))
-    return counts[max(begun, len(counts) - pace) :]
+    begun = next((place for place, day in enumerate(days) if day.made), len(days))
+    return [day.counting for day in days[max(begun, len(days) - pace) :]]
 
 
-def workload(project: Project) -> Workload:
-    """How many judgments are left: eight queries.
+def workload(reader: Membership, found: Judging) -> Workload:
+    """How many answers are left in the reader's project; `found`: how far its judging is.
 
-    A document that more people judged than were asked leaves no less to do elsewhere.
+    A document that more people answered than were asked leaves no less to do elsewhere. How many
+    answers are flags is not told of pairs that the reader still judges.
     """
-    overlap = project.overlap_judge
-    ready = dict(pairs_with_pool(project).values_list("pk", "query_id"))
-    queries = Counter(ready.values())
-    sizes = in_scope(project, Candidate.objects.filter(query__in=list(queries)))
-    wanted = overlap * sum(
-        size * queries[query]
-        for query, size in sizes.order_by().values_list("query_id").annotate(n=Count("pk"))
-    )
-    scope = {}
-    if project.judge_scope == Project.Scope.RELEVANT:
-        scope = {"candidate__prior_relevance__gte": project.relevant_from}
-    machines = project.memberships.filter(is_machine=True).values_list("pk", flat=True)
-    each = (
-        Judgment.objects.current()
-        .filter(narrative__in=narratives_in_force(project), **scope)
-        .exclude(annotator__in=list(machines))
-        .order_by()
-        .values("narrative", "candidate")
-        .annotate(n=Count("pk"))
-    )
-    enough = Sum(Least("n", Value(overlap)))
-    judged = each.aggregate(all=Sum("n"), enough=enough)
-    # Of a pair that waits to be written anew nothing is asked just now.
-    waiting = (
-        narratives_in_force(project).exclude(pair__in=list(ready)).values_list("pk", flat=True)
-    )
-    aside = each.filter(narrative__in=list(waiting)).aggregate(enough=enough)
-    put_by = list(
-        final_flags(project)
-        .filter(narrative__pair__in=list(ready))
-        .order_by()
-        .values_list("narrative", "candidate")
-        .annotate(n=Count("pk"))
-    )
-    graded = {
-        (row["narrative"], row["candidate"]): row["n"]
-        for row in each.filter(candidate__in={candidate for _, candidate, _ in put_by})
-    }
-    nobody_waits = sum(
-        min(count, max(overlap - graded.get((narrative, candidate), 0), 0))
-        for narrative, candidate, count in put_by
+    project = reader.project
+    flagged = final_flags(project).exclude(
+        ~Q(annotator=reader), narrative__pair__in=blind_pairs(reader)
     )
     return Workload(
-        wanted,
-        judged["all"] or 0,
-        sum(count for *_, count in put_by),
-        max(wanted - (judged["enough"] or 0) + (aside["enough"] or 0) - nobody_waits, 0),
+        found.wanted,
+        found.answered,
+        flagged.count(),
+        found.left,
+        completion.has_judging_begun(project, found),
     )
-
-
-def final_flags(project: Project) -> QuerySet[Flag]:
-    """Flags of people that stand instead of a grade, under the narratives in force."""
-    flags = Flag.objects.current().filter(
-        annotator__is_machine=False, narrative__in=narratives_in_force(project)
-    )
-    if project.judge_scope == Project.Scope.RELEVANT:
-        flags = flags.filter(candidate__prior_relevance__gte=project.relevant_from)
-    return flags.exclude(kind=Flag.Kind.LATER)
 
 
 def tasks_pace(
@@ -389,7 +376,7 @@ def tasks_pace(
     found = []
     for task, name, done, total in seats:
         counted = [Day(on, count) for on, count in ended[task].items()]
-        lately = whole_days(counted, pace)
+        lately = last_days(counted, pace)
         outlook = estimate(total - done, lately, days[-1].on, asked=total > 0)
         found.append(TaskPace(task, name, done, total, sum(lately), outlook))
     return found

@@ -1,22 +1,17 @@
-"""How far a project is: counted from the rows at every look, never stored."""
+"""How far a project is, as its pages show it: `annotate.actions.completion` has the definition."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import Count, F, Max
 
-from annotate.actions import seats
-from annotate.actions.pool import (
-    in_scope,
-    judgments_in_force,
-    narratives_in_force,
-    pairs_with_pool,
-    repeat_words,
-)
+from annotate.actions import completion, seats
+from annotate.actions.completion import Judging
+from annotate.actions.pool import judgments_in_force, narratives_in_force
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -24,24 +19,13 @@ from annotate.models import (
     Flag,
     InstructionPair,
     Judgment,
-    LookAgain,
     Membership,
     Narrative,
     Project,
     Query,
-    Repeat,
 )
 from annotate.pure.consensus import State, consensus
 from annotate.pure.promises import Change, change
-from annotate.pure.repeats import chance, number
-
-
-@dataclass(frozen=True)
-class Share:
-    """A part of a whole, as a progress bar draws it."""
-
-    done: int
-    total: int
 
 
 @dataclass(frozen=True)
@@ -58,13 +42,14 @@ class TaskProgress:
 
 @dataclass
 class QueryProgress:
-    """How far one query is: judgments for everybody, what they come to for leads alone."""
+    """How far one query is: answers for everybody, what they come to for leads alone."""
 
     query: Query
     pairs: list[InstructionPair] = field(default_factory=list)
     documents: int = 0
     wanted: int = 0
-    judged: int = 0
+    # Judgments and final flags alike: apart they would tell which of the two somebody gave.
+    answered: int = 0
     kept: int = 0
     dropped: int = 0
     disputed: int = 0
@@ -75,90 +60,71 @@ class PersonProgress:
     """Where one member is."""
 
     member: Membership
-    judged: int
+    # Answers under the narratives in force; of a machine its judgments.
+    answered: int
+    # When they last answered here. What came from a file has no date.
     last_at: datetime | None
+    imported: bool
     where: str
 
 
-def judgments_wanted(project: Project) -> Share:
-    """The judgments there are under the narratives in force, and how many there shall be."""
-    per_query = dict(pairs_with_pool(project).values_list("query_id").annotate(n=Count("pk")))
-    sizes = dict(_pool_sizes(project, per_query))
-    wanted = sum(sizes.get(query, 0) * pairs for query, pairs in per_query.items())
-    return Share(judgments_in_force(project).count(), wanted * project.overlap_judge)
-
-
-def task_progress(member: Membership) -> list[TaskProgress]:
+def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
     """How far each task is that anybody is asked to do in the member's project, and what they could
-    take.
+    take. `judging`: how far the judging is.
     """
     project = member.project
-    done = dict(
-        Assignment.objects.filter(pair__project=project, done_at__isnull=False)
-        .filter(pair__removed_at__isnull=True)
-        .values_list("task")
-        .annotate(n=Count("pk"))
-    )
-    alive = project.pairs.alive().count()
-    to_do = {
-        Assignment.Task.REWRITE: alive,
-        Assignment.Task.JUDGE: pairs_with_pool(project).count(),
-        Assignment.Task.REVIEW: project.pairs.to_review().count(),
+    far: dict[Assignment.Task, Callable[[], Judging]] = {
+        Assignment.Task.REWRITE: lambda: completion.rewritten(project),
+        Assignment.Task.JUDGE: lambda: judging,
+        Assignment.Task.REVIEW: lambda: completion.reviewed(project),
     }
-    return [
-        TaskProgress(
-            task=task.value,
-            name=str(task.label),
-            # A narrative that came with the files needs no seat to be written.
-            done=(
-                alive - project.pairs.to_rewrite().count()
-                if task == Assignment.Task.REWRITE
-                else done.get(task.value, 0)
-            ),
-            total=to_do[task] * (1 if task == Assignment.Task.REWRITE else project.overlap(task)),
-            free=seats.open_pairs(task=task, by=member).count(),
-        )
-        for task in Assignment.Task
-        if project.overlap(task)
-    ]
+    found = []
+    for task in Assignment.Task:
+        if project.overlap(task):
+            how_far = far[task]()
+            free = seats.open_pairs(task=task, by=member).count()
+            found.append(
+                TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
+            )
+    return found
 
 
 def blind_pairs(reader: Membership) -> set[int]:
     """The pairs (by key) that the reader still judges: what others say there is not for them."""
-    held = reader.assignments.open().filter(task=Assignment.Task.JUDGE)
-    return set(held.values_list("pair__pk", flat=True))
+    return {seat.pair_id for seat in completion.open_seats(reader, Assignment.Task.JUDGE)}
 
 
 def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryProgress]:
-    """How far these queries are: seven queries to the database, however many there are here.
+    """How far these queries are: ten queries to the database, however many there are here.
 
     What judgments come to is counted for leads, where they do not judge themselves any more.
     """
     project = reader.project
     blind = blind_pairs(reader)
     rows = {query.pk: QueryProgress(query) for query in queries}
-    sizes = dict(_pool_sizes(project, rows))
     pairs = {
         pair.pk: pair
         for pair in project.pairs.with_narratives().filter(query__in=rows).order_by("pk")
     }
-    ready = set(pairs_with_pool(project).filter(query__in=rows).values_list("pk", flat=True))
+    far = completion.judging_by_pair(project, rows)
     for pair in pairs.values():
         row = rows[pair.query_id]
         row.pairs.append(pair)
-        if pair.pk in ready:
-            row.documents += sizes.get(pair.query_id, 0)
-            row.wanted += sizes.get(pair.query_id, 0) * project.overlap_judge
+        if (one := far.get(pair.pk)) is not None:
+            row.documents += one.documents
+            row.wanted += one.wanted
+            row.answered += one.answered
+    if not reader.leads:
+        return list(rows.values())
     said = judgments_in_force(project).filter(narrative__pair__in=pairs)
     grades: dict[tuple[int, int], list[int]] = defaultdict(list)
     for pair_id, candidate, relevance in said.values_list(
         "narrative__pair__pk", "candidate", "relevance"
     ):
-        rows[pairs[pair_id].query_id].judged += 1
         grades[pair_id, candidate].append(relevance)
     settled = _settled(project, pairs)
     for (pair_id, candidate), given in grades.items():
-        if not reader.leads or pair_id in blind:
+        if pair_id in blind:
             continue
         found = consensus(given, project.consensus, settled.get((pair_id, candidate)))
         row = rows[pairs[pair_id].query_id]
@@ -172,26 +138,59 @@ def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryPr
 
 
 def people_progress(project: Project) -> list[PersonProgress]:
-    """Where everyone is who has not left: three queries."""
-    said = {
-        annotator: (judged, last)
-        for annotator, judged, last in Judgment.objects.current()
-        .filter(annotator__project=project)
-        .values_list("annotator_id")
-        .annotate(n=Count("pk"), last=Max("at"))
-    }
+    """Where everyone is who has not left."""
+    answered = completion.answers_of_people(project) | _judged_by_machines(project)
+    imported = set(
+        Judgment.objects.current()
+        .filter(annotator__project=project, source=Judgment.Source.FILE)
+        .values_list("annotator_id", flat=True)
+        .distinct()
+    )
+    begun = Assignment.objects.filter(
+        pair__project=project, pair__removed_at=None, touched_at__isnull=False
+    )
+    held = list(begun.select_related("pair").order_by("pk"))
+    left = completion.left_in(project, held)
     at: dict[int, list[str]] = defaultdict(list)
-    begun = Assignment.objects.open().filter(pair__project=project, touched_at__isnull=False)
-    for seat in begun.select_related("pair").order_by("pk"):
-        at[seat.member_id].append(f"{seat.get_task_display()} {seat.pair.pair_id}")
+    for seat in held:
+        if left[seat.pk].is_open:
+            at[seat.member_id].append(f"{seat.get_task_display()} {seat.pair.pair_id}")
+    last = _last_answers(project)
     return [
         PersonProgress(
             member,
-            *said.get(member.pk, (0, None)),
+            answered.get(member.pk, 0),
+            last.get(member.pk),
+            imported=member.pk in imported,
             where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
         )
         for member in project.memberships.active().order_by("is_machine", "name")
     ]
+
+
+def _judged_by_machines(project: Project) -> dict[int, int]:
+    """Return how many judgments each machine has under the narratives in force: one query."""
+    said = Judgment.objects.current().filter(
+        annotator__project=project,
+        annotator__is_machine=True,
+        narrative__in=narratives_in_force(project),
+    )
+    return dict(said.order_by().values_list("annotator_id").annotate(n=Count("pk")))
+
+
+def _last_answers(project: Project) -> dict[int, datetime]:
+    """Return when each person last answered here, whatever became of it: two queries.
+
+    What came from a file has no date: nobody knows when it was judged.
+    """
+    of_project = {"annotator__project": project, "annotator__is_machine": False}
+    judged = Judgment.objects.filter(**of_project, source=Judgment.Source.PAGE)
+    flagged = Flag.objects.filter(**of_project).exclude(kind=Flag.Kind.LATER)
+    found: dict[int, datetime] = {}
+    for rows in (judged, flagged):
+        for person, at in rows.order_by().values_list("annotator_id").annotate(at=Max("at")):
+            found[person] = max(at, found.get(person, at))
+    return found
 
 
 @dataclass(frozen=True)
@@ -289,74 +288,24 @@ class MySeat:
 
 def my_seats(member: Membership) -> list[MySeat]:
     """The member's seats with work left in them: first where they are asked to look again, then
-    begun ones. Four queries, and two more where the project has repeats, which count as documents.
+    begun ones.
     """
     held = list(
-        member.assignments.open()
-        .select_related("pair__query", "pair__project")
+        member.assignments.select_related("pair__query", "pair__project")
         .filter(pair__removed_at__isnull=True)
         .order_by(F("touched_at").desc(nulls_last=True), "pk")
     )
-    judging = [seat for seat in held if seat.task == Assignment.Task.JUDGE]
-    sizes = dict(_pool_sizes(member.project, [seat.pair.query_id for seat in judging]))
-    said = dict(
-        judgments_in_force(member.project)
-        .filter(annotator=member, narrative__pair__in=[seat.pair_id for seat in judging])
-        .values_list("narrative__pair_id")
-        .annotate(n=Count("pk"))
-    )
-    wishes = LookAgain.objects.open().filter(
-        judgment__in=judgments_in_force(member.project).filter(annotator=member)
-    )
-    again = dict(wishes.values_list("judgment__narrative__pair__pk").annotate(n=Count("pk")))
-    repeats = _repeats(member, [seat.pair for seat in judging], sizes)
-    seats_of_mine = [
-        MySeat(
-            seat,
-            said.get(seat.pair_id, 0)
-            - again.get(seat.pair_id, 0)
-            + repeats.get(seat.pair_id, _NO_REPEATS).done,
-            sizes.get(seat.pair.query_id, 0) + repeats.get(seat.pair_id, _NO_REPEATS).total,
-            again.get(seat.pair_id, 0),
-        )
-        if seat.task == Assignment.Task.JUDGE
-        else MySeat(seat, 0, 1)
-        for seat in held
-    ]
+    left = completion.left_in(member.project, held)
+    seats_of_mine = [MySeat(seat, *left[seat.pk]) for seat in held if left[seat.pk].is_open]
     # In their order, as sorting keeps it.
     return sorted(seats_of_mine, key=lambda mine: not mine.again)
 
 
-_NO_REPEATS = Share(0, 0)
-
-
-def _repeats(
-    member: Membership, pairs: Sequence[InstructionPair], sizes: Mapping[int, int]
-) -> dict[int, Share]:
-    """How many repeats the member has, and has judged, of each pair; `sizes`: of the pools, by
-    query. No query where the project has none, else two.
-    """
-    percent = member.project.repeat_percent
-    if not percent:
-        return {}
-    in_force = narratives_in_force(member.project).filter(pair__in=pairs)
-    under = {narrative.pair_id: narrative for narrative in in_force}
-    said = {
-        pair: (answered, judged)
-        for pair, answered, judged in Repeat.objects.current()
-        .filter(annotator=member, narrative__in=under.values())
-        .values_list("narrative__pair_id")
-        .annotate(answered=Count("pk"), judged=Count("relevance"))
-    }
-    found = {}
-    for pair in pairs:
-        if (narrative := under.get(pair.pk)) is not None:
-            words = repeat_words(pair, narrative.side, narrative.version, member)
-            planned = number(sizes.get(pair.query_id, 0), percent, chance(words))
-            answered, judged = said.get(pair.pk, (0, 0))
-            # What was answered stays, also where fewer are planned by now.
-            found[pair.pk] = Share(judged, max(planned, answered))
-    return found
+def pair_seats(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
+    """Who sits on a pair, and whether their work is done."""
+    held = list(pair.assignments.select_related("member").order_by("task", "seat"))
+    left = completion.left_in(pair.project, held)
+    return [(seat, not left[seat.pk].is_open) for seat in held]
 
 
 def _settled(project: Project, pairs: Iterable[int]) -> dict[tuple[int, int], int]:
@@ -370,9 +319,3 @@ def _settled(project: Project, pairs: Iterable[int]) -> dict[tuple[int, int], in
             "narrative__pair__pk", "candidate", "relevance"
         )
     }
-
-
-def _pool_sizes(project: Project, queries: Iterable[int]) -> Iterable[tuple[int, int]]:
-    """How many documents are to be judged for each query (by key)."""
-    candidates = Candidate.objects.filter(query__in=list(queries))
-    return in_scope(project, candidates).values_list("query_id").annotate(n=Count("pk"))

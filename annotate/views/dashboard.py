@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate import access, personal
+from annotate.actions import completion
 from annotate.forms.dashboard import MatrixForm
 from annotate.models import Assignment, Flag, Membership
 from annotate.pure.pace import estimate
@@ -24,7 +25,7 @@ from annotate.screens.matrix import Asked, Key, Row, Said
 from annotate.screens.matrix import count as count_documents
 from annotate.screens.matrix import matrix as documents_by_people
 from annotate.screens.naming import names_to
-from annotate.screens.progress import my_seats, task_progress
+from annotate.screens.progress import blind_pairs, my_seats, task_progress
 from annotate.views.home import work_url
 
 # Of one person, listed at once; begun ones come first.
@@ -37,12 +38,14 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     project = member.project
     calendar = paces.Calendar.of(_zone())
-    work = paces.workload(project)
+    judging = completion.judging(project)
+    work = paces.workload(member, judging)
     people = paces.people_pace(member, calendar)
     days, effort = paces.together(people, calendar)
     pace = _pace(request)
-    lately = paces.whole_days(days, pace)
-    seats = [(one.task, one.name, one.done, one.total) for one in task_progress(member)]
+    lately = paces.last_days(days, pace)
+    tasks = task_progress(member, judging)
+    seats = [(one.task, one.name, one.done, one.total) for one in tasks]
     return render(
         request,
         "annotate/progress.html",
@@ -58,7 +61,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
             "outlook": estimate(work.left, lately, days[-1].on, asked=work.wanted > 0),
             "effort": effort,
             "time_left": effort.for_(work.left),
-            "active_lately": sum(day.active for day in days[-pace - 1 : -1]),
+            "active_lately": sum(day.active for day in days[-pace:]),
             "tasks": paces.tasks_pace(project, seats, calendar, pace),
             "people": people,
             "lately": {person.member.pk: person.lately(pace) for person in people},
@@ -80,12 +83,9 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     done = done or paces.PersonPace(found, calendar.days())
     seats = my_seats(found)
     judging = [one for one in seats if one.seat.task == Assignment.Task.JUDGE]
-    put_by = paces.final_flags(project).filter(
-        annotator=found, narrative__pair__in=[one.seat.pair_id for one in judging]
-    )
-    left = max(sum(one.total - one.done for one in judging) - put_by.count(), 0)
+    left = sum(one.total - one.done for one in judging)
     pace = _pace(request)
-    lately = paces.whole_days(done.days, pace)
+    lately = paces.last_days(done.days, pace)
     listed = flagged(member, request.GET, of=found)
     return render(
         request,
@@ -96,7 +96,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "section": "mine" if found.pk == member.pk else "dashboard",
             "person": found,
             "mine": found.pk == member.pk,
-            "judged": done.judged,
+            "answered": done.answered,
             "last_on": done.last_on,
             "effort": done.effort,
             "time_left": done.effort.for_(left),
@@ -139,7 +139,7 @@ def flags(request: PageRequest, slug: str) -> HttpResponse:
             "tab": "flags",
             "people": people,
             "chosen": request.GET.get("person", ""),
-            "seated": member.assignments.open().filter(task=Assignment.Task.JUDGE).exists(),
+            "seated": bool(blind_pairs(member)),
             **_flags(listed, member, request),
         },
     )
@@ -170,7 +170,7 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
             "met": asked.grades,
             "total": None if asked.state or asked.grades else count_documents(member, asked),
             "grades": list(member.project.grades.order_by("value")),
-            "seated": member.assignments.open().filter(task=Assignment.Task.JUDGE).exists(),
+            "seated": bool(blind_pairs(member)),
             "previous_url": _place(kept, "before", found.before),
             "next_url": _place(kept, "after", found.after),
         },

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
-from annotate.actions import seats
+from annotate.actions import completion, seats
 from annotate.actions.projects import create_project
 from annotate.errors import Refused
 from annotate.forms.project import NewProjectForm
 from annotate.models import Assignment, Membership
 from annotate.requests import PageRequest
 from annotate.screens.overview import Contribution, overview
-from annotate.screens.progress import judgments_wanted, my_seats
+from annotate.screens.progress import my_seats
 from jobs.status import worker_status
 
 
@@ -30,22 +30,14 @@ def home(request: PageRequest) -> HttpResponse:
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
     added = {member: overview(member) for member in members}
+    offers = [offer for member in members for offer in _offers(member)]
     return render(
         request,
         "annotate/home.html",
         {
             "seats": [row for member in members for row in seat_rows(member)],
-            "offers": [
-                {
-                    "project": member.project,
-                    "task": task.value,
-                    "task_name": task.label,
-                    "free": free,
-                }
-                for member in members
-                for task in Assignment.Task
-                if (free := seats.open_pairs(task=task, by=member).count())
-            ],
+            "offers": [offer for offer in offers if not offer["hides_figures"]],
+            "hiding": [offer for offer in offers if offer["hides_figures"]],
             "waiting": [
                 {"project": member.project, "todo": todo}
                 for member in members
@@ -88,7 +80,13 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
     """Take the next open seat of a task and go to its work."""
     member = access.member(request.user, slug)
     try:
-        taken = seats.take_next(task=_task(request.POST.get("task", "")), by=member)
+        taken = seats.take_next(
+            task=_task(request.POST.get("task", "")),
+            by=member,
+            become_blind=confirmed(request),
+        )
+    except seats.LeadMustConfirm:
+        return confirm_seat(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(member.project)
@@ -103,7 +101,14 @@ def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
     """Take a seat on this very pair and go to its work."""
     member, pair = access.pair(request.user, pk)
     try:
-        taken = seats.take(pair=pair, task=_task(request.POST.get("task", "")), by=member)
+        taken = seats.take(
+            pair=pair,
+            task=_task(request.POST.get("task", "")),
+            by=member,
+            become_blind=confirmed(request),
+        )
+    except seats.LeadMustConfirm:
+        return confirm_seat(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:queries", member.project.slug)
@@ -160,12 +165,43 @@ def worker() -> dict[str, Any]:
     return {"heartbeat": status.last_seen, "worker_alive": status.alive, "worker_known": True}
 
 
+def _offers(member: Membership) -> list[dict[str, Any]]:
+    """The tasks in which a member could take a seat now."""
+    return [
+        {
+            "project": member.project,
+            "task": task.value,
+            "task_name": task.label,
+            "free": free,
+            "hides_figures": seats.hides_figures(task=task, by=member),
+        }
+        for task in Assignment.Task
+        if (free := seats.open_pairs(task=task, by=member).count())
+    ]
+
+
+def confirmed(request: PageRequest) -> bool:
+    """Whether the form says that a lead may take a seat that hides figures from them."""
+    return request.POST.get("become_blind") == "yes"
+
+
+def confirm_seat(request: PageRequest, member: Membership) -> HttpResponse:
+    """Ask a lead whether they want the seat, and say what it hides: the same form again."""
+    return render(
+        request,
+        "annotate/become_blind.html",
+        {
+            "project": member.project,
+            "member": member,
+            "task": request.POST.get("task", ""),
+        },
+    )
+
+
 def _led(member: Membership, added: Contribution) -> dict[str, Any]:
-    judgments = judgments_wanted(member.project)
     return {
         "project": member.project,
-        "judged": judgments.done,
-        "wanted": judgments.total,
+        "judging": completion.judging(member.project),
         **{key: added.context.get(key) for key in ("disputed", "url_disputed")},
     }
 

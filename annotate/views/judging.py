@@ -227,6 +227,7 @@ def _show(
         "can_undo": bool(at.history),
         "kinds": Flag.Kind,
         "more": seats.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
+        "hides_figures": seats.hides_figures(task=Assignment.Task.JUDGE, by=member),
         "uuid": uuid4(),
         **(
             _document(member, pair, narrative, number, at, grades)
@@ -285,7 +286,8 @@ def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
     """Everything is judged; the ways back and on stay open."""
     return {
         "previous_url": _judge_url(pair, at.order[-1] if at.order else None),
-        "set_aside": sum(kind != Flag.Kind.LATER for kind in at.flagged.values()),
+        "not_judged": sum(kind == Flag.Kind.CANNOT_JUDGE for kind in at.flagged.values()),
+        "problems": sum(kind == Flag.Kind.PROBLEM for kind in at.flagged.values()),
     }
 
 

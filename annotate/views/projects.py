@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access
-from annotate.actions import invitations, rules
+from annotate.actions import completion, invitations, rules
 from annotate.actions import members as member_actions
 from annotate.actions.invitations import Link
-from annotate.actions.seats import free_seats
+from annotate.actions.seats import free_seats, hides_figures
 from annotate.errors import Refused, Unfit
 from annotate.forms.people import MemberForm
 from annotate.forms.project import (
@@ -41,8 +41,8 @@ from annotate.screens.overview import Todo, overview
 from annotate.screens.pages import Page, page_by_key
 from annotate.screens.progress import (
     blind_pairs,
-    judgments_wanted,
     my_seats,
+    pair_seats,
     people_progress,
     query_progress,
     said_of,
@@ -56,9 +56,12 @@ from annotate.views.people import invited
 def project(request: PageRequest, slug: str) -> HttpResponse:
     """How far are we, how much do we agree, what needs me."""
     member = access.member(request.user, slug)
-    judgments = judgments_wanted(member.project)
+    judgments = completion.judging(member.project)
     page = page_by_key(member.project.queries.all(), request.GET)
     added = overview(member)
+    tasks = task_progress(member, judgments)
+    free = [task for task in tasks if task.free]
+    people = _people(member, added.context.get("reviewed_by", {}))
     return render(
         request,
         "annotate/project.html",
@@ -66,15 +69,19 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "overview",
-            "judged": judgments.done,
-            "wanted": judgments.total,
-            "tasks": task_progress(member),
+            "judging": judgments,
+            "judging_begun": completion.has_judging_begun(member.project, judgments),
+            "tasks": tasks,
+            # What would hide the project's figures from a lead stands apart.
+            "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
+            "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
             "seats": seat_rows(member),
             "todo": [*_my_todo(member), *added.todo],
             "rows": _query_rows(member, page),
             "previous_url": page.previous,
             "next_url": page.next,
-            "people": _people(member, added.context.get("reviewed_by", {})),
+            "people": people,
+            "any_imported": any(one["imported"] for one in people or ()),
             **worker(),
             **added.context,
         },
@@ -148,7 +155,7 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
         "original": original,
         "altered": altered,
         "pieces": diff(before, altered.text) if altered else None,
-        "seats": list(pair.assignments.select_related("member").order_by("task", "seat")),
+        "seats": pair_seats(pair),
         "tasks": [
             {
                 "task": task.value,
@@ -168,7 +175,7 @@ def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
         {
             "query": row.query,
             "url": reverse("annotate:query", args=[member.project.slug, row.query.pk]),
-            "judged": row.judged,
+            "answered": row.answered,
             "wanted": row.wanted,
             "pairs": row.pairs,
             **(
@@ -193,7 +200,8 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
     return [
         {
             "member": person.member,
-            "judged": person.judged,
+            "answered": person.answered,
+            "imported": person.imported,
             "reviewed": reviewed.get(person.member.pk, 0),
             "where": person.where,
             "last_at": person.last_at,

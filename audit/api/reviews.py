@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from annotate import access as annotate_access
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from annotate.api.seats import SentConfirmation
 from annotate.models import Narrative
 from audit import access, actions, rejected, rubrics
 from audit.actions import MAX_WORDS
@@ -190,11 +191,11 @@ class ReviewSeat(Resource):
 
     tag = "Reviews"
 
-    @writes(ReviewSeatSerializer, scope=Scope.JUDGE)
+    @writes(ReviewSeatSerializer, sent=SentConfirmation, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
         """Go on with what was begun, or take the next open seat."""
         member = annotate_access.member(self.person, slug)
-        seat = actions.take_review(by=member)
+        seat = actions.take_review(by=member, become_blind=self.sent()["become_blind"])
         pair = seat.pair if seat is not None else None
         told = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
         return Response(ReviewSeatSerializer(told).data)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate import access as annotate_access
 from annotate.actions import settling
+from annotate.actions.completion import open_seats
 from annotate.errors import Refused
 from annotate.models import Adjudication, Assignment, Judgment, Membership
 from annotate.requests import PageRequest
@@ -66,7 +67,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
             "asked": asked,
             "list_url": list_url(slug, asked),
             "here": request.get_full_path(),
-            "seated": member.assignments.open().filter(task=Assignment.Task.JUDGE).exists(),
+            "seated": bool(open_seats(member, Assignment.Task.JUDGE)),
         },
         status=422 if form.errors else 200,
     )

@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from annotate import access
-from annotate.actions.seats import must_answer_first
-from annotate.models import Assignment, Membership
+from annotate.actions.completion import open_seats
+from annotate.actions.seats import BLIND_TASKS, must_answer_first
+from annotate.models import Membership
 from annotate.pure.promises import BALANCE, Promise, Rule
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
@@ -77,7 +78,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
             if figures
             else [],
-            "seated": member.assignments.open().exclude(task=Assignment.Task.REWRITE).exists(),
+            "seated": bool(open_seats(member, *BLIND_TASKS)),
         },
     )
 

@@ -16,7 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate import access as annotate_access
-from annotate.models import Assignment, LookAgain
+from annotate.actions.completion import open_seats
+from annotate.actions.seats import BLIND_TASKS
+from annotate.models import LookAgain
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from audit.disagreements import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
@@ -91,7 +93,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             else "",
             "words": _("%(shown)s of %(total)s shown")
             % {"shown": len(listed.items), "total": f"{listed.total:,}"},
-            "seated": member.assignments.open().exclude(task=Assignment.Task.REWRITE).exists(),
+            "seated": bool(open_seats(member, *BLIND_TASKS)),
         },
     )
 

@@ -16,12 +16,15 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from annotate import access as annotate_access
 from annotate.actions import seats
+from annotate.actions.completion import open_seats
+from annotate.actions.seats import LeadMustConfirm
 from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.naming import names_to
 from annotate.screens.pages import page_by_key
+from annotate.views.home import confirm_seat, confirmed
 from audit import access, actions, rejected, rubrics
 from audit.criteria import Rubric, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
@@ -67,7 +70,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "section": "reviews",
             "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
             "can_take": seats.open_pairs(task=Assignment.Task.REVIEW, by=member).exists()
-            or _open_seats(member).exists(),
+            or bool(open_seats(member, Assignment.Task.REVIEW)),
             "previous_url": page.previous,
             "next_url": page.next,
             "state": state if state in {"to-decide", "sent-back"} else "",
@@ -97,7 +100,9 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
     """Go to the review to do next: one that was begun, or the next open seat."""
     member = annotate_access.member(request.user, slug)
     try:
-        taken = actions.take_review(by=member)
+        taken = actions.take_review(by=member, become_blind=confirmed(request))
+    except LeadMustConfirm:
+        return confirm_seat(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("audit:reviews", slug)
@@ -322,11 +327,6 @@ def _sentences(form: Form) -> list[str]:
 def _counts(rubric: Rubric, said: Pass | None) -> dict[str, int]:
     total = len(rubric.criteria)
     return {"total": total, "rated": total - len(said.unrated) if said else 0}
-
-
-def _open_seats(member: Membership) -> Any:
-    held = seats.open_pairs(task=Assignment.Task.REVIEW, by=member, held=True)
-    return member.assignments.open().filter(task=Assignment.Task.REVIEW, pair__in=held.values("pk"))
 
 
 def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:

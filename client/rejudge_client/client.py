@@ -124,11 +124,15 @@ class Project:
         rows = self.rejudge.pages(f"{self._here}seats/", {"task": task})
         return cast(Iterator[Seat], rows)
 
-    def take_seat(self, task: str = "judge") -> Seat | None:
+    def take_seat(self, task: str = "judge", *, become_blind: bool = False) -> Seat | None:
         """Take the next open seat of a task; None: every seat is taken, or nothing is to be done
         now.
+
+        Leads say `become_blind=True` to judge or review themselves: until they have answered
+        everything in the seat, they see no agreement, export or release.
         """
-        taken = self.rejudge.post(f"{self._here}seats/", {"task": task})
+        sent = {"task": task, "become_blind": become_blind}
+        taken = self.rejudge.post(f"{self._here}seats/", sent)
         return cast(Seat | None, taken["seat"])
 
     def judge(
@@ -136,15 +140,17 @@ class Project:
         say: Callable[[Case], int | None],
         *,
         words: Callable[[Case], str] | None = None,
+        become_blind: bool = False,
     ) -> int:
         """Judge what waits for you, seat after seat, with a bar, and return how many were judged.
 
         `say` is given each document as it comes to you, with the narrative, and returns its grade,
         or None to leave it; `words` says why. A program that was stopped goes on where it was.
+        `become_blind`: see `take_seat`.
         """
         judged = 0
         left: set[int] = set()
-        while (seat := self._next_seat(left)) is not None:
+        while (seat := self._next_seat(left, become_blind)) is not None:
             found = self.sitting(seat["pair"]).judge(say, words=words)
             judged += found.judged
             if found.open:
@@ -185,7 +191,7 @@ class Project:
         return self.rejudge.download(f"{self._here}trail/table/", Path(target))
 
     def progress(self) -> Progress:
-        """Return how many judgments there are under the narratives in force, of how many."""
+        """Return how many judgments and final flags there are, of how many that are wanted."""
         return cast(Progress, self.rejudge.get(f"{self._here}progress/"))
 
     def watch(self, *, every: float = 5.0, patience: float = PATIENCE) -> Progress:
@@ -195,11 +201,11 @@ class Project:
         with self.rejudge.bar(found["wanted"], f"Judging {self.slug}", "judgments") as bar:
             while True:
                 bar.total = found["wanted"]
-                bar.update(found["judged"] - bar.n)
-                if found["judged"] >= found["wanted"]:
+                bar.update(found["answered"] - bar.n)
+                if found["answered"] >= found["wanted"]:
                     return found
                 if waited >= patience:
-                    raise Failed(f"{found['judged']:,} of {found['wanted']:,} judgments are there.")
+                    raise Failed(f"{found['answered']:,} of {found['wanted']:,} answers are there.")
                 self.rejudge.sleep(every)
                 waited += every
                 found = self.progress()
@@ -251,11 +257,11 @@ class Project:
     def _here(self) -> str:
         return f"projects/{_part(self.slug)}/"
 
-    def _next_seat(self, left: set[int]) -> Seat | None:
+    def _next_seat(self, left: set[int], become_blind: bool) -> Seat | None:
         mine = next((seat for seat in self.seats() if seat["pair"] not in left), None)
         if mine is not None:
             return mine
-        taken = self.take_seat()
+        taken = self.take_seat(become_blind=become_blind)
         return taken if taken is not None and taken["pair"] not in left else None
 
     def _wait(self, job: J, kind: str, words: str, patience: float) -> J:

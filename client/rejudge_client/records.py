@@ -136,9 +136,9 @@ class Judged(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far a project is, in judgments."""
+    """How far a project is, in judgments and final flags."""
 
-    judged: int
+    answered: int
     wanted: int
 
 

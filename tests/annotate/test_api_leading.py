@@ -263,7 +263,7 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
     scene.judged()
     other = factories.pair(factories.query(scene.project, "302"))
     factories.candidate(other.query)
-    seats.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla)
+    seats.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
     Guideline.objects.create(project=scene.project, version=1, text="Read.", author=scene.carla)
 
     assert scene.ask("guidelines/1/looks/").status_code == 200
@@ -279,11 +279,11 @@ def test_progress_and_pace_count_what_the_pages_count(scene):
     progress = scene.ask("progress/").json()
     pace = scene.ask("pace/?days=14").json()
 
-    assert (progress["judged"], progress["wanted"]) == (2, 2)
+    assert (progress["answered"], progress["wanted"]) == (2, 2)
     assert [one["task"] for one in progress["tasks"]] == ["rewrite", "judge", "review"]
-    assert (pace["zone"], pace["judged"], pace["left"]) == ("UTC", 2, 0)
+    assert (pace["zone"], pace["answered"], pace["left"]) == ("UTC", 2, 0)
     assert pace["outlook"] == {"estimate": None, "unknown": "nothing_left"}
-    assert [(one["name"], one["judged"]) for one in pace["people"]] == [
+    assert [(one["name"], one["answered"]) for one in pace["people"]] == [
         ("ada", 1),
         ("ben", 1),
         ("carla", 0),
@@ -298,7 +298,7 @@ def test_everybody_reads_their_own_pace_and_nobody_anothers(scene):
     mine = ada.get(f"projects/tides/members/{scene.ada.pk}/pace/")
     another = ada.get(f"projects/tides/members/{scene.ben.pk}/pace/")
 
-    assert (mine.status_code, mine.json()["judged"]) == (200, 1)
+    assert (mine.status_code, mine.json()["answered"]) == (200, 1)
     assert another.status_code == 403
 
 
@@ -365,7 +365,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
     full = scene.program.get(f"pairs/{scene.pair.pk}/").json()
     text = scene.program.get(f"pairs/{scene.pair.pk}/documents/{scene.candidate.pk}/").json()
 
-    assert (query["query_id"], query["judged"], query["wanted"]) == ("301", 2, 2)
+    assert (query["query_id"], query["answered"], query["wanted"]) == ("301", 2, 2)
     assert query["came_to"] == {"kept": 0, "dropped": 0, "disputed": 1}
     assert ([found["id"] for found in one["pairs"]], one["pool"]) == ([scene.pair.pk], 1)
     assert (pair["altered"], pair["sent_back"]) == (scene.narrative.pk, False)
@@ -383,7 +383,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
 
 
 def test_who_still_judges_is_told_no_prior_and_no_outcome_also_as_a_lead(scene):
-    seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla)
+    seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
     factories.judgment(scene.narrative, scene.candidate, scene.ada, 2)
 
     (document,) = scene.ask(f"queries/{scene.query.pk}/candidates/").json()["results"]
@@ -408,7 +408,7 @@ def test_however_long_a_list_the_queries_to_the_database_stay_the_same(
     scene, django_assert_num_queries
 ):
     scene.ask("members/")
-    lists = {"queries/": 10, "pairs/": 3, "members/": 3, "flags/": 3, "guidelines/": 3}
+    lists = {"queries/": 11, "pairs/": 3, "members/": 3, "flags/": 4, "guidelines/": 3}
 
     for number in range(5):
         factories.candidate(query := factories.query(scene.project, f"4{number}"))

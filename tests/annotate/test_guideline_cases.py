@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats, settling
+from annotate.actions import settling
 from annotate.actions.guidelines import cases_waiting, write_guideline
 from annotate.errors import Refused
-from annotate.models import Adjudication, Assignment, Guideline, GuidelineCase
+from annotate.models import Adjudication, Guideline, GuidelineCase
 from tests import factories
 
 
@@ -100,7 +100,7 @@ def test_the_answers_stand_there_without_names(scene, client):
 
 
 def test_a_lead_who_judges_here_answers_first(scene, client):
-    seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla)
+    factories.seat(scene.pair, scene.carla)
     client.force_login(scene.carla.user)
 
     page = client.get(f"{scene.url()}?edit=1").content.decode()

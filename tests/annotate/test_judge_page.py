@@ -117,8 +117,20 @@ def test_from_a_finished_pool_one_key_goes_on_to_the_next(scene, client):
 
     page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
 
-    assert "One of them you could not judge." in page
+    assert "You could not judge one of them." in page
     assert "Judge the next query" in page
+
+
+def test_at_the_end_each_flag_is_counted_by_its_own_name(scene, client):
+    first, second = scene.order()
+    scene.post("flag", first, kind="cannot_judge", words="Cut off.")
+    scene.post("flag", second, kind="problem", words="In two columns.")
+
+    page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
+
+    assert "You could not judge one of them." in page
+    assert "You reported a problem with one of them." in page
+    assert "2 of them" not in page
 
 
 def test_undo_brings_the_document_back(scene, client):

@@ -222,7 +222,7 @@ def seated(tides):
     """Carla judges the pair as well, and has judged one document."""
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
-    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla)
+    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
     factories.judgment(tides.narrative, tides.docs["agreed"], tides.carla, 0)
     return tides
 

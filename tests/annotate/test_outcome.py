@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions import seats
+from annotate.actions.pool import pool
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.pure.clauses import clauses
 from annotate.screens.outcome import may_see, outcome
@@ -60,9 +61,14 @@ def say(pair, by, doc_id, relevance, *marked):
     )
 
 
-def finish(pair) -> None:
-    """Both judges are done."""
-    pair.assignments.filter(task="judge").update(touched_at=NOON, done_at=NOON)
+def finish(pair, *names: str) -> None:
+    """Let these judges, or all, answer what they have not answered yet."""
+    under = factories.altered(pair)
+    for seat in pair.assignments.filter(task="judge"):
+        if not names or seat.member.name in names:
+            said = under.judgments.filter(annotator=seat.member).values("candidate")
+            for candidate in pool(pair).exclude(pk__in=said):
+                factories.judgment(under, candidate, seat.member)
 
 
 def the_lead(pair) -> Membership:
@@ -238,7 +244,7 @@ def test_a_writer_who_judges_sees_nothing_before_all_are_done(pair, ada):
     seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     ben = factories.member(pair.project, "ben")
     seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
-    pair.assignments.filter(task="judge", member=ben).update(touched_at=NOON, done_at=NOON)
+    finish(pair, "ben")
 
     assert not may_see(ada, pair)
     finish(pair)
@@ -255,7 +261,7 @@ def test_a_lead_sees_it_at_once_but_not_where_they_still_judge(pair, ada):
     carla = factories.lead(pair.project)
 
     assert may_see(carla, pair)
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla)
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla, become_blind=True)
     assert not may_see(carla, pair)
 
 

@@ -10,9 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.actions import seats
+from annotate.actions.completion import judging
 from annotate.models import Assignment, Flag, InstructionPair, Judgment
 from annotate.pure.pace import Estimate, Unknown, estimate
-from annotate.screens.pace import Calendar, Day, people_pace, whole_days, workload
+from annotate.screens.pace import Calendar, Day, last_days, people_pace, workload
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -56,6 +57,8 @@ def test_days_that_differ_give_a_range():
         (5, [], True, Unknown.NOTHING_DONE),
         (5, [4], True, Unknown.TOO_LITTLE),
         (5, [4, 0, 0], True, Unknown.TOO_LITTLE),
+        # Today is the last day: without work it is not over, and says nothing.
+        (5, [4, 0], True, Unknown.TOO_LITTLE),
     ],
 )
 def test_without_enough_days_there_is_no_estimate(left, done, asked, why):
@@ -68,12 +71,17 @@ def test_an_end_beyond_ten_years_is_not_named():
     assert (found.soonest, found.latest) == (None, None)
 
 
-def test_today_and_the_days_before_the_first_piece_of_work_do_not_count():
+def test_today_counts_and_the_days_before_the_first_piece_of_work_do_not():
     counts = [0, 0, 5, 0, 7, 100]
     days = [Day(TODAY - timedelta(days=5 - at), count) for at, count in enumerate(counts)]
 
-    assert whole_days(days, 7) == [5, 0, 7]
-    assert whole_days(days, 2) == [0, 7]
+    assert last_days(days, 7) == [5, 0, 7, 100]
+    assert last_days(days, 2) == [7, 100]
+
+
+def test_a_today_without_work_does_not_slow_the_pace():
+    assert estimated(50, [10, 10, 0]) == estimated(50, [10, 10])
+    assert estimated(50, [10, 10, 10]).days == 3
 
 
 @pytest.fixture
@@ -131,15 +139,15 @@ def test_what_counts_no_more_stands_beside_what_counts(tides):
     (day,) = [day for day in found.days if day.made]
     assert (day.counting, day.other) == (1, 2)
     assert (day.active, day.timed) == (90.0, 3)
-    assert found.judged == 2
+    assert found.answered == 2
     assert (found.effort.seconds, found.effort.judgments, found.effort.each) == (50.0, 1, 50.0)
 
 
-def test_a_lead_who_judges_learns_how_many_judgments_others_made_and_nothing_else(tides):
+def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(tides):
     project, pair, documents, ada, _, carla = tides
     project.overlap_judge = carla.project.overlap_judge = 3
     project.save()
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla)
+    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla, become_blind=True)
     judged(pair, documents[0], ada, timezone.now(), active_ms=30_000)
     judged(pair, documents[0], carla, timezone.now(), active_ms=10_000)
     under = factories.altered(pair)
@@ -147,14 +155,16 @@ def test_a_lead_who_judges_learns_how_many_judgments_others_made_and_nothing_els
 
     found = {one.member.name: one for one in people_pace(carla, Calendar.of(UTC))}
 
-    assert (found["ada"].judged, found["carla"].judged) == (1, 1)
+    # A judgment and a final flag are one count: which of the two it was is not for this lead.
+    assert (found["ada"].answered, found["carla"].answered) == (2, 1)
     assert (found["ada"].effort.judgments, found["carla"].effort.judgments) == (0, 1)
     assert found["ada"].days[-1].timed == 0
     assert found["ada"].flags == 0
+    assert workload(carla, judging(carla.project)).flagged == 0
 
 
 def test_what_is_left_leaves_out_what_nobody_waits_for(tides):
-    project, pair, documents, ada, ben, _ = tides
+    project, pair, documents, ada, ben, carla = tides
     at = timezone.now()
     under = factories.altered(pair)
     judged(pair, documents[0], ada, at)
@@ -166,20 +176,21 @@ def test_what_is_left_leaves_out_what_nobody_waits_for(tides):
     Flag.objects.create(narrative=under, candidate=documents[1], annotator=ben, kind="problem")
     Flag.objects.create(narrative=under, candidate=documents[2], annotator=ada, kind="later")
 
-    found = workload(project)
+    found = workload(carla, judging(carla.project))
 
-    # 4 documents x 2 people; 4 judgments of people, of which one is beyond; one flag for good.
-    assert (found.wanted, found.judged, found.flagged, found.left) == (8, 4, 1, 4)
+    # 4 documents x 2 people. The first document has both answers, whoever gives a third; the
+    # second has a judgment and a flag for good; "later" and a machine answer nothing.
+    assert (found.wanted, found.answered, found.flagged, found.left) == (8, 4, 1, 4)
 
 
 def test_a_pair_that_was_sent_back_leaves_nothing_to_judge(tides):
-    project, pair, documents, ada, _, carla = tides
+    _, pair, documents, ada, _, carla = tides
     judged(pair, documents[0], ada, timezone.now())
     InstructionPair.objects.update(sent_back_at=timezone.now(), sent_back_by=carla)
 
-    found = workload(project)
+    found = workload(carla, judging(carla.project))
 
-    assert (found.wanted, found.judged, found.left) == (0, 1, 0)
+    assert (found.wanted, found.answered, found.left) == (0, 0, 0)
 
 
 def test_the_page_says_when_it_will_be_done_and_from_what(tides, client):
@@ -194,7 +205,7 @@ def test_the_page_says_when_it_will_be_done_and_from_what(tides, client):
     # Two judgments in two days, six left: the sixth day from now.
     assert f"{(now + timedelta(days=6)).day} " in page
     assert "2 done, 1.0 a day" in page
-    assert "of 8 judgments made" in page
+    assert "answered, of 8 wanted" in page
     assert "1 min a judgment" in page
     assert "6 min</dd>" in page
     assert page.count('class="counting"') == 4
@@ -217,7 +228,8 @@ def test_too_little_is_said_to_be_too_little(tides, client):
 
     page = client.get(reverse("annotate:progress", args=["tides"])).content.decode()
 
-    assert "Too little is known" in page
+    assert "No estimate yet" in page
+    assert "An estimate needs two days with work; the last 7 days have one." in page
 
 
 @pytest.mark.parametrize("asked", ["28", "7", "x", "1000"])

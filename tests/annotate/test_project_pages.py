@@ -169,7 +169,7 @@ def test_an_annotator_sees_only_their_own_judgments(tides, client):
 def test_a_lead_who_judges_is_blind_until_they_have_judged(tides, client):
     query = judged(tides, ("ada", 0))
     carla = factories.lead(tides)
-    seats.take(pair=query.pairs.get(), task=JUDGE, by=carla)
+    seats.take(pair=query.pairs.get(), task=JUDGE, by=carla, become_blind=True)
     client.force_login(carla.user)
     url = reverse("annotate:query", args=["tides", query.pk])
 

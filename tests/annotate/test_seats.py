@@ -9,6 +9,7 @@ import pytest
 from django.db import IntegrityError, connection
 
 from annotate.actions import judging, rewriting, seats
+from annotate.actions.completion import open_seats
 from annotate.errors import Refused
 from annotate.models import Assignment, Membership, Narrative, Project
 from tests import factories
@@ -176,7 +177,7 @@ def test_a_narrative_sent_back_is_written_again_by_its_author(tides):
 
     rewriting.send_back(pair=pair, by=carla)
 
-    assert [seat.pair for seat in ada.assignments.open()] == [pair]
+    assert [seat.pair for seat in open_seats(ada)] == [pair]
     assert seats.take_next(task=JUDGE, by=ada) is None
 
 

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
 from annotate.actions.trail import record
-from annotate.models import Assignment, Preferences
+from annotate.models import Preferences
 from tests import factories
 
 
@@ -142,7 +141,7 @@ def test_a_long_trail_comes_in_parts_and_costs_the_same(tides, django_assert_max
 def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
     query = factories.query(tides.project)
     factories.candidate(query)
-    seats.take(pair=factories.pair(query), task=Assignment.Task.JUDGE, by=tides.carla)
+    factories.seat(factories.pair(query), tides.carla)
 
     page = tides.client.get(tides.url)
 

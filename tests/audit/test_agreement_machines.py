@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
-from annotate.models import Assignment
 from audit.models import AgreementReport
 from audit.reliability import agreement_of
 from tests import factories
@@ -114,7 +112,7 @@ def test_a_machine_that_shares_nothing_is_named(led, client):
 
 def test_who_has_yet_to_judge_sees_nothing_of_it(led, client):
     report = computed(led)
-    seats.take(pair=led.pair, task=Assignment.Task.JUDGE, by=led.carla)
+    factories.seat(led.pair, led.carla)
     slug = led.project.slug
 
     page = text(client.get(led.machines))

@@ -9,8 +9,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotate.actions import seats
-from annotate.models import Assignment
 from audit.actions import compute_agreement, request_agreement
 from audit.models import AgreementReport
 from audit.reliability import agreement_of
@@ -198,7 +196,7 @@ def test_who_has_yet_to_judge_sees_no_figure_and_no_sum_in_the_list(led, client)
     shown = [computed(led).sha256[:12], '<td class="number">0.']
     url = reverse("audit:agreement_reports", args=[led.project.slug])
     before = text(client.get(url))
-    seats.take(pair=led.pair, task=Assignment.Task.JUDGE, by=led.carla)
+    factories.seat(led.pair, led.carla)
 
     page = text(client.get(url))
 

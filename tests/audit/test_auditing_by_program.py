@@ -8,6 +8,7 @@ from annotate.actions import seats
 from annotate.models import Adjudication, Assignment, LookAgain
 from audit.criteria import FOLLOWTABLE
 from audit.models import AgreementReport, Decision, Reveal, Review
+from tests import factories
 from tests.audit.checking import claimed_scene
 from tests.programs import Program
 
@@ -166,7 +167,7 @@ def test_that_names_were_looked_up_is_kept(disputed):
 
 
 def test_who_has_yet_to_judge_reads_nothing_of_it(disputed):
-    seats.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.carla)
+    factories.seat(disputed.pair, disputed.carla)
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/disagreement/"
 
@@ -293,7 +294,7 @@ def test_a_lead_who_has_yet_to_answer_reads_no_figures(disputed, published, fini
     carla = Program("carla", "lead")
     report = carla.send("POST", "projects/tides/agreement/reports/").json()["id"]
     finish_jobs()
-    seats.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.carla)
+    factories.seat(disputed.pair, disputed.carla)
 
     listed = carla.get("projects/tides/agreement/reports/").json()["results"]
 

@@ -310,7 +310,7 @@ def test_what_is_no_place_is_refused(text):
 def test_a_lead_in_a_judge_seat_sees_what_they_have_judged(disputed):
     Project.objects.update(overlap_judge=3)
     disputed.carla.refresh_from_db()
-    seats.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.carla)
+    factories.seat(disputed.pair, disputed.carla)
     assert listed(disputed) == []
 
     factories.judgment(disputed.narrative, disputed.first, disputed.carla, 1)
@@ -323,7 +323,7 @@ def test_a_lead_in_a_review_seat_sees_reviews_after_their_own(scene):
     for member in (scene.carla, scene.ben, scene.dan):
         member.project.refresh_from_db()
     review(scene, scene.narrative, dan={"query_dependency": "poor"}, ben={})
-    seats.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=scene.carla)
+    factories.seat(scene.pair, scene.carla, Assignment.Task.REVIEW)
     assert listed(scene) == []
 
     save_ratings(narrative=scene.narrative, answers=levels(), by=scene.carla)

@@ -137,7 +137,7 @@ def test_a_lead_in_a_judge_seat_sees_verdicts_once_they_have_judged(scene):
     Project.objects.update(overlap_judge=3)
     scene.carla.project.refresh_from_db()
     candidate = answer(scene, condition(scene), "S3", "met", "not_met")
-    seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla)
+    factories.seat(scene.pair, scene.carla)
     assert listed(scene) == []
 
     said = factories.judgment(scene.narrative, candidate, scene.carla, 1)

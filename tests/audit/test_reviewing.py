@@ -34,7 +34,7 @@ def seat_of(scene, member):
 
 
 def next_pair(member):
-    seat = take_review(by=member)
+    seat = take_review(by=member, become_blind=True)
     return seat and seat.pair
 
 

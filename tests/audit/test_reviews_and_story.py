@@ -73,7 +73,7 @@ def test_who_has_not_submitted_reads_nothing_of_it(told, who):
 def test_a_lead_who_has_yet_to_review_reads_nothing_of_it(told):
     Project.objects.update(overlap_review=3)
     told.carla.refresh_from_db()
-    seats.take(pair=told.pair, task=Assignment.Task.REVIEW, by=told.carla)
+    factories.seat(told.pair, told.carla, Assignment.Task.REVIEW)
 
     assert WORDS not in told.read(told.carla)
 
@@ -242,7 +242,7 @@ def test_what_waits_for_a_decision_can_be_asked_for(told, client):
 def test_a_lead_who_owes_a_review_is_not_told_that_it_waits_for_a_decision(told, client):
     Project.objects.update(overlap_review=3)
     told.carla.refresh_from_db()
-    seats.take(pair=told.pair, task=Assignment.Task.REVIEW, by=told.carla)
+    factories.seat(told.pair, told.carla, Assignment.Task.REVIEW)
     client.force_login(told.carla.user)
 
     assert client.get(told.list + "?state=to-decide").context["rows"] == []

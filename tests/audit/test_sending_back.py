@@ -11,6 +11,7 @@ from annotate.actions import judging, seats
 from annotate.models import Assignment, Condition, LookAgain, Verdict
 from audit import disagreements
 from audit.disagreements import Kind, Thing, Wanted
+from tests import factories
 
 WORDS = "Read the second paragraph."
 
@@ -186,7 +187,7 @@ def test_the_next_one_of_the_filter_opens(asked, client):
 
 
 def test_a_lead_who_judges_first_sends_nothing_back(asked, client):
-    seats.take(pair=asked.pair, task=Assignment.Task.JUDGE, by=asked.carla)
+    factories.seat(asked.pair, asked.carla)
 
     assert send(asked, client).status_code == 403
     assert not LookAgain.objects.exists()

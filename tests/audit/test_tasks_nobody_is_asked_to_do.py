@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from annotate.actions import rules, seats
+from annotate.actions.completion import judging
 from annotate.actions.rules import GradeRule
 from annotate.errors import Refused
 from annotate.models import Assignment
@@ -51,7 +54,7 @@ def test_the_other_tasks_go_on(audited, client):
     ada = factories.member(audited.project, "ada")
     ada.project.refresh_from_db()
 
-    assert [one.task for one in task_progress(ada)] == ["review"]
+    assert [one.task for one in task_progress(ada, judging(ada.project))] == ["review"]
     seat = seats.take_next(task=Assignment.Task.REVIEW, by=ada)
     assert seat is not None
     assert seat.pair == audited
@@ -77,11 +80,28 @@ def test_the_pages_of_the_project_open_without_it(audited, client):
     assert client.get(reverse("audit:reviews", args=["tides"])).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["project", "progress"])
-def test_what_is_judged_is_of_no_number_that_nobody_asks_for(audited, client, name):
+@pytest.mark.parametrize("name", ["project", "progress", "queries", "home"])
+def test_no_number_of_judgments_is_named_where_nobody_is_asked_to_judge(audited, client, name):
     client.force_login(audited.project.memberships.get(role="lead").user)
 
-    page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
+    where = [] if name == "home" else ["tides"]
+    page = client.get(reverse(f"annotate:{name}", args=where)).content.decode()
 
-    assert "judgments; nobody is asked for more" in page
-    assert "of 0 judgments" not in page
+    assert "obody is asked to judge" in page or name == "home"
+    assert not re.search(r"\bof [0-9,]+ (judgments|wanted)|[0-9] of 0", page)
+
+
+@pytest.mark.parametrize("name", ["project", "progress"])
+def test_no_number_of_judgments_is_named_before_anybody_judges(carla, client, name):
+    pair = factories.pair(factories.query(carla.project))
+    factories.candidate(pair.query)
+    client.force_login(carla.user)
+    url = reverse(f"annotate:{name}", args=["tides"])
+
+    before = client.get(url).content.decode()
+    seats.take(pair=pair, task="judge", by=factories.member(carla.project, "ada"))
+    after = client.get(url).content.decode()
+
+    assert "obody judges yet" in before
+    assert not re.search(r"\bof [0-9,]+ (judgments|wanted)", before)
+    assert re.search(r"\bof 2 (judgments|wanted)", after)

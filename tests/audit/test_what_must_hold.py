@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
 from annotate.pure.promises import Change, Counts, Promise, Rule, change
 from annotate.screens.standing import promises
@@ -168,7 +167,7 @@ def test_machines_older_narratives_and_removed_pairs_do_not_count(tides):
 
 
 def test_a_pair_that_the_lead_still_judges_is_left_out(tides, client):
-    seats.take(pair=tides.pairs["grown"], task=Assignment.Task.JUDGE, by=tides.carla)
+    factories.seat(tides.pairs["grown"], tides.carla)
     client.force_login(tides.carla.user)
 
     page = client.get(reverse("audit:collection", args=["tides"]))
@@ -288,7 +287,7 @@ def test_a_decision_that_was_taken_back_or_is_on_older_words_accepts_nothing(tid
 def test_who_has_yet_to_review_learns_nothing_of_the_decision(tides):
     decide(tides, "good", "accepted")
     before = coverage(tides.carla)
-    seats.take(pair=tides.pairs["good"], task=Assignment.Task.REVIEW, by=tides.carla)
+    factories.seat(tides.pairs["good"], tides.carla, Assignment.Task.REVIEW)
 
     after = coverage(tides.carla)
 

@@ -295,13 +295,22 @@ def test_the_end_says_what_was_left_and_the_ways_on(scene):
     scene.page.keyboard.press("0")
 
     expect(scene.page.get_by_role("heading", name="Everything here is done")).to_be_visible()
-    expect(scene.page.get_by_role("main")).to_contain_text("One of them you could not judge.")
+    expect(scene.page.get_by_role("main")).to_contain_text("You could not judge one of them.")
     expect(scene.page.locator("#judge-progress")).to_have_text("3 of 3")
     scene.arrives({first: 1, third: 0})
     scene.page.keyboard.press("1")
     scene.page.keyboard.press("ArrowLeft")
     shows(scene.page, third)
     assert scene.current() == {first: 1, third: 0}
+
+    scene.page.keyboard.press("p")
+    scene.page.keyboard.type("In two columns")
+    scene.page.keyboard.press("Control+Enter")
+
+    # Each flag by its own name: a problem is no document that could not be judged.
+    expect(scene.page.get_by_role("main")).to_contain_text(
+        "You could not judge one of them. You reported a problem with one of them."
+    )
 
 
 def test_without_javascript_the_same_page_judges(scene, new_person):

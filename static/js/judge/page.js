@@ -210,8 +210,12 @@ async function wait(candidate) {
 function finish() {
   place.replaceChildren();
   const aside = part("aside");
-  aside.textContent = sitting.setAside === 1 ? words("asideOne") : words("asideMany", { count: number.format(sitting.setAside) });
-  aside.hidden = !sitting.setAside;
+  aside.textContent = Object.entries({ cannotJudge: "cannot_judge", problem: "problem" })
+    .map(([name, kind]) => [name, sitting.flagged(kind)])
+    .filter(([, count]) => count)
+    .map(([name, count]) => (count === 1 ? words(`${name}One`) : words(`${name}Many`, { count: number.format(count) })))
+    .join(" ");
+  aside.hidden = !aside.textContent;
   turnTo("end");
   draw();
   clock.turn(null);

@@ -97,9 +97,9 @@ export class Sitting {
     return this.settled === this.total;
   }
 
-  // How many were flagged as not to be judged.
-  get setAside() {
-    return this.order.filter((candidate) => this.#isSettled(candidate) && this.said(candidate).kind === "flag").length;
+  // How many have this flag.
+  flagged(kind) {
+    return this.order.filter((candidate) => this.said(candidate)?.kind === "flag" && this.said(candidate).value === kind).length;
   }
 
   // The next document to judge: onward from `after`, then around; what is asked for again comes first, what was put off last.

@@ -1,0 +1,145 @@
+"""A lead who takes a seat to judge or review is told before that it hides the project's figures."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import judging, seats
+from annotate.actions.seats import must_answer_first
+from annotate.models import Assignment, InstructionPair
+from audit.actions import take_review
+from tests import factories
+from tests.programs import Program
+
+JUDGE, REWRITE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REWRITE, Assignment.Task.REVIEW
+
+
+@pytest.fixture
+def tides(db):
+    """A pair to judge and to review, one to rewrite; ada judges, carla leads."""
+    project = factories.project()
+    query = factories.query(project)
+    candidate = factories.candidate(query)
+    pair = factories.pair(query)
+    unwritten = InstructionPair.objects.create(project=project, query=query, pair_id="301-b")
+    factories.narrative(unwritten, "original", "Any plant counts.")
+    return SimpleNamespace(
+        project=project,
+        pair=pair,
+        candidate=candidate,
+        ada=factories.member(project, "ada"),
+        carla=factories.lead(project),
+    )
+
+
+def door(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, str]]:
+    """Where a page asks for a seat, and the form it sends."""
+    return {
+        "judge the next": (reverse("annotate:seat", args=["tides"]), {"task": JUDGE}),
+        "review the next": (reverse("annotate:seat", args=["tides"]), {"task": REVIEW}),
+        "judge this pair": (reverse("annotate:pair_seat", args=[tides.pair.pk]), {"task": JUDGE}),
+        "review": (reverse("audit:review_seat", args=["tides"]), {}),
+    }[task]
+
+
+DOORS = ["judge the next", "review the next", "judge this pair", "review"]
+
+
+@pytest.mark.parametrize("task", DOORS)
+def test_a_lead_confirms_a_seat_that_hides_figures(tides, client, task):
+    client.force_login(tides.carla.user)
+    url, form = door(tides, task)
+
+    asked = client.post(url, form)
+    before = Assignment.objects.count()
+    taken = client.post(url, {**form, "become_blind": "yes"})
+
+    assert "you see no agreement and no report of it" in asked.content.decode()
+    assert 'name="become_blind" value="yes"' in asked.content.decode()
+    assert (before, taken.status_code, Assignment.objects.count()) == (0, 302, 1)
+
+
+@pytest.mark.parametrize("task", DOORS)
+def test_an_annotator_confirms_nothing(tides, client, task):
+    client.force_login(tides.ada.user)
+    url, form = door(tides, task)
+
+    assert client.post(url, form).status_code == 302
+    assert Assignment.objects.count() == 1
+
+
+def test_a_lead_confirms_no_rewriting(tides):
+    assert seats.take_next(task=REWRITE, by=tides.carla) is not None
+    assert not must_answer_first(tides.carla)
+
+
+def test_a_lead_who_is_blind_already_is_not_asked_again(tides):
+    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
+
+    assert take_review(by=tides.carla) is not None
+
+
+def test_an_untouched_seat_that_is_given_back_shows_the_figures_again(tides, client):
+    seat = seats.take_next(task=JUDGE, by=tides.carla, become_blind=True)
+    assert seat is not None
+    client.force_login(tides.carla.user)
+    agreement = reverse("audit:agreement", args=["tides"])
+    hidden = client.get(agreement).content.decode()
+
+    client.post(reverse("annotate:give_back_seat", args=["tides", seat.pk]))
+
+    assert "You have judging or reviewing left in this project" in hidden
+    assert "You have judging or reviewing left" not in client.get(agreement).content.decode()
+    assert not must_answer_first(tides.carla)
+
+
+def test_the_overview_offers_such_a_seat_to_leads_below_everything_else(tides, client):
+    client.force_login(tides.carla.user)
+    overview = client.get(reverse("annotate:project", args=["tides"]))
+    home = client.get(reverse("annotate:home"))
+    page = overview.content.decode()
+
+    assert [task.task for task in overview.context["offered"]] == ["rewrite"]
+    assert [task.task for task in overview.context["hiding"]] == ["judge", "review"]
+    assert page.index("Who is where") < page.index("Judge or review yourself")
+    assert [offer["task"] for offer in home.context["offers"]] == ["rewrite"]
+    assert [offer["task"] for offer in home.context["hiding"]] == ["judge", "review"]
+
+    client.force_login(tides.ada.user)
+    offered = client.get(reverse("annotate:project", args=["tides"])).context
+    assert [task.task for task in offered["offered"]] == ["rewrite", "judge", "review"]
+    assert offered["hiding"] == []
+
+
+@pytest.mark.parametrize("task", ["next", "pair", "review"])
+def test_a_program_of_a_lead_sends_the_confirmation(tides, task):
+    program = Program("carla", "judge")
+    address, sent = {
+        "next": ("projects/tides/seats/", {"task": "judge"}),
+        "pair": (f"pairs/{tides.pair.pk}/seats/", {"task": "judge"}),
+        "review": ("projects/tides/reviews/seat/", {}),
+    }[task]
+
+    refused = program.send("POST", address, sent)
+    before = Assignment.objects.count()
+    taken = program.send("POST", address, {**sent, "become_blind": True})
+
+    assert (refused.status_code, before) == (422, 0)
+    assert "Send “become_blind” as true" in refused.json()["detail"]
+    assert (taken.status_code, Assignment.objects.count()) == (200, 1)
+
+
+def test_a_lead_who_judged_everything_sees_the_figures_again(tides):
+    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
+
+    judging.judge(
+        narrative=factories.altered(tides.pair),
+        candidate=tides.candidate,
+        relevance=1,
+        by=tides.carla,
+    )
+
+    assert not must_answer_first(tides.carla)
