@@ -60,8 +60,8 @@ def open_to(
     An annotator knows the ids of what they answered, be it that they cannot judge it. A lead knows
     every id, but of what waits for them in a seat of their own. What waits for somebody under
     another pair of the query is open under this one too. `under`: the version under which the
-    reader judges them now, leads as well. One query for leads without a seat; for others one more, and
-    those of `blind_pairs` where they have a seat.
+    reader judges them now, leads as well. One query for leads without a seat; for others one more,
+    and those of `blind_pairs` where they have a seat.
     """
     if not candidates:
         return set()

@@ -100,7 +100,7 @@ def test_the_database_has_the_last_word(db):
 
 def test_accounts_that_looked_alike_before_stay_and_can_be_saved(db):
     User.objects.bulk_create([User(username=name) for name in ("ada", CYRILLIC, "ben")])
-    migration = importlib.import_module("annotate.migrations.0032_user_skeleton")
+    migration = importlib.import_module("annotate.migrations.0017_user_skeleton")
 
     migration.keep_skeletons(apps, SimpleNamespace(connection=connection))
 

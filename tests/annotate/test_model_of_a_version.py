@@ -126,7 +126,7 @@ def test_earlier_versions_get_the_model_that_their_pair_had(project):
     by_ada.save()
     Narrative.objects.update(origin="human", model="")
 
-    migration = import_module("annotate.migrations.0027_model_of_a_version")
+    migration = import_module("annotate.migrations.0019_model_of_a_version")
     migration.write_models_to_versions(apps, None)
 
     assert written() == [(1, "llm", "model-a"), (2, "human", "")]

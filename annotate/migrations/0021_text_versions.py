@@ -61,7 +61,7 @@ def name_first_version(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0028_runs_over_instructions'),
+        ('annotate', '0020_runs_over_instructions'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0027_model_of_a_version'),
+        ('annotate', '0019_model_of_a_version'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0032_user_skeleton'),
+        ('annotate', '0017_user_skeleton'),
     ]
 
     operations = [

@@ -20,7 +20,7 @@ def name_first_version(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0020_text_versions'),
+        ('annotate', '0021_text_versions'),
         ('audit', '0010_when_a_step_began'),
     ]
 

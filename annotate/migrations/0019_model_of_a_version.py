@@ -20,7 +20,7 @@ def write_models_to_versions(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0026_show_ids'),
+        ('annotate', '0018_show_ids'),
     ]
 
     operations = [
