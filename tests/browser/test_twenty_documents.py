@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from annotate.actions import seats
 from annotate.models import Assignment, Flag, Judgment, Project
 from tests import factories
+from tests.browser import waiting
 from tests.browser.waiting import until
 
 TEXT = "Tides turn mills. Plants at sea turn tides into power."
@@ -31,7 +32,7 @@ def test_twenty_documents_by_keys_alone_are_exported_as_they_were_judged(
     keyboard = page.keyboard
 
     def shows(number: int) -> None:
-        shows(page, f"D{number:02}")
+        waiting.shows(page, f"D{number:02}")
 
     def press(keys: str, first: int) -> None:
         for number, key in enumerate(keys, first):

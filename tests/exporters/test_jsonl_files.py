@@ -283,6 +283,7 @@ def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
         "adjudications": 1,
         "rubrics": 0,
         "reviews": 1,
+        "reviews_by_machines": 0,
         "decisions": 1,
         "repeats": 0,
         "samples": 0,
