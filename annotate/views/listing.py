@@ -55,11 +55,8 @@ class Row:
     wanted: list[int]
     # Whether the judgment holds more than a grade: changing it takes that page too.
     more: bool
-
-    @property
-    def text_version(self) -> int:
-        """The newest text of the document, which a row opens; 0 for none."""
-        return self.document.text_version or 0
+    # The newest text of the document, which the row opens; 0 for none.
+    text_version: int
 
 
 @dataclass(frozen=True)
@@ -230,6 +227,7 @@ def _rows(
             wanted=grades_that_need_evidence(project, candidates[pk].prior_relevance, values),
             more=given is not None
             and bool(given.note or given.evidence or given.clauses or given.verdicts.all()),
+            text_version=candidates[pk].document.text_version or 0,
         )
         for place, number in shown.places
         for pk in (keys[number],)
