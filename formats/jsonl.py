@@ -32,6 +32,7 @@ from formats.records import (
     RatingRecord,
     ReviewRecord,
     VerdictRecord,
+    writer_of,
 )
 from formats.source import Source, check_id, json_name
 from formats.tables import markup_of
@@ -81,16 +82,21 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
     def lines() -> Iterator[str]:
         for doc in records:
             check_id(doc.doc_id, "doc_id")
-            yield to_json(_without_version(doc))
+            yield to_json(_fields_of(doc))
 
     return write_lines(lines(), stream)
 
 
-def _without_version(record: Doc | Said) -> dict[str, object]:
-    """A record's fields; without `text_version` where it names none: there is one text only."""
+def _fields_of(record: Doc | Said) -> dict[str, object]:
+    """A record's fields, without those added later that say nothing here, so that a project without
+    them has the same bytes as before: `text_version` where there is one text, `machine` of a flag
+    or review by a person.
+    """
     fields = record._asdict()
-    if "text_version" in fields and fields["text_version"] is None:
+    if fields.get("text_version", 1) is None:
         del fields["text_version"]
+    if isinstance(record, FlagRecord | ReviewRecord) and not record.machine:
+        del fields["machine"]
     return fields
 
 
@@ -220,9 +226,20 @@ def write_pairs(records: Iterable[PairRecord | Claim], stream: IO[bytes]) -> int
             check_id(record.pair_id, "pair_id")
             check_id(record[1], record._fields[1])
             kind = "claim" if isinstance(record, Claim) else "pair"
-            yield to_json({"type": kind, **record._asdict()})
+            fields: dict[str, object] = {"type": kind, **record._asdict()}
+            if isinstance(record, PairRecord):
+                fields["narratives"] = [_version(record, one) for one in record.narratives]
+            yield to_json(fields)
 
     return write_lines(lines(), stream)
+
+
+def _version(pair: PairRecord, narrative: NarrativeRecord) -> dict[str, object]:
+    """A version's fields; without its origin and model where they follow from the pair's."""
+    fields = narrative._asdict()
+    if writer_of(pair, narrative) == writer_of(pair, narrative._replace(origin="")):
+        del fields["origin"], fields["model"]
+    return fields
 
 
 # --- judgments and what belongs to them -----------------------------------------------------------
@@ -397,6 +414,6 @@ def write_judgments(records: Iterable[Said], stream: IO[bytes]) -> int:
         for record in records:
             check_id(record[0], record._fields[0])
             check_id(record[1], record._fields[1])
-            yield to_json({"type": _KIND_OF[type(record)], **_without_version(record)})
+            yield to_json({"type": _KIND_OF[type(record)], **_fields_of(record)})
 
     return write_lines(lines(), stream)

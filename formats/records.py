@@ -89,6 +89,17 @@ class PairRecord(NamedTuple):
     narratives: tuple[NarrativeRecord, ...] = ()
 
 
+def writer_of(pair: PairRecord, narrative: NarrativeRecord) -> tuple[str, str]:
+    """Return the origin and model of a version: what it says itself, else people where it names an
+    author, else what its pair says. A pair says it of what is rewritten, not of its original.
+    """
+    if narrative.origin:
+        return narrative.origin, narrative.model
+    if narrative.side == "original" or narrative.author is not None:
+        return "human", ""
+    return pair.origin, pair.model
+
+
 class Claim(NamedTuple):
     """What a machine or a data set claims about a document under the altered narrative."""
 

@@ -9,7 +9,7 @@ from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.models import Membership
 from annotate.pure import condition_lines
-from formats.records import NarrativeRecord, PairRecord, Topic
+from formats.records import PairRecord, Topic, writer_of
 
 MAX_CATEGORY = 60
 MAX_MODEL = 120
@@ -309,7 +309,7 @@ class Pairs(Arrivals):
                 one.author,
                 one.at,
                 one.note,
-                *_writer(record, one),
+                *writer_of(record, one),
                 int(bool(one.origin)),
                 json.dumps(one.conditions) if one.conditions else "",
                 weight=len(one.text),
@@ -592,17 +592,6 @@ _KNOWN = """
     WHERE p.project_id = %(project)s AND p.pair_id = s.pair_id
     AND o.pair_id = p.id AND o.side = s.side AND o.version = s.version
 """
-
-
-def _writer(pair: PairRecord, one: NarrativeRecord) -> tuple[str, str]:
-    """Who wrote a version: as it says itself, else a named author, else as its pair says. A pair
-    says it of what is rewritten, not of its original.
-    """
-    if one.origin:
-        return one.origin, one.model
-    if one.side == "original" or one.author is not None:
-        return "human", ""
-    return pair.origin, pair.model
 
 
 def _named(origin: str, model: str) -> str:
