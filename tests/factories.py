@@ -157,7 +157,8 @@ def judgment(
     under: Narrative, of: Candidate, by: Membership, relevance: int = 1, **fields: Any
 ) -> Judgment:
     """What someone said, of the newest text."""
-    fields.setdefault("text_version", of.document.text_version)
+    if of.document_id is not None:
+        fields.setdefault("text_version", of.document.text_version)
     return Judgment.objects.create(
         narrative=under, candidate=of, annotator=by, relevance=relevance, **fields
     )

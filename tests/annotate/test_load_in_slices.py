@@ -118,7 +118,7 @@ def test_documents_come_with_their_texts(project):
 
     assert rows(told) == {"documents": (2, 1, 1)}
     assert list(
-        Document.objects.order_by("doc_id").values_list("doc_id", "title", "body__text")
+        Document.objects.order_by("doc_id").values_list("doc_id", "title", "texts__text")
     ) == [("A", "First", "one"), ("B", "", None), ("C", "", "three"), ("D", "Fourth", "four")]
 
 

@@ -22,6 +22,8 @@ from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, problems, rows
 from tests.programs import Program
 
+pytestmark = pytest.mark.both_databases
+
 JUDGE = Assignment.Task.JUDGE
 FIRST, SECOND = "Turbines in the Severn.", "Rain."
 

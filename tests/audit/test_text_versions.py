@@ -19,6 +19,8 @@ from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.audit.checking import claimed_scene, draw, say
 
+pytestmark = pytest.mark.both_databases
+
 
 def change(candidate: Candidate, text: str = "Another text.") -> list[str]:
     """Load another text for a candidate's document, and return what the load says."""

@@ -20,6 +20,8 @@ from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.exporters.conftest import Written
 
+pytestmark = pytest.mark.both_databases
+
 TEXTS = ["Turbines in the Severn.", "Rain.", "Fog at sea \U0001f30a tonight.", "Dykes hold."]
 
 
