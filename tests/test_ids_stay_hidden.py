@@ -144,7 +144,7 @@ def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_on
 
 
 def test_a_lead_who_judges_reads_no_id_on_the_page_where_they_judge(stage):
-    seats.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=stage.carla)
+    seats.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=stage.carla, become_blind=True)
     first = stage.candidates[0]
     urls = [f"/pairs/{stage.pair.pk}/candidates/{first.pk}/", f"/pairs/{stage.pair.pk}/list/"]
 
