@@ -43,8 +43,6 @@ def test_a_pair_is_written_with_everything_it_holds_and_read_back():
         "at": "2026-03-01T09:00:00+00:00",
         "note": "n",
         "conditions": [{"name": "", "text": "At the sea."}, {"name": "length", "text": "Short."}],
-        "origin": "",
-        "model": "",
     }
     assert read("pairs-jsonl", line) == [COMPLETE]
 

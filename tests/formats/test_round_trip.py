@@ -37,6 +37,7 @@ from formats.records import (
     RunLine,
     Topic,
     VerdictRecord,
+    writer_of,
 )
 from formats.registry import FORMATS
 from formats.trec import _TOPIC_TAG
@@ -66,13 +67,16 @@ LAID_OUT_TOPICS = st.builds(
 SGML_TOPICS = LAID_OUT_TOPICS.filter(
     lambda topic: not any(_TOPIC_TAG.search(text or "") for text in topic[1:])
 )
-DOCS = st.builds(Doc, IDS, TEXT, st.none() | TEXT, st.sampled_from(MARKUPS))
+TEXT_VERSIONS = st.none() | st.integers(1, 9)
+DOCS = st.builds(Doc, IDS, TEXT, st.none() | TEXT, st.sampled_from(MARKUPS), st.none())
+JSONL_DOCS = DOCS | st.builds(Doc, IDS, TEXT, TEXT, st.sampled_from(MARKUPS), TEXT_VERSIONS)
 SGML_DOCS = st.builds(
     Doc,
     IDS.filter(lambda doc_id: not set(doc_id) & set("<>&")),
     TEXT.map(one_line),
     st.none() | TEXT.map(str.strip),
     st.just("plain"),
+    st.none(),
 )
 QRELS = st.builds(Qrel, IDS.filter(lambda query_id: query_id[0] != "#"), IDS, GRADES, IDS)
 RUN_LINES = st.builds(
@@ -93,13 +97,34 @@ NARRATIVES = st.lists(
         MOMENTS,
         TEXT,
         st.lists(st.builds(ConditionRecord, TEXT, NAMES), max_size=3).map(tuple),
+        st.just(""),
+        st.just(""),
     ),
     max_size=4,
     unique_by=lambda narrative: narrative[:2],
 ).map(lambda them: tuple(sorted(them, key=lambda one: (SIDES.index(one.side), one.version))))
+
+
+def with_writers(pair: PairRecord, writers: list[tuple[str, str]]) -> PairRecord:
+    """Name the writers of versions where they do not follow from the pair: only those are kept."""
+    named = zip(pair.narratives, writers, strict=False)
+    return pair._replace(
+        narratives=tuple(
+            one
+            if writer_of(pair, one) == writer
+            else one._replace(origin=writer[0], model=writer[1])
+            for one, writer in named
+        )
+    )
+
+
+WRITERS = st.lists(
+    st.sampled_from([("human", ""), ("llm", ""), ("llm", "gpt")]), min_size=4, max_size=4
+)
 PAIRS = st.builds(
     PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("llm"), TEXT, NARRATIVES
 ) | st.builds(PairRecord, IDS, IDS, TEXT, TEXT, TEXT, st.just("human"), st.just(""), NARRATIVES)
+PAIRS = st.builds(with_writers, PAIRS, WRITERS)
 CLAIMS = st.builds(Claim, IDS, IDS, GRADES, NAMES)
 UUIDS = st.none() | st.uuids().map(str)
 EVIDENCE = st.lists(
@@ -134,6 +159,7 @@ JUDGMENTS = st.builds(
     verdicts=VERDICTS,
     pressed=st.sampled_from(("", *PRESSED)),
     made_at=MOMENTS,
+    text_version=TEXT_VERSIONS,
 )
 ROW_JUDGMENTS = st.builds(
     JudgmentRecord,
@@ -156,19 +182,20 @@ ROW_JUDGMENTS = st.builds(
     verdicts=st.just(()),
     pressed=st.sampled_from(("", *PRESSED)),
     made_at=MOMENTS,
+    text_version=st.none(),
 )
 FLAGS = st.builds(
     FlagRecord, IDS, IDS, NAMES, st.sampled_from(FLAG_KINDS), SIDE, st.none() | IDS, VERSIONS,
-    MOMENTS, TEXT, MOMENTS, UUIDS, MOMENTS,
+    MOMENTS, TEXT, MOMENTS, UUIDS, MOMENTS, st.booleans(), TEXT_VERSIONS,
 )  # fmt: skip
 ADJUDICATIONS = st.builds(
     AdjudicationRecord, IDS, IDS, NAMES, GRADES, SIDE, st.none() | IDS, VERSIONS, MOMENTS, TEXT,
-    TEXT, st.none() | NAMES, MOMENTS,
+    TEXT, st.none() | NAMES, MOMENTS, TEXT_VERSIONS,
 )  # fmt: skip
 RATINGS = st.lists(st.builds(RatingRecord, NAMES, NAMES, TEXT), max_size=3).map(tuple)
 REVIEWS = st.builds(
     ReviewRecord, IDS, IDS, NAMES, NAMES, st.sampled_from(SIDES), st.integers(1, 9), MOMENTS,
-    MOMENTS, RATINGS,
+    MOMENTS, RATINGS, st.booleans(),
 )  # fmt: skip
 DECISIONS = st.builds(
     DecisionRecord, IDS, IDS, NAMES, st.sampled_from(OUTCOMES), st.sampled_from(SIDES),
@@ -211,7 +238,7 @@ RECORDS: dict[str, st.SearchStrategy[list[Any]]] = {
     "trec-qrels": several(QRELS, "query_id", "doc_id"),
     "trec-run": several(RUN_LINES, "query_id", "doc_id"),
     "trec-docs": several(SGML_DOCS, "doc_id"),
-    "docs-jsonl": several(DOCS, "doc_id"),
+    "docs-jsonl": several(JSONL_DOCS, "doc_id"),
     "beir": st.tuples(
         several(TOPICS, "query_id"),
         several(DOCS, "doc_id"),
