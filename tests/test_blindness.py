@@ -128,7 +128,7 @@ class Way:
         self.levels = {"ben": "poor" if one else "excellent", "ivy": "acceptable"}
         self.checks = {"ben": 0 if one else 1, "ivy": 2 if one else 1}
         self.flag = "problem" if one else "cannot_judge"
-        self.flags = "ivy" if one else "ben"
+        self.flags = ("ivy",) if one else ("ben", "ivy")
         self.active_ms = 1_234 if one else 98_765
         self.claimed = 1 if one else 2
         self.prior = 1 if one else 2
@@ -224,12 +224,12 @@ def speak(stage: SimpleNamespace, way: Way, *, twice: bool = True) -> None:
                 by=stage.members[name],
                 now=SPOKEN,
             )
-    # Of two people one flags, and in the other way the other: which of the two somebody gave is an
-    # answer as well, and no count tells it.
+    # One of two people flags, and in the other way both: whether somebody gave a judgment or a flag
+    # is an answer as well, and no count tells it.
     for name in ("ben", "ivy"):
         on = {"narrative": stage.narrative, "candidate": stage.second, "by": stage.members[name]}
         later = SPOKEN + timedelta(minutes=1)
-        if name == way.flags:
+        if name in way.flags:
             judging.flag(kind=way.flag, words=way.words["flag"], now=later, **on)
         else:
             judging.judge(
