@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
@@ -261,15 +262,8 @@ def _moment(entry: Mapping[str, Any], name: str) -> datetime:
             _("The field “%(name)s” must be a moment as in ISO 8601, with its zone.")
             % {"name": name}
         ) from error
-    if moment_problem(moment):
-        raise Refused(
-            _(
-                "The field “%(name)s” is a moment before 1970 or in the future. Set the clock of "
-                "this computer right, and say it once more."
-            )
-            % {"name": name}
-        )
-    return moment
+    # The clock of that computer is wrong. What was pressed is kept, as of now.
+    return timezone.now() if moment_problem(moment) else moment
 
 
 def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:

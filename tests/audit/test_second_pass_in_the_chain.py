@@ -4,10 +4,11 @@ done to it by other ways is noticed.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from annotate.actions import settling
 from annotate.models import Adjudication, ConditionAdjudication, Verdict
@@ -106,7 +107,7 @@ def test_what_files_bring_is_in_the_chain_and_again_adds_nothing(story):
             "reason": "Later.",
             "cause": "edge",
             "by": "carla",
-            "at": "2030-01-01T00:00:00Z",
+            "at": (timezone.now() + timedelta(hours=1)).isoformat(),
         },
         {
             "type": "adjudication",
