@@ -37,6 +37,13 @@ def in_scope(project: Project, candidates: QuerySet[Candidate]) -> QuerySet[Cand
     return candidates
 
 
+def is_in_scope(project: Project, candidate: Candidate) -> bool:
+    """Say of one candidate what `in_scope` asks of many."""
+    return project.judge_scope != Project.Scope.RELEVANT or (
+        candidate.prior_relevance is not None and candidate.prior_relevance >= project.relevant_from
+    )
+
+
 def judged_narrative(pair: InstructionPair) -> Narrative | None:
     """The version that judges read now: the altered one, or where the whole pool is judged, the
     original.

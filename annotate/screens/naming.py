@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from annotate.actions.pool import narratives_in_force
+from annotate.actions.pool import is_in_scope, narratives_in_force
 from annotate.models import (
     Assignment,
     Candidate,
@@ -21,7 +21,6 @@ from annotate.models import (
     Project,
 )
 from annotate.pure.naming import is_made_of, number_of
-from annotate.screens.progress import blind_pairs
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ def open_to(
     An annotator knows the ids of what they answered, be it that they cannot judge it. A lead knows
     every id, but of what waits for them in a seat of their own. What waits for somebody under
     another pair of the query is open under this one too. `under`: the version under which the
-    reader judges them now, leads as well. One query for leads without a seat; for others one more,
-    and those of `blind_pairs` where they have a seat.
+    reader judges them now, leads as well. One query for leads without a seat; for others two more.
     """
     if not candidates:
         return set()
@@ -72,15 +70,13 @@ def open_to(
     in_force = list(
         narratives_in_force(reader.project)
         .filter(pair__query__in=queries)
-        .values_list("pair__query", "pair__pk", "pk", Exists(seat))
+        .values_list("pair__query", "pk", Exists(seat))
     )
-    seated = any(has_seat for *_, has_seat in in_force)
-    blind = blind_pairs(reader) if seated else set()
     of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-    for query, pair, narrative, _has_seat in in_force:
-        of_query[query].append((narrative, pair in blind))
-    owing = any(owes for asked in of_query.values() for _narrative, owes in asked)
-    if reader.leads and not owing and under is None:
+    for query, narrative, has_seat in in_force:
+        of_query[query].append((narrative, has_seat))
+    seated = any(has_seat for *_, has_seat in in_force)
+    if reader.leads and not seated and under is None:
         return set()
     mine = {"annotator": reader, "candidate__in": [candidate.pk for candidate in candidates]}
     judged = Judgment.objects.current().filter(**mine)
@@ -90,12 +86,14 @@ def open_to(
 
     def is_open(candidate: Candidate) -> bool:
         asked = of_query[candidate.query_id]
-        if any(owes and (narrative, candidate.pk) not in answered for narrative, owes in asked):
+        if is_in_scope(reader.project, candidate) and any(
+            has_seat and (narrative, candidate.pk) not in answered for narrative, has_seat in asked
+        ):
             return True
         if under is not None:
             return (under.pk, candidate.pk) not in answered
         return not reader.leads and not any(
-            (narrative, candidate.pk) in answered for narrative, _owes in asked
+            (narrative, candidate.pk) in answered for narrative, _has_seat in asked
         )
 
     return {candidate.pk for candidate in candidates if is_open(candidate)}

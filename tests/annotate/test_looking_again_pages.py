@@ -198,7 +198,7 @@ def test_a_wish_taken_back_is_nowhere(scene, client):
 def test_wishes_cost_the_same_however_many_there_are(scene, client, django_assert_num_queries):
     client.force_login(scene.ada.user)
     page(client, scene.url("listing"))
-    with django_assert_num_queries(19) as one:
+    with django_assert_num_queries(21) as one:
         client.get(scene.url("listing"))
     other = Judgment.objects.get(annotator=scene.ada, candidate=scene.second)
     looking_again.ask(judgment=other, words="And this.", by=scene.carla)
