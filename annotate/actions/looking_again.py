@@ -57,6 +57,8 @@ class Which:
     differing: bool = False
     # Only those of the cases that led to the version.
     cases: bool = False
+    # Not those of these pairs (keys): a lead who still judges there is not told of judgments.
+    without: frozenset[int] = frozenset()
 
 
 class Older(NamedTuple):
@@ -270,6 +272,8 @@ def _waiting(guideline: Guideline) -> QuerySet[LookAgain]:
 def _older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
     said = judgments_in_force(guideline.project).filter(at__lt=guideline.created_at)
     said = said.filter(~Exists(LookAgain.objects.standing().filter(judgment=OuterRef("pk"))))
+    if which.without:
+        said = said.exclude(narrative__pair__in=which.without)
     if which.query is not None:
         said = said.filter(narrative__pair__query=which.query)
     if which.grade is not None:

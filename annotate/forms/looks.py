@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from annotate.actions.looking_again import MAX_WORDS, Which
 from annotate.actions.seats import must_answer_first
 from annotate.models import Membership, Query
+from annotate.screens.progress import blind_pairs
 
 BLIND = _lazy(
     "You have judging or reviewing left in this project, and this would tell you what others said. "
@@ -75,6 +76,7 @@ class WhichForm(forms.Form):
             grade=given["grade"],
             differing=given["among"] == "differing",
             cases=given["among"] == "cases",
+            without=frozenset(blind_pairs(self._member)),
         )
 
 
