@@ -47,6 +47,8 @@ from tests import factories
 from tests.audit.conftest import levels
 from tests.test_permissions import ROUTES, world
 
+pytestmark = pytest.mark.long
+
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 SPOKEN = AT + timedelta(hours=1)
 NOW = AT + timedelta(hours=2)

@@ -24,7 +24,7 @@ from annotate.models import (
 )
 from formats.followtable import CATEGORIES
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.long]
 
 
 def load(kind: str, *files: Path, options: tuple[str, ...] = ()) -> list[int]:

@@ -28,6 +28,8 @@ from tests.attacks.test_parameters import (
 from tests.test_blindness import Way, addresses, answer, speak, undone, walk
 from tests.test_permissions import ROOMS
 
+pytestmark = pytest.mark.long
+
 # What lookups of rows are called; none of them may be asked for by whoever writes an address.
 LOOKUPS = {
     "user__password__startswith": "pbkdf2",

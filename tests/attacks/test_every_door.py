@@ -38,6 +38,8 @@ from tests.test_permissions import (
     world,
 )
 
+pytestmark = pytest.mark.long
+
 __all__ = ["repeated_requests", "worlds"]
 
 # What nobody has: no row, and no number that a database could keep.

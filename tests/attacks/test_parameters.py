@@ -22,6 +22,8 @@ from tests.attacks.reading import ALL, MARK, Form, forms, running
 from tests.test_blindness import NOW, Way, addresses, answer, speak, undone, walk
 from tests.test_permissions import World, world
 
+pytestmark = pytest.mark.long
+
 # No page of our own project may ever say it.
 SECRET = "sealedelsewhere"
 HOSTILE = {

@@ -27,6 +27,8 @@ from tests.attacks.reading import ALL, PAYLOADS, SHORT, running
 from tests.test_blindness import Way, addresses, answer, speak, undone, walk
 from tests.test_permissions import ROOMS
 
+pytestmark = pytest.mark.long
+
 # What is a code and no words: the program chooses it, or reads it again.
 CODES = {
     *("annotate.Project.slug", "annotate.Document.digest", "annotate.Run.sha256"),

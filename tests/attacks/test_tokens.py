@@ -28,6 +28,8 @@ from tests.attacks.repeated import repeated_requests
 from tests.attacks.test_every_door import nobodys, worlds, writes
 from tests.test_permissions import LEADS, RIGHTS, ROUTES, VERBS, Right, World
 
+pytestmark = pytest.mark.long
+
 __all__ = ["repeated_requests", "worlds"]
 
 Worlds = tuple[World, World]

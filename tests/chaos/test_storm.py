@@ -13,6 +13,8 @@ import sys
 import pytest
 from django.conf import settings
 
+pytestmark = pytest.mark.long
+
 # What must have happened at least once, or the storm proved nothing.
 TO_BOTH = {
     "web process killed",

@@ -16,6 +16,8 @@ from django.db import close_old_connections
 
 from tests.test_permissions import World, world
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def tides(db: None, settings: Any, tmp_path: Any, published: Any) -> Iterator[World]:

@@ -17,6 +17,8 @@ from django.conf import settings
 
 from tests.services.processes import running, wait_until
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):

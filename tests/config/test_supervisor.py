@@ -17,6 +17,8 @@ from django.conf import settings
 from config.supervisor import port_is_free
 from tests.services.processes import running, wait_until
 
+pytestmark = pytest.mark.long
+
 # Listens, and says which process it is; ends by itself at SIGTERM, after a last word.
 LISTENER = """
 import os, signal, socket, sys

@@ -18,7 +18,7 @@ from tests.errands.models import Errand
 from tests.services.processes import wait_until
 from tests.services.worker import deliver_to, worker
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases, pytest.mark.long]
 
 
 @pytest.fixture(params=["embedded", "redis"])

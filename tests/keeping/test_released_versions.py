@@ -26,7 +26,7 @@ from exporters import actions, releasing
 from exporters.models import Release
 from tests.keeping.conftest import Quiet
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.both_databases, pytest.mark.long]
 
 FOLDER = Path(__file__).parent / "released"
 # What an export of an earlier version has under one name, and one of today under another.
