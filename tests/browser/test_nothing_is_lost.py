@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from annotate.actions import pool, seats
 from annotate.actions.rewriting import rewrite_narrative
 from annotate.models import Assignment, Judgment
+from annotate.screens.naming import neutral_name
 from tests import factories
 from tests.browser.conftest import sign_in
 from tests.browser.waiting import shows, until
@@ -36,6 +37,10 @@ class Scene:
         sitting = pool.sitting(narrative=self.narrative, by=self.ada)
         self.order = [ids[pk] for pk in sitting.order]
         self.address = f"/pairs/{self.pair.pk}/judging/"
+
+    def name_of(self, doc_id: str) -> str:
+        """The neutral name that stands for a document while its answer is open."""
+        return neutral_name(self.project.documents.get(doc_id=doc_id).pk, self.project.pk)
 
     def rows(self) -> list[tuple[str, int]]:
         rows = Judgment.objects.order_by("pk")
@@ -303,7 +308,7 @@ def test_what_the_server_refuses_is_shown_and_can_be_tried_again(scene, ada, acc
     dialog = ada.get_by_role("dialog")
     expect(dialog).to_contain_text("2 Highly relevant")
     expect(dialog).to_contain_text("Not today.")
-    expect(dialog).to_contain_text(first)
+    expect(dialog).to_contain_text(scene.name_of(first))
     assert accessibility(ada) == []
     dialog.get_by_role("button", name="Try again").click()
 
