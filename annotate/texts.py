@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db import connection
@@ -16,7 +16,7 @@ from annotate.models import Candidate, Document
 SHARE_LOCK = "FOR KEY SHARE OF d"
 # As much as every database takes.
 MAX_TEXT_VERSION = 2**31 - 1
-# Candidates that one query asks for.
+# Candidates or documents that one query asks for.
 _BATCH = 500
 
 
@@ -29,6 +29,18 @@ def hold(candidate: int) -> None:
                 f"ON c.document_id = d.id WHERE c.id = %s {SHARE_LOCK}",
                 [candidate],
             )
+
+
+def hold_of(candidates: Iterable[int]) -> bool:
+    """Keep the texts of these candidates' documents the newest until the end of the transaction.
+
+    Says whether that took locks: what was read before them has to be read again then, because a
+    load may have committed meanwhile.
+    """
+    if connection.vendor != "postgresql":
+        return False
+    read_now_of(candidates)
+    return True
 
 
 def no_version(version: int, newest: int | None) -> str:
@@ -68,16 +80,21 @@ def read_now_of(candidates: Iterable[int]) -> dict[int, int | None]:
     """Return the newest text version of each candidate's document, and keep them the newest until
     the end of the transaction.
     """
-    found: dict[int, int | None] = {}
     keys = sorted(set(candidates))
-    for start in range(0, len(keys), _BATCH):
-        batch = keys[start : start + _BATCH]
-        documents = dict(Candidate.objects.filter(pk__in=batch).values_list("pk", "document"))
-        newest = dict(
+    documents: dict[int, int] = {}
+    for batch in _batches(keys):
+        documents.update(Candidate.objects.filter(pk__in=batch).values_list("pk", "document"))
+    newest: dict[int, int | None] = {}
+    # In the order in which a load locks them, over all batches.
+    for batch in _batches(sorted(set(documents.values()))):
+        newest.update(
             Document.objects.select_for_update(no_key=True)
-            .filter(pk__in=set(documents.values()))
+            .filter(pk__in=batch)
             .order_by("pk")
             .values_list("pk", "text_version")
         )
-        found.update((candidate, newest[document]) for candidate, document in documents.items())
-    return found
+    return {candidate: newest[document] for candidate, document in documents.items()}
+
+
+def _batches(keys: list[int]) -> Iterator[list[int]]:
+    return (keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH))

@@ -22,6 +22,7 @@ from annotate.actions.trail import record
 from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
 from audit import rubrics, sums
+from audit.at_hand import check_texts, keep_texts
 from audit.comparing import comparison_of
 from audit.criteria import SHIPPED, Criterion, Rubric, Verdict
 from audit.models import AgreementReport, Decision, Rating, Review
@@ -122,14 +123,18 @@ def submit_review(
     narrative: Narrative,
     by: Membership,
     confirmed: str | None = None,
+    texts: str | None = None,
     now: datetime | None = None,
 ) -> Review:
     """Hand in the review of `by`: from now on it counts, and they see the others'.
 
     A page shows a summary first and sends its digest (`audit.reviews.summary_digest`) as
     `confirmed`; Unconfirmed if the draft is not what that summary showed. None asks for none.
+    `texts`: the text versions of the documents at hand that the page offered (`at_hand.texts_of`);
+    None takes those that are the newest now. They are kept with the review.
     Twice changes nothing. Refused: a criterion without a level, poor without words, no seat.
-    Stale: there is a newer version; the draft stays with the old one.
+    Stale: there is a newer version, and the draft stays with the old one; or other texts are at
+    hand.
     """
     now = now or timezone.now()
     with transaction.atomic():
@@ -140,11 +145,13 @@ def submit_review(
         review = said.review
         if review.submitted_at is None:
             _refuse_incomplete(said)
+            found = check_texts(narrative, texts)
             if confirmed is not None and confirmed != summary_digest(said):
                 raise Unconfirmed(_("Read what you are about to submit, then submit it."))
+            keep_texts(review, found)
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
-            sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk)
+            sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True)
         seats.touch(seat, done=True, now=now)
     return review
 

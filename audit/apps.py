@@ -34,3 +34,4 @@ class AuditConfig(AppConfig):
         pages.register(checks.contribution)
         files.register(intake.Rubrics, intake.Reviews, intake.Decisions)
         stale.register(intake.CHECKS)
+        stale.register_beside(intake.REVIEWS)

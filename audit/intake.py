@@ -7,7 +7,7 @@ from typing import ClassVar
 from annotate import bulk, chain
 from annotate.intake import Arrivals, Intake
 from annotate.intake.instructions import MAX_NAME, refuse_other_query
-from annotate.intake.stale import Said
+from annotate.intake.stale import Beside, Said
 from audit import rubrics, sums
 from audit.criteria import SHIPPED, Rubric
 from audit.models import Decision, Review
@@ -31,6 +31,16 @@ CHECKS = Said(
     *("check", "checks"),
     "r.item_id IN (SELECT i.id FROM audit_sampleitem i WHERE i.candidate_id IN ({candidates}))",
     "r.superseded_at IS NULL",
+)
+
+
+# Reviews of instructions, beside which the documents lay.
+REVIEWS = Beside(
+    """
+    SELECT COUNT(DISTINCT t.review_id) FROM audit_reviewedtext t
+    JOIN stage_docs_changed x ON x.id = t.document_id WHERE x.version >= 2
+    """,
+    *("review", "reviews"),
 )
 
 
@@ -165,6 +175,13 @@ class Reviews(OfNarratives):
             rejects="integer",
             words="text",
         )
+        self.texts = self.stage(
+            "stage_reviewed_texts",
+            review="integer",
+            doc_id="text",
+            version="integer",
+            document="integer NULL",
+        )
         self._rubrics: dict[str, Rubric | None] = {}
 
     def take(self, record: ReviewRecord, place: int) -> None:
@@ -198,6 +215,8 @@ class Reviews(OfNarratives):
                 int(level.rejects),
                 rating.words,
             )
+        for read in record.documents:
+            self.texts.add(place, self.reviews.count, read.doc_id, read.text_version)
 
     def _rubric(self, name: str) -> Rubric | None:
         """Return the rubric of that name; None: the project has none."""
@@ -224,6 +243,7 @@ class Reviews(OfNarratives):
 
     def write(self) -> None:
         self.find()
+        self._find_documents()
         bulk.index("stage_ratings", "review")
         run = self.intake.run
         run(
@@ -242,6 +262,11 @@ class Reviews(OfNarratives):
                 SELECT 1 FROM stage_ratings t WHERE t.review = s.n AND NOT EXISTS (
                     SELECT 1 FROM audit_rating o WHERE o.review_id = r.id
                     AND o.criterion = t.criterion AND o.level = t.level AND o.words = t.words
+                )
+            ) OR EXISTS (
+                SELECT 1 FROM stage_reviewed_texts t WHERE t.review = s.n AND NOT EXISTS (
+                    SELECT 1 FROM audit_reviewedtext o WHERE o.review_id = r.id
+                    AND o.document_id = t.document AND o.text_version = t.version
                 )
             )
             """,
@@ -270,6 +295,16 @@ class Reviews(OfNarratives):
             WHERE s.known IS NULL ORDER BY t.n
             """
         )
+        run(
+            """
+            INSERT INTO audit_reviewedtext (review_id, document_id, text_version)
+            SELECT r.id, t.document, t.version
+            FROM stage_reviewed_texts t
+            JOIN stage_reviews s ON s.n = t.review
+            JOIN audit_review r ON r.narrative_id = s.narrative AND r.auditor_id = s.member
+            WHERE s.known IS NULL ORDER BY t.n
+            """
+        )
         if not self.intake.dry_run:
             fresh = bulk.select(
                 """
@@ -278,9 +313,39 @@ class Reviews(OfNarratives):
                 WHERE s.known IS NULL
                 """
             )
-            sums.follow(sums.REVIEW, self.intake.project.pk, new={key for (key,) in fresh})
+            keys = {key for (key,) in fresh}
+            sums.follow(sums.REVIEW, self.intake.project.pk, new=keys, texts=True)
         run("UPDATE stage_reviews SET state = 2 WHERE known IS NULL")
         self.count()
+
+    def _find_documents(self) -> None:
+        """Find the documents that were at hand; refuse those that are not here, and their texts."""
+        self.intake.run(
+            """
+            UPDATE stage_reviewed_texts SET document = (
+                SELECT d.id FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = stage_reviewed_texts.doc_id
+            )
+            """
+        )
+        self.intake.refuse_found(
+            "SELECT n, place, doc_id FROM stage_reviewed_texts WHERE document IS NULL",
+            lambda doc_id: (
+                f"there is no document {doc_id} in this project, which was at hand in this review: "
+                "load the documents first"
+            ),
+        )
+        self.intake.refuse_found(
+            """
+            SELECT t.n, t.place, t.doc_id, t.version, d.text_version AS newest
+            FROM stage_reviewed_texts t JOIN annotate_document d ON d.id = t.document
+            WHERE t.version > 1 AND COALESCE(d.text_version, 0) < t.version
+            """,
+            lambda doc_id, version, newest: (
+                f"the text of document {doc_id} has no version {version} here; the newest is "
+                f"{newest or 'none'}: load the documents first"
+            ),
+        )
 
 
 class Decisions(OfNarratives):

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Candidate, Membership, Narrative, Project, Run
+from annotate.models import Candidate, Document, Membership, Narrative, Project, Run
 from annotate.models.collection import ReadsText
 from audit.criteria import Criterion, Level
 from audit.criteria import Rubric as Content
@@ -131,6 +131,31 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return f"review {self.pk}"
+
+
+class ReviewedText(models.Model):
+    """The text version of a document that the review page offered beside the instruction.
+
+    Inserted when the review is submitted. A review rates the instruction, so a newer text of a
+    document does not make it stale.
+    """
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="texts")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
+    text_version = models.PositiveIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="reviewed_text_once_per_document", fields=["review", "document"]
+            ),
+            models.CheckConstraint(
+                name="reviewed_text_has_a_version", condition=Q(text_version__gte=1)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"text {self.text_version} of document {self.document_id}"
 
 
 class RatingQuerySet(models.QuerySet["Rating"]):

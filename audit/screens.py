@@ -5,24 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
 from annotate.models import (
     Assignment,
-    Candidate,
     InstructionPair,
-    Judgment,
     Membership,
     Narrative,
 )
-from annotate.pure.naming import number_of
 from audit.criteria import Rubric, Verdict
 from audit.models import Decision
 from audit.reviews import passes_of, verdict_of
-
-# Documents of a pool that lie beside an instruction under review: so many that are claimed to be
-# relevant, and so many others.
-AT_HAND = 4
 
 
 def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
@@ -37,32 +30,6 @@ def levels_of(rubric: Rubric) -> list[dict[str, Any]]:
             icon, tone = "cross", "wrong"
         drawn.append({**level._asdict(), "key": str(place + 1), "icon": icon, "tone": tone})
     return drawn
-
-
-def at_hand(pair: InstructionPair, narrative: Narrative) -> list[Candidate]:
-    """Return a few documents of the pool to look at, without their texts: two queries.
-
-    Half of them came as relevant, by a machine under this narrative or from the start, as far as
-    there are any. They stand in the order of their neutral numbers, which does not tell which those
-    are.
-    """
-    threshold = pair.project.relevant_from
-    pool = pair.query.candidates.select_related("document")
-    claims = Judgment.objects.current().filter(
-        candidate=OuterRef("pk"), narrative=narrative, annotator__is_machine=True
-    )
-    claimed = Exists(claims.filter(relevance__gte=threshold))
-    relevant = claimed | (~Exists(claims) & Q(prior_relevance__gte=threshold))
-
-    def some(found: QuerySet[Candidate], most: int) -> list[Candidate]:
-        return list(found.order_by("pk")[:most])
-
-    first = some(pool.filter(relevant), AT_HAND)
-    found = [
-        *first,
-        *some(pool.exclude(pk__in=[one.pk for one in first]).exclude(relevant), AT_HAND),
-    ]
-    return sorted(found, key=lambda one: number_of(one.document_id, pair.project_id))
 
 
 def previous_decision(narrative: Narrative) -> Decision | None:

@@ -71,12 +71,13 @@ def counted(of: list[Twice]) -> Counter[tuple[tuple[int, int], ...]]:
 
 
 def selves(project: Project, scope: Scope) -> Selves:
-    """Return what people said twice in a part of a project: three queries, in the order of names.
+    """Return what people said twice in a part of a project: four queries, in the order of names.
 
     A part that is a time, or what was said blind, has none: it asks when things were said among
     people, and these were said twice.
     """
-    said = repeats_in(project.pk, scope).current()
+    every = repeats_in(project.pk, scope)
+    said = every.current()
     in_force = set(
         Narrative.objects.current()
         .filter(pair__project=project, pair__removed_at__isnull=True)
@@ -111,6 +112,9 @@ def selves(project: Project, scope: Scope) -> Selves:
                 left_out["{repeats} of a document without a first judgment"] += 1
             else:
                 people[name].append(Twice._make((*named, first, again)))
+    older = every.filter(superseded_at__isnull=True, text_replaced_at__isnull=False)
+    if count := older.filter(narrative__in=in_force).count():
+        left_out["{repeats} of an older text of the document"] = count
     return Selves(dict(people), dict(left_out))
 
 

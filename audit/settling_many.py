@@ -19,6 +19,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils.translation import gettext as _
 
+from annotate import texts
 from annotate.actions import settling
 from annotate.errors import Refused, Stale
 from annotate.models import Candidate, Membership, Narrative
@@ -114,20 +115,16 @@ def settle_many(
 ) -> UUID:
     """Settle what the preview with this token showed, and return the batch.
 
-    Stale: somebody judged, settled or sent something back meanwhile, so that the same rule comes to
-    something else. Refused: as `settling.settle_together`.
+    Stale: somebody judged, settled or sent something back meanwhile, or a document got another
+    text, so that the same rule comes to something else. Refused: as `settling.settle_together`.
     """
     settling.checked_reason(reason, cause)
     with transaction.atomic():
         settling.hold_pairs(by)
-        outcomes = _outcomes(by, wanted, how)
-        if _token(outcomes) != token:
-            raise Stale(
-                _(
-                    "Something has changed since this was counted: people judged, or something "
-                    "was settled or sent back. Look at it once more."
-                )
-            )
+        outcomes = _unchanged(_outcomes(by, wanted, how), token)
+        if texts.hold_of(one.candidate for one in outcomes):
+            # A load that committed before the locks has replaced texts that were counted.
+            _unchanged(_outcomes(by, wanted, how), token)
         return settling.settle_together(
             decisions=[
                 (one.narrative, one.candidate, one.relevance)
@@ -139,6 +136,18 @@ def settle_many(
             by=by,
             now=now,
         )
+
+
+def _unchanged(outcomes: list[Outcome], token: str) -> list[Outcome]:
+    """Return the outcomes if they are those that the preview with this token showed."""
+    if _token(outcomes) != token:
+        raise Stale(
+            _(
+                "Something has changed since this was counted: people judged, something was "
+                "settled or sent back, or a document got another text. Look at it once more."
+            )
+        )
+    return outcomes
 
 
 def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:

@@ -13,25 +13,33 @@ from annotate import chain
 from annotate.chain import Content, Kind, Row, moment
 from annotate.judgment_sums import of_text
 from annotate.models import Condition, Project
-from audit.models import Check, Decision, Rating, Review
+from audit.models import Check, Decision, Rating, Review, ReviewedText
 
 REVIEW, DECISION, CHECK = "review", "decision", "check"
 
 
-def reviews(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
+def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
     """Submitted reviews of a project with their ratings, each with its key; a draft says nothing
     yet.
+
+    `texts`: with the texts that were at hand. They take part where there are any, so that older
+    sums stay. Only migration 0008 asks without them: it comes before their table.
     """
     found = Review.objects.submitted().filter(auditor__project=project, **among)
     given: dict[int, list[str]] = defaultdict(list)
     ratings = Rating.objects.filter(review__in=found.order_by().values("pk")).order_by("criterion")
     for review, *said in ratings.values_list("review", "criterion", "level", "words"):
         given[review] += said
+    at_hand: dict[int, list[str]] = defaultdict(list)
+    if texts:
+        kept = ReviewedText.objects.filter(review__in=found.order_by().values("pk"))
+        for review, *read in sorted(kept.values_list("review", "document__doc_id", "text_version")):
+            at_hand[review].append(" ".join(map(str, read)))
     for key, *where, auditor, rubric, started_at, submitted_at in found.order_by("pk").values_list(
         *("pk", *_of("narrative"), "auditor__name", "rubric", "started_at", "submitted_at")
     ):
         times = (moment(started_at), moment(submitted_at))
-        content = (*where, auditor, rubric, *times, *given[key])
+        content = (*where, auditor, rubric, *times, *given[key], *at_hand[key])
         yield key, Row(chain.named(REVIEW, *where, auditor), content)
 
 
@@ -97,7 +105,7 @@ def _of(narrative: str) -> tuple[str, str, str]:
 
 
 def _read_reviews(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(reviews(project.pk) if project else ())
+    return chain.in_order(reviews(project.pk, texts=True) if project else ())
 
 
 def _read_decisions(project: Project | None) -> Iterator[Row]:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from annotate.models import Narrative
 from exporters import contents, kept, manifest
 from exporters.files import FileFacts
-from exporters.manifest import Manifest, PairFacts, Rule
+from exporters.manifest import Manifest, Rule
 from exporters.models import Release
 
 # What stands in place of a grade where there is none in the qrels.
@@ -64,6 +64,7 @@ COMPARED = {
     "flags": gettext_lazy("flags"),
     "reviews": gettext_lazy("reviews"),
     "decisions": gettext_lazy("decisions on instructions"),
+    "documents_with_newer_texts": gettext_lazy("documents that have had several texts"),
 }
 
 _STATES = ("judged", "disputed", "unjudged")
@@ -141,6 +142,22 @@ QUERY, PAIR = "query", "pair"
 THERE, REWORDED = "there", "reworded"
 
 
+class TextChange(NamedTuple):
+    """A document whose newest text version differs.
+
+    `before` and `after` are its numbers; "" while the document had one text at most.
+    """
+
+    doc_id: str
+    before: str
+    after: str
+
+    @property
+    def key(self) -> Key:
+        """Its place among all of them."""
+        return (self.doc_id,)
+
+
 class Contrast(NamedTuple):
     """A count in both: its key, its words, and how many there are."""
 
@@ -169,7 +186,11 @@ class Comparison:
             entry = self._entry(release, name)
             if entry is not None and (wrong := kept.fault(release.project_id, entry)):
                 raise kept.Damaged(wrong)
-        self._pairs = tuple(self._facts(release) for release in (before, after))
+        manifests = [self._manifest(release) for release in (before, after)]
+        self._pairs = tuple(
+            {facts["pair_id"]: facts for facts in one["pairs"]} for one in manifests
+        )
+        self._texts = tuple(one.get("text_versions", {}) for one in manifests)
 
     def counts(self) -> list[Contrast]:
         """The counts of both that say how far they are."""
@@ -205,6 +226,14 @@ class Comparison:
             if states[0] != states[1]:
                 either: Any = new or old
                 yield Listed(PAIR, either["query_id"], pair_id, states[0], states[1])
+
+    def texts(self) -> Iterator[TextChange]:
+        """Yield documents whose newest text version differs."""
+        before, after = self._texts
+        for doc_id in sorted(before.keys() | after.keys(), key=str.encode):
+            old, new = (str(of.get(doc_id, "")) for of in (before, after))
+            if old != new:
+                yield TextChange(doc_id, old, new)
 
     def narratives(self) -> Iterator[NarrativeChange]:
         """Yield narratives in force that differ, of pairs that are in both, by pair and side."""
@@ -281,11 +310,11 @@ class Comparison:
             )
         return found
 
-    def _facts(self, release: Release) -> dict[str, PairFacts]:
+    def _manifest(self, release: Release) -> Manifest:
         entry = self._files[release.pk][MANIFEST]
         with kept.opened(release.project_id, entry) as stream:
             said: Manifest = json.load(stream)
-        return {facts["pair_id"]: facts for facts in said["pairs"]}
+        return said
 
     def _differing(
         self, name: str, parse: Callable[[bytes], tuple[Key, T]]
@@ -434,19 +463,27 @@ TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "afte
 
 
 def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
-    """Yield everything that differs as rows of TABLE: queries, pairs, narratives, grades."""
+    """Yield everything that differs as rows of TABLE: queries, pairs, texts, narratives, grades."""
     yield TABLE
-    for of in (comparison.listed(), comparison.narratives(), comparison.grades()):
+    for of in (
+        comparison.listed(),
+        comparison.texts(),
+        comparison.narratives(),
+        comparison.grades(),
+    ):
         yield from map(line, of)
 
 
-def line(change: Listed | NarrativeChange | GradeChange) -> tuple[str, ...]:
+def line(change: Listed | TextChange | NarrativeChange | GradeChange) -> tuple[str, ...]:
     """Return something that differs as a row of TABLE.
 
-    Of a narrative `before` and `after` are its versions; of what is not there they are empty.
+    Of a narrative or a text `before` and `after` are its versions; of what is not there they are
+    empty.
     """
     if isinstance(change, Listed):
         return change.kind, "", change.query_id, change.pair_id, "", change.before, change.after
+    if isinstance(change, TextChange):
+        return "text", "", "", "", *change
     if isinstance(change, NarrativeChange):
         versions = [str(words.version) if words else "" for words in (change.before, change.after)]
         return "narrative", change.side, change.query_id, change.pair_id, "", *versions

@@ -37,7 +37,7 @@ from annotate.models import (
 from annotate.models.unseen import Unseen, seen
 from annotate.pure.consensus import Outcome, consensus
 from audit import rubrics
-from audit.models import Decision, Rating, Review, Rubric
+from audit.models import Decision, Rating, Review, ReviewedText, Rubric
 from formats.records import (
     AdjudicationRecord,
     ConditionRecord,
@@ -52,6 +52,7 @@ from formats.records import (
     RatingRecord,
     ReviewRecord,
     RubricRecord,
+    TextRead,
     Topic,
     VerdictRecord,
 )
@@ -647,8 +648,14 @@ def reviews(of: Sequence[Pair]) -> Iterator[ReviewRecord]:
             answers = Rating.objects.filter(review__in=[row[0] for row in chunk])
             for review, *answer in walk(answers, "review", "criterion", "level", "words"):
                 ratings.setdefault(review, []).append(RatingRecord._make(answer))
+            documents: dict[int, list[TextRead]] = {}
+            at_hand = ReviewedText.objects.filter(review__in=[row[0] for row in chunk])
+            ordered = at_hand.order_by(bytewise("document__doc_id"))
+            for review, *read in walk(ordered, "review", "document__doc_id", "text_version"):
+                documents.setdefault(review, []).append(TextRead._make(read))
             for pk, project, *fields, machine in chunk:
-                record = ReviewRecord._make([*fields, tuple(ratings.get(pk, [])), machine])
+                said = tuple(ratings.get(pk, [])), machine, tuple(documents.get(pk, []))
+                record = ReviewRecord._make([*fields, *said])
                 under = project, record.rubric
                 if under not in keys:
                     keys[under] = list(rubrics.named(*under).keys)

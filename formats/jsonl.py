@@ -31,6 +31,7 @@ from formats.records import (
     PairRecord,
     RatingRecord,
     ReviewRecord,
+    TextRead,
     VerdictRecord,
     writer_of,
 )
@@ -90,13 +91,15 @@ def write_docs(records: Iterable[Doc], stream: IO[bytes]) -> int:
 def _fields_of(record: Doc | Said) -> dict[str, object]:
     """A record's fields, without those added later that say nothing here, so that a project without
     them has the same bytes as before: `text_version` where there is one text, `machine` of a flag
-    or review by a person.
+    or review by a person, `documents` of a review without any.
     """
     fields = record._asdict()
     if fields.get("text_version", 1) is None:
         del fields["text_version"]
     if isinstance(record, FlagRecord | ReviewRecord) and not record.machine:
         del fields["machine"]
+    if isinstance(record, ReviewRecord) and not record.documents:
+        del fields["documents"]
     return fields
 
 
@@ -367,7 +370,20 @@ def _review(fields: Fields) -> ReviewRecord:
             for entry in fields.each("ratings")
         ),
         machine=fields.truth("machine"),
+        documents=_texts_read(fields),
     )
+
+
+def _texts_read(fields: Fields) -> tuple[TextRead, ...]:
+    """Text versions of documents, in the order given, at most one for each document."""
+    found: dict[str, TextRead] = {}
+    for entry in fields.each("documents"):
+        doc_id = entry.id("doc_id")
+        if doc_id in found:
+            raise ValueError(f"document {doc_id} is named twice under “documents”")
+        version = entry.optional_whole("text_version", least=1) or 1
+        found[doc_id] = TextRead(doc_id, version)
+    return tuple(found.values())
 
 
 def _refuse_machine(fields: Fields, what: str) -> None:

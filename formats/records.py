@@ -202,6 +202,13 @@ class RatingRecord(NamedTuple):
     words: str = ""
 
 
+class TextRead(NamedTuple):
+    """A text version of a document that was at hand in a review."""
+
+    doc_id: str
+    text_version: int
+
+
 class ReviewRecord(NamedTuple):
     """One auditor's pass over one narrative version, with its ratings in the order given."""
 
@@ -215,6 +222,7 @@ class ReviewRecord(NamedTuple):
     at: datetime | None = None
     ratings: tuple[RatingRecord, ...] = ()
     machine: bool = False
+    documents: tuple[TextRead, ...] = ()
 
 
 class DecisionRecord(NamedTuple):

@@ -267,8 +267,8 @@ def settle_together(
     """Settle many candidates with one reason, and return their batch.
 
     `decisions`: keys of narrative and candidate, and the relevance. Who calls has held the pairs
-    and looked that each is open. Refused: who does not lead, no reason, no cause, nothing to
-    settle, a grade the project does not have.
+    and the texts (`texts.hold_of`), and looked that each is open. Refused: who does not lead, no
+    reason, no cause, nothing to settle, a grade the project does not have.
     """
     now = now or timezone.now()
     reason = checked_reason(reason, cause)

@@ -51,6 +51,25 @@ def register(*tables: Said) -> None:
     _statements.extend(one for one in tables if one not in _statements)
 
 
+class Beside(NamedTuple):
+    """Statements that do not become stale, beside which documents were at hand.
+
+    `counted`: SQL that counts those which a document of `stage_docs_changed` is beside.
+    """
+
+    counted: str
+    one: str
+    many: str
+
+
+_beside: list[Beside] = []
+
+
+def register_beside(*statements: Beside) -> None:
+    """Count these as well; a room calls it once, when it starts."""
+    _beside.extend(one for one in statements if one not in _beside)
+
+
 # The candidates of documents that get another text. The first one replaces nothing.
 _CANDIDATES = """
     SELECT c.id FROM stage_docs_changed x JOIN annotate_candidate c ON c.document_id = x.id
@@ -85,6 +104,13 @@ def find(intake: Intake) -> None:
             else "Nothing has been said of the text before"
         )
     )
+    for beside in _beside:
+        if count := bulk.number(beside.counted):
+            intake.report.notes.append(
+                f"{_amount(count, beside.one, beside.many)} had the text before at hand. "
+                "They rate the instruction and stay as they are; their pages say that a document "
+                "has another text since"
+            )
 
 
 def lock(intake: Intake) -> None:

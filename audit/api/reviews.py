@@ -26,9 +26,10 @@ from audit.api.shapes import (
     told_machines,
     told_passes,
 )
+from audit.at_hand import at_hand, texts_of
 from audit.models import Decision
 from audit.reviews import Chapter, contrasts, pass_of, passes_of, story, to_decide, verdict_of
-from audit.screens import at_hand, listed_reviews, under_review
+from audit.screens import listed_reviews, under_review
 from formats.rubrics import data
 
 
@@ -79,9 +80,14 @@ class SentReview(Sent):
 
 
 class SentSubmission(Sent):
-    """The version that was read."""
+    """The version that was read, and the texts that were at hand."""
 
     narrative = KeyField()
+    texts = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="`texts` of the review as it was read. Without it the newest texts are kept.",
+    )
 
 
 class ReviewSerializer(serializers.Serializer[Any]):
@@ -96,6 +102,9 @@ class ReviewSerializer(serializers.Serializer[Any]):
     narrative = VersionSerializer()
     documents = serializers.ListField(
         child=serializers.IntegerField(), help_text="Candidates of the pool that lie beside it."
+    )
+    texts = serializers.CharField(
+        help_text="The text versions of these documents. Send it when you submit."
     )
     rubric = RubricSerializer()
     mine = PassSerializer(allow_null=True)
@@ -238,11 +247,12 @@ class ReviewSubmission(Resource):
     @writes(ReviewSerializer, sent=SentSubmission, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Hand the draft in: it counts from now on. 422 where a criterion has no level, or one
-        that rejects no words.
+        that rejects no words; 409 where other texts are at hand than those in `texts`.
         """
         reviewing = access.reviewing(self.person, pair)
-        narrative = annotate_access.narrative(reviewing.pair, self.sent()["narrative"])
-        actions.submit_review(narrative=narrative, by=reviewing.member)
+        given = self.sent()
+        narrative = annotate_access.narrative(reviewing.pair, given["narrative"])
+        actions.submit_review(narrative=narrative, by=reviewing.member, texts=given.get("texts"))
         return Response(_review(reviewing))
 
 
@@ -304,11 +314,13 @@ def _review(reviewing: access.Reviewing) -> dict[str, Any]:
     rubric = mine.rubric if mine else rubrics.under(narrative, pair.project_id)
     submitted = mine is not None and mine.review.submitted_at is not None
     others = passes_of([narrative])[narrative.pk] if submitted else []
+    candidates = at_hand(pair, narrative)
     told = {
         "pair": pair,
         "original": pair.current(Narrative.Side.ORIGINAL),
         "narrative": narrative,
-        "documents": [one.pk for one in at_hand(pair, narrative)],
+        "documents": [one.pk for one in candidates],
+        "texts": texts_of(candidates),
         "rubric": data(rubric),
         "mine": next(iter(told_passes([mine] if mine else [], member)), None),
         "others": told_passes(

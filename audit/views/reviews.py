@@ -26,6 +26,7 @@ from annotate.screens.naming import names_to
 from annotate.screens.pages import page_by_key
 from annotate.views.home import confirm_seat, confirmed
 from audit import access, actions, rejected, rubrics
+from audit.at_hand import at_hand, replaced_texts, texts_of
 from audit.criteria import Rubric, Verdict
 from audit.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews import (
@@ -41,7 +42,6 @@ from audit.reviews import (
     words_for,
 )
 from audit.screens import (
-    at_hand,
     levels_of,
     listed_reviews,
     previous_decision,
@@ -142,6 +142,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
             narrative=narrative,
             by=reviewing.member,
             confirmed=request.POST.get("confirmed", ""),
+            texts=request.POST.get("texts"),
         )
     except Unconfirmed:
         return _show(request, reviewing, summary=True)
@@ -276,6 +277,8 @@ def _show(
         "category": pair.project.categories.filter(key=pair.category).first(),
         "candidates": candidates,
         "document_names": names_to(member, candidates),
+        "texts": texts_of(candidates),
+        "texts_replaced": replaced_texts([[submitted]])[0] if submitted else None,
         "pool": pair.query.candidates.count(),
         "grades": list(pair.project.grades.order_by("value")),
         "sent_back": previous_decision(previous) if previous else None,
@@ -332,6 +335,9 @@ def _counts(rubric: Rubric, said: Pass | None) -> dict[str, int]:
 def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:
     chapters = story(pair, member)
     told = []
+    texts_replaced = replaced_texts(
+        [[one.review for one in (*each.passes, *each.machines)] for each in chapters]
+    )
     for place, chapter in enumerate(chapters):
         older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
         verdict = verdict_of(chapter.passes, member.project.overlap_review)
@@ -343,6 +349,7 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
                 "machine_contrasts": contrasts(chapter.machines),
                 "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
                 "verdict": None if chapter.hidden else verdict,
+                "texts_replaced": texts_replaced[place],
             }
         )
     newest = chapters[0] if chapters else None

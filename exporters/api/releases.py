@@ -126,13 +126,14 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """Something that differs: of a grade what stands in the qrels, of a narrative its version, of a
-    query or pair whether it is there; empty where it is not.
+    """Something that differs: of a grade what stands in the qrels, of a narrative or the text of a
+    document its version, of a query or pair whether it is there; empty where it is not, and of a
+    document that had one text at most.
     """
 
-    change = serializers.ChoiceField(choices=["query", "pair", "narrative", "grade"])
+    change = serializers.ChoiceField(choices=["query", "pair", "text", "narrative", "grade"])
     narrative = serializers.CharField(allow_blank=True)
-    query_id = serializers.CharField()
+    query_id = serializers.CharField(allow_blank=True, help_text="Empty of a text.")
     pair_id = serializers.CharField(allow_blank=True)
     doc_id = serializers.CharField(allow_blank=True)
     before = serializers.CharField(allow_blank=True)
@@ -142,7 +143,9 @@ class ChangeSerializer(serializers.Serializer[Any]):
 class AskedChanges(Asked):
     """What kind of difference."""
 
-    show = serializers.ChoiceField(choices=["listed", "narratives", "grades"], default="grades")
+    show = serializers.ChoiceField(
+        choices=["listed", "texts", "narratives", "grades"], default="grades"
+    )
 
 
 class Releases(Resource):
@@ -271,7 +274,7 @@ class ReleaseChanges(Resource):
 
     @reads(ChangeSerializer, asked=AskedChanges, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, before: str, after: str) -> Response:
-        """List grades, narratives, or queries and pairs that differ."""
+        """List grades, narratives, texts of documents, or queries and pairs that differ."""
         compared = _compared(self, slug, before, after)
         show, given = self.asked()["show"], cursor_of(request)
         behind = tuple(given.split(_TAB)) if given else ()
@@ -279,6 +282,7 @@ class ReleaseChanges(Resource):
             raise nowhere()
         rows: Iterator[Any] = {
             "listed": compared.listed,
+            "texts": compared.texts,
             "narratives": compared.narratives,
             "grades": compared.grades,
         }[show]()
@@ -303,7 +307,7 @@ class ReleaseChangesTable(Resource):
 
 
 # Of how many parts the place in each list is made.
-_PARTS = {"listed": 2, "narratives": 2, "grades": 3}
+_PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
 
 
 def _told(member: Membership, release: Release) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from exporters.taking import taken
 # How many releases the list shows, the newest first.
 SHOWN = 25
 # How many of each kind of difference one page shows.
-SIZES = {"grades": 100, "queries": 50, "narratives": 20, "listed": 100}
+SIZES = {"grades": 100, "queries": 50, "narratives": 20, "texts": 100, "listed": 100}
 UNDER = {
     Narrative.Side.ALTERED.value: "altered",
     Narrative.Side.REVERSED.value: "reversed",
@@ -294,6 +294,7 @@ def _comparison_page(
     parts: dict[str, comparing.Part[Any]] = {
         "grades": comparing.part(grades(), behind("grades"), SIZES["grades"]),
         "narratives": comparing.part(narratives(), behind("narratives"), SIZES["narratives"]),
+        "texts": comparing.part(compared.texts(), behind("texts"), SIZES["texts"]),
         "listed": comparing.part(compared.listed(), behind("listed"), SIZES["listed"]),
     }
     parts["queries"] = comparing.part(

@@ -17,6 +17,7 @@ from audit.models import AgreementReport
 from audit.reliability import agreement_of, since
 from audit.scopes import Scope
 from tests import factories
+from tests.annotate.arriving import jsonl, load
 
 pytestmark = pytest.mark.both_databases
 
@@ -45,6 +46,19 @@ def repeated(scene):
 
 def figures(scene, **more):
     return agreement_of(scene.project, seed=1, resamples=100, **more)
+
+
+def test_repeats_of_an_older_text_are_left_out_and_said(repeated):
+    for doc_id in ("D0", "D1"):
+        line = jsonl({"doc_id": doc_id, "text": "Another text."})
+        load(repeated.project, "docs-jsonl", line)
+
+    found = figures(repeated)
+
+    # D0 and D1 came again to ada and to ben.
+    assert [(one["raters"], one["units"]) for one in found["selves"]["people"]] == [(["ada"], 8)]
+    told = {one["reason"]: one["count"] for one in found["left_out"]}
+    assert told["repeats of an older text of the document"] == 4
 
 
 def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):

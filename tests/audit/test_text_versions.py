@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 
+from annotate import texts
 from annotate.actions.settling import adjudicate, settle_condition
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Candidate, Condition, Document, Judgment, Verdict
@@ -15,6 +17,7 @@ from audit.differing import Kind, Wanted
 from audit.disagreements import counts
 from audit.models import Check, SampleItem
 from audit.reliability import agreement_of
+from audit.settling_many import How, Rule, preview, settle_many
 from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.audit.checking import claimed_scene, draw, say
@@ -91,6 +94,41 @@ def test_agreement_leaves_out_what_was_said_of_an_older_text_and_says_so(dispute
 
     told = {one["reason"]: one["count"] for one in after["left_out"]}
     assert told["judgments of an older text of the document"] == 2
+
+
+def test_many_are_not_settled_on_a_text_that_arrives_between_the_count_and_the_locks(
+    disputed, monkeypatch
+):
+    how = How(Rule.GRADE, grade=1)
+    token = preview(disputed.carla, Wanted(), how).token
+
+    def load_then_lock(candidates) -> bool:
+        assert list(candidates) == [disputed.first.pk]
+        change(disputed.first)
+        return True
+
+    monkeypatch.setattr(texts, "hold_of", load_then_lock)
+
+    with pytest.raises(Stale, match="a document got another text"):
+        settle_many(
+            wanted=Wanted(),
+            how=how,
+            cause="edge",
+            reason="It stands at the mouth.",
+            token=token,
+            by=disputed.carla,
+        )
+    assert not Adjudication.objects.exists()
+
+
+def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
+    disputed, django_assert_num_queries
+):
+    with django_assert_num_queries(2 if connection.vendor == "postgresql" else 0) as queries:
+        held = texts.hold_of([disputed.first.pk])
+
+    assert held == (connection.vendor == "postgresql")
+    assert all("FOR NO KEY UPDATE" in one["sql"] for one in queries.captured_queries[1:])
 
 
 @pytest.fixture

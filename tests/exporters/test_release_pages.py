@@ -307,7 +307,7 @@ def test_a_release_of_the_same_rows_differs_in_nothing(tides, carla):
 
     page = text(carla.get(url("comparison", "v1.0", "v1.1")))
 
-    assert "Nothing: queries, pairs, narratives and grades are the same in both." in page
+    assert "Nothing: queries, pairs, narratives, texts and grades are the same in both." in page
 
 
 @pytest.fixture
@@ -341,7 +341,13 @@ def test_grades_that_changed_are_listed_document_by_document(two, carla):
         ("altered", "301", "301", "a", "0", ""),
         ("before", "301", "", "a", "0", ""),
     ]
-    assert page.context["totals"] == {"grades": 4, "queries": 2, "narratives": 1, "listed": 2}
+    assert page.context["totals"] == {
+        "grades": 4,
+        "queries": 2,
+        "narratives": 1,
+        "texts": 0,
+        "listed": 2,
+    }
 
 
 def test_what_changed_is_counted_by_query(two, carla):
@@ -426,7 +432,7 @@ def test_rules_and_guidelines_that_changed_stand_beside_each_other(tides, carla)
 
 
 def test_long_lists_come_in_parts_that_meet(tides, carla, monkeypatch):
-    monkeypatch.setattr("exporters.views.releases.SIZES", dict.fromkeys(SIZES, 2))
+    monkeypatch.setattr("exporters.views.releases.SIZES", {**dict.fromkeys(SIZES, 2), "texts": 2})
     released(tides, "v1.0")
     Judgment.objects.filter(narrative=tides.narrative).update(relevance=1)
     factories.query(tides.project, "900")
