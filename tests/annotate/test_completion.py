@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from annotate.actions import completion, judging, rewriting, seats
 from annotate.actions.rules import GradeRule, change_rules
 from annotate.actions.seats import must_answer_first
+from annotate.errors import Refused
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
 from annotate.screens.progress import my_seats, query_progress, task_progress
 from tests import factories
@@ -246,7 +247,7 @@ def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: 
     if not seats.holds(pair=pair, task=JUDGE, by=by):
         try:
             seats.take(pair=pair, task=JUDGE, by=by)
-        except judging.Refused:
+        except Refused:
             return False
     said = {"narrative": under, "candidate": candidate, "by": by}
     if kind == "page":

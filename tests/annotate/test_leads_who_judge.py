@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -35,7 +36,7 @@ def tides(db):
     )
 
 
-def door(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, str]]:
+def door(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, Any]]:
     """Where a page asks for a seat, and the form it sends."""
     return {
         "judge the next": (reverse("annotate:seat", args=["tides"]), {"task": JUDGE}),

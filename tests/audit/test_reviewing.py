@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -230,9 +231,15 @@ def test_submitting_ends_the_draft_and_the_seat(seated):
     assert seat_of(seated, seated.ben).done_at is None
 
 
+def digest_of(seated: Any) -> str:
+    written = pass_of(seated.narrative, seated.dan)
+    assert written is not None
+    return summary_digest(written)
+
+
 def test_a_review_is_not_submitted_without_the_summary_of_what_it_says_now(seated):
     fill(seated)
-    shown = summary_digest(pass_of(seated.narrative, seated.dan))
+    shown = digest_of(seated)
     save_rating(narrative=seated.narrative, criterion=KEY, level="acceptable", by=seated.dan)
 
     for confirmed in ("", shown):
@@ -240,7 +247,7 @@ def test_a_review_is_not_submitted_without_the_summary_of_what_it_says_now(seate
             submit_review(narrative=seated.narrative, by=seated.dan, confirmed=confirmed)
     assert Review.objects.get().submitted_at is None
 
-    now = summary_digest(pass_of(seated.narrative, seated.dan))
+    now = digest_of(seated)
     submit_review(narrative=seated.narrative, by=seated.dan, confirmed=now, now=ONE)
     assert Review.objects.get().submitted_at == ONE
 

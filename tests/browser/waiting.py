@@ -40,7 +40,7 @@ def shows(page: Page, doc_id: str) -> None:
 
 def document_on(page: Page) -> str:
     """The id of the document before the reader, be it hidden from them."""
-    key = page.locator(".document").first.get_attribute("data-document")
+    key = page.locator(".document").first.get_attribute("data-document") or ""
     return Document.objects.get(pk=key).doc_id
 
 

@@ -53,7 +53,7 @@ class Scene:
     def judge(self, doc_id: str, start: int = 0, end: int = 4, back: int = 0, grade: int = 1):
         """ada marks characters of the newest text, or of one `back` versions before it."""
         found = Document.objects.get(project=self.project, doc_id=doc_id)
-        version = max(1, found.text_version - back)
+        version = max(1, (found.text_version or 0) - back)
         text = self.text(doc_id, version)
         end = min(end, len(text))
         start = min(start, end - 1)
@@ -71,7 +71,7 @@ class Scene:
     def load_judgment(self, doc_id: str, end: int = 4, back: int = 0) -> None:
         """ben's judgment of a text comes from a file."""
         found = Document.objects.get(project=self.project, doc_id=doc_id)
-        version = max(1, found.text_version - back)
+        version = max(1, (found.text_version or 0) - back)
         text = self.text(doc_id, version)
         said = {"query_id": "301", "doc_id": doc_id, "annotator": "ben", "relevance": 1}
         said["evidence"] = [{"start": 0, "end": min(end, len(text))}]
