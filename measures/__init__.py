@@ -1,0 +1,17 @@
+"""Measures of instruction following in retrieval, from runs and qrels, with intervals.
+
+Every measure returns a ``Measurement``. A call that is wrong raises ValueError; data that allow no
+value give a Measurement that says why. docs/measures.md has formulas, options and sources.
+"""
+
+from __future__ import annotations
+
+from .followir import p_mrr
+from .measurement import Measurement
+from .runs import Scores
+
+__all__ = [
+    "Measurement",
+    "Scores",
+    "p_mrr",
+]
