@@ -7,11 +7,14 @@ value give a Measurement that says why. docs/measures.md has formulas, options a
 from __future__ import annotations
 
 from .followir import p_mrr
+from .followtable import irs, nfr
 from .measurement import Measurement
 from .runs import Scores
 
 __all__ = [
     "Measurement",
     "Scores",
+    "irs",
+    "nfr",
     "p_mrr",
 ]
