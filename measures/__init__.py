@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .followir import p_mrr
 from .followtable import irs, nfr
+from .infosearch import robustness, sicr, wise
 from .measurement import Measurement
 from .runs import Scores
 
@@ -17,4 +18,7 @@ __all__ = [
     "irs",
     "nfr",
     "p_mrr",
+    "robustness",
+    "sicr",
+    "wise",
 ]
