@@ -10,12 +10,16 @@ from .followir import p_mrr
 from .followtable import irs, nfr
 from .infosearch import robustness, sicr, wise
 from .measurement import Measurement
+from .multi_infosearch import m_sicr, m_wise, mdcr
 from .runs import Scores
 
 __all__ = [
     "Measurement",
     "Scores",
     "irs",
+    "m_sicr",
+    "m_wise",
+    "mdcr",
     "nfr",
     "p_mrr",
     "robustness",
