@@ -11,11 +11,13 @@ from .followtable import irs, nfr
 from .infosearch import robustness, sicr, wise
 from .measurement import Measurement
 from .multi_infosearch import m_sicr, m_wise, mdcr
+from .multiconir import flip_rate, win_rate
 from .runs import Scores
 
 __all__ = [
     "Measurement",
     "Scores",
+    "flip_rate",
     "irs",
     "m_sicr",
     "m_wise",
@@ -24,5 +26,6 @@ __all__ = [
     "p_mrr",
     "robustness",
     "sicr",
+    "win_rate",
     "wise",
 ]
