@@ -13,11 +13,15 @@ from .measurement import Measurement
 from .multi_infosearch import m_sicr, m_wise, mdcr
 from .multiconir import flip_rate, win_rate
 from .runs import Scores
+from .significance import Comparison, compare, holm
 
 __all__ = [
+    "Comparison",
     "Measurement",
     "Scores",
+    "compare",
     "flip_rate",
+    "holm",
     "irs",
     "m_sicr",
     "m_wise",
