@@ -254,7 +254,10 @@ class _Sides:
 
     def check_size(self, query: str, named: set[str], tables: int | None) -> int:
         """N; raise ValueError where it is below what the rankings hold."""
-        known = named.union(self.new.documents(query), self.old.documents(self.base_of(query)))
+        base = self.base_of(query)
+        if tables is not None and tables >= self.new.size(query) + self.old.size(base) + len(named):
+            return tables
+        known = named.union(self.new.documents(query), self.old.documents(base))
         if tables is not None and tables < len(known):
             raise ValueError(
                 f"query {query} names {len(known):,} tables, more than tables={tables:,}; give the "

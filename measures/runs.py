@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from array import array
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 Ties: TypeAlias = Literal["id_descending", "file"]
 Missing: TypeAlias = Literal["after_last", "left_out"]
@@ -49,17 +50,18 @@ class Scores:
         self.name = name
         self.repeated = 0
         self._by_query: dict[str, Mapping[str, float]]
-        self._arrays: dict[str, npt.NDArray[np.float64]] = {}
+        # Scores of a query, ascending: small in memory, and bisect finds a rank in it.
+        self._ascending: dict[str, array[float]] = {}
         if isinstance(run, Scores):
             self.repeated = run.repeated
-            self._by_query, self._arrays = run._by_query, run._arrays
+            self._by_query, self._ascending = run._by_query, run._ascending
             return
         if isinstance(run, Mapping):
             self._by_query = {query: documents for query, documents in run.items() if documents}
         else:
             self._by_query = dict(self._grouped(run))
         for query, documents in self._by_query.items():
-            self._arrays[query] = self._checked(query, documents)
+            self._ascending[query] = self._checked(query, documents)
 
     def _grouped(self, lines: Iterable[Line]) -> Mapping[str, Mapping[str, float]]:
         grouped: dict[str, dict[str, float]] = {}
@@ -78,7 +80,7 @@ class Scores:
             documents[document] = score
         return grouped
 
-    def _checked(self, query: str, documents: Mapping[str, float]) -> npt.NDArray[np.float64]:
+    def _checked(self, query: str, documents: Mapping[str, float]) -> array[float]:
         if not isinstance(documents, Mapping):
             raise ValueError(
                 f"query {query} of the {self.name}: documents are a mapping of id to score, "
@@ -98,7 +100,7 @@ class Scores:
                 f"document {document} of query {query} in the {self.name} has the score {score}; "
                 "give a finite number or leave the line out"
             )
-        return scores
+        return array("d", np.sort(scores).tobytes())
 
     def __contains__(self, query: object) -> bool:
         return query in self._by_query
@@ -108,7 +110,7 @@ class Scores:
 
     def size(self, query: str) -> int:
         """Number of documents of a query."""
-        return len(self._arrays[query])
+        return len(self._ascending[query])
 
     def documents(self, query: str) -> Mapping[str, float]:
         """Scores of a query by document."""
@@ -121,9 +123,6 @@ class Scores:
     def rank(self, query: str, document: str, ties: Ties = "id_descending") -> int | None:
         """Rank of a document from 1, by score descending; None where the run lacks it.
 
-        Counts the documents that come before instead of sorting, as a measure asks for a few ranks
-        per query.
-
         >>> run = Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0}})
         >>> [run.rank("q", document) for document in "abc"]
         [3, 2, 1]
@@ -134,9 +133,10 @@ class Scores:
         score = documents.get(document)
         if score is None:
             return None
-        scores = self._arrays[query]
-        before = int(np.count_nonzero(scores > score))
-        if np.count_nonzero(scores == score) > 1:
+        ascending = self._ascending[query]
+        upper = bisect_right(ascending, score)
+        before = len(ascending) - upper
+        if upper > 1 and ascending[upper - 2] == score:
             tied = [other for other, its in documents.items() if its == score]
             if ties == "file":
                 before += tied.index(document)
@@ -145,8 +145,15 @@ class Scores:
         return before + 1
 
     def top(self, query: str, k: int, ties: Ties = "id_descending") -> list[str]:
-        """The first k documents of a query."""
-        items = list(self._by_query[query].items())
+        """The first k documents of a query.
+
+        >>> run = Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0, "d": 1.0}})
+        >>> run.top("q", 2), run.top("q", 2, "file")
+        (['c', 'b'], ['c', 'a'])
+        """
+        ascending = self._ascending[query]
+        least = ascending[max(0, len(ascending) - k)]
+        items = [item for item in self._by_query[query].items() if item[1] >= least]
         if ties == "id_descending":
             items.sort(key=lambda item: item[0], reverse=True)
         items.sort(key=lambda item: -item[1])
@@ -158,8 +165,8 @@ class Scores:
             query
             for query in queries
             if query in self
-            and len(self._arrays[query]) > 1
-            and self._arrays[query].min() == self._arrays[query].max()
+            and self.size(query) > 1
+            and self._ascending[query][0] == self._ascending[query][-1]
         ]
 
 
