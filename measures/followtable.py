@@ -127,6 +127,10 @@ def irs(
                 value = {"one": 1.0, "zero": 0.0, "undefined": None}[ideal_equals_base]
             by_query[query] = value
     warnings += runs.missing_tables(f"ranked {missing.replace('_', ' ')}")
+    if tables is None:
+        warnings.append(
+            "the number of tables is taken from the rankings; give tables to compare with others"
+        )
     if at_best:
         warnings.append(
             f"the base is ideal already and stays so in {queries_of(len(at_best))} "

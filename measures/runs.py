@@ -58,8 +58,10 @@ class Scores:
             return
         if isinstance(run, Mapping):
             self._by_query = {query: documents for query, documents in run.items() if documents}
-        else:
+        elif isinstance(run, Iterable):
             self._by_query = dict(self._grouped(run))
+        else:
+            raise ValueError(f"the {name} is {type(run).__name__}; give a mapping or lines")
         for query, documents in self._by_query.items():
             self._ascending[query] = self._checked(query, documents)
 
@@ -86,12 +88,9 @@ class Scores:
                 f"query {query} of the {self.name}: documents are a mapping of id to score, "
                 f"not {type(documents).__name__}"
             )
-        try:
-            scores = np.fromiter(documents.values(), np.float64, len(documents))
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"query {query} of the {self.name} has a score that is not a number"
-            ) from None
+        scores = np.array(list(documents.values()))
+        if scores.dtype.kind not in "fiu":
+            raise ValueError(f"query {query} of the {self.name} has a score that is not a number")
         if not np.isfinite(scores).all():
             document, score = next(
                 (document, score) for document, score in documents.items() if score - score != 0
@@ -100,7 +99,7 @@ class Scores:
                 f"document {document} of query {query} in the {self.name} has the score {score}; "
                 "give a finite number or leave the line out"
             )
-        return array("d", np.sort(scores).tobytes())
+        return array("d", np.sort(scores.astype(np.float64)).tobytes())
 
     def __contains__(self, query: object) -> bool:
         return query in self._by_query

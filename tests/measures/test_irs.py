@@ -81,6 +81,15 @@ def test_the_number_of_tables_changes_the_value():
     assert measured("ambnyz", "yambzn").value != measured("ambnyz", "yambzn", tables=600).value
 
 
+def test_without_the_number_of_tables_it_is_what_the_rankings_name():
+    result = measured("ambnyz", "yambzn", tables=None)
+
+    assert result.value == measured("ambnyz", "yambzn", tables=6).value
+    assert result.warnings == (
+        "the number of tables is taken from the rankings; give tables to compare with others",
+    )
+
+
 def test_the_base_may_have_ids_of_its_own():
     result = irs(
         with_instruction={"1_0": ranked("abmnyz"), "1_1": ranked("ymazbn")},
