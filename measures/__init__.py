@@ -1,0 +1,35 @@
+"""Measures of instruction following in retrieval, from runs and qrels, with intervals.
+
+Every measure returns a ``Measurement``. A call that is wrong raises ValueError; data that allow no
+value give a Measurement that says why. docs/measures.md has formulas, options and sources.
+"""
+
+from __future__ import annotations
+
+from .followir import p_mrr
+from .followtable import irs, nfr
+from .infosearch import robustness, sicr, wise
+from .measurement import Measurement
+from .multi_infosearch import m_sicr, m_wise, mdcr
+from .multiconir import flip_rate, win_rate
+from .runs import Scores
+from .significance import Comparison, compare, holm
+
+__all__ = [
+    "Comparison",
+    "Measurement",
+    "Scores",
+    "compare",
+    "flip_rate",
+    "holm",
+    "irs",
+    "m_sicr",
+    "m_wise",
+    "mdcr",
+    "nfr",
+    "p_mrr",
+    "robustness",
+    "sicr",
+    "win_rate",
+    "wise",
+]

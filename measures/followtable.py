@@ -1,0 +1,325 @@
+"""IRS and NFR of FollowTable: what an instruction does to compliant and violating tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal, TypeAlias
+
+from .intervals import RESAMPLES, Bootstrap, IntervalKind
+from .measurement import Measurement
+from .runs import (
+    Run,
+    Scores,
+    Ties,
+    check_choice,
+    listed,
+    queries_of,
+    warn_of_documents,
+    warn_of_runs,
+)
+from .summary import summarise
+
+IdealEqualsBase: TypeAlias = Literal["one", "zero", "undefined"]
+MissingTables: TypeAlias = Literal["after_tables", "after_run"]
+Average: TypeAlias = Literal["pooled", "by_query"]
+
+# Below this a difference of sums of weights is 0 up to rounding.
+_ZERO = 1e-12
+
+
+def weight(rank: int) -> float:
+    """Weight of a rank, w(r) = 1 / log2(r + 1).
+
+    >>> weight(1), weight(3)
+    (1.0, 0.5)
+    """
+    return 1 / math.log2(rank + 1)
+
+
+def irs(
+    *,
+    with_instruction: Run,
+    without: Run,
+    positive: Mapping[str, Collection[str]],
+    violating: Mapping[str, Collection[str]],
+    tables: int | None = None,
+    base: Mapping[str, str] | None = None,
+    ideal_equals_base: IdealEqualsBase = "one",
+    missing: MissingTables = "after_tables",
+    ties: Ties = "id_descending",
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """Instruction Responsiveness Score (FollowTable, arXiv 2605.00400, section 4.3, equations 1-4).
+
+    With r(t, pi) the rank of table t in ranking pi, w(r) = 1 / log2(r + 1), T+ the tables that
+    comply with the instruction and T- those that match the query but violate it::
+
+        G+(pi) = sum of w(r(t, pi)) over T+        G-(pi) = the same over T-
+        S(pi) = (G+(pi) - G+(base)) - (G-(pi) - G-(base))
+        IRS = S(pi) / S(ideal)      if S(pi) >= 0
+              S(pi) / |S(worst)|    otherwise
+
+    The ideal ranking has T+ first and T- last, the worst T- first and T+ last. Averaged over
+    queries. From -1 over 0 (nothing moves) to 1.
+
+    Args:
+        with_instruction: Run of queries with their instruction.
+        without: Run of the queries alone, the base.
+        positive: T+ by query.
+        violating: T- by query.
+        tables: N, the number of tables in the collection; it changes the value. None: the tables
+            that the two rankings and the sets name, which differs by query.
+        base: Query id in ``without`` for each query; None where the ids are the same.
+        ideal_equals_base: Value where the base is ideal already and stays, 0/0 in the formula:
+            "one", as section 5.7 of the paper describes it; "zero" (published code); "undefined"
+            leaves the query out.
+        missing: A table that a run lacks has rank N + 1 ("after_tables", published code, where IRS
+            can exceed 1 slightly) or the rank after the last of that run ("after_run"). The paper
+            assumes a full ranking.
+        ties: Equal scores by table id, descending, or in the order given ("file", published code).
+        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    A query without T+ and T- gets 0 (paper, section 4.3).
+
+    Raises:
+        ValueError: an unknown option, a score that is no finite number, fewer tables than ranked,
+            or a table that both complies and violates.
+
+    Of three tables, a complies and b violates. Base b, c, a; with instruction a, b, c:
+    S = (1 - 1/2) - (0.6309 - 1) = 0.8691; ideal a, c, b: (1 - 1/2) - (1/2 - 1) = 1.
+
+    >>> result = irs(
+    ...     with_instruction={"q": {"a": 3.0, "b": 2.0, "c": 1.0}},
+    ...     without={"q": {"b": 3.0, "c": 2.0, "a": 1.0}},
+    ...     positive={"q": {"a"}},
+    ...     violating={"q": {"b"}},
+    ...     tables=3,
+    ... )
+    >>> round(result.value, 4)
+    0.8691
+    """
+    check_choice("ideal_equals_base", ideal_equals_base, IdealEqualsBase)
+    check_choice("missing", missing, MissingTables)
+    check_choice("ties", ties, Ties)
+    runs = _Sides(with_instruction, without, base, ties)
+    wanted = dict.fromkeys((*positive, *violating))
+    warnings = runs.warnings(wanted)
+    by_query: dict[str, float | None] = dict.fromkeys(wanted)
+    at_best, empty = [], []
+    for query in wanted:
+        comply = set(positive.get(query, ()))
+        violate = set(violating.get(query, ()))
+        _check_sets(query, comply, violate)
+        if not comply and not violate:
+            empty.append(query)
+            by_query[query] = 0.0
+        elif runs.has(query):
+            size = runs.check_size(query, comply | violate, tables)
+            fallback = size + 1 if missing == "after_tables" else None
+            value = _responsiveness(runs, query, comply, violate, size, fallback)
+            if value is None:
+                at_best.append(query)
+                value = {"one": 1.0, "zero": 0.0, "undefined": None}[ideal_equals_base]
+            by_query[query] = value
+    warnings += runs.missing_tables(f"ranked {missing.replace('_', ' ')}")
+    if tables is None:
+        warnings.append(
+            "the number of tables is taken from the rankings; give tables to compare with others"
+        )
+    if at_best:
+        warnings.append(
+            f"the base is ideal already and stays so in {queries_of(len(at_best))} "
+            f"({listed(at_best)}): {ideal_equals_base}"
+        )
+    if empty:
+        warnings.append(
+            f"no table in either set of {queries_of(len(empty))} ({listed(empty)}): IRS 0"
+        )
+    return summarise(
+        "IRS",
+        by_query,
+        bootstrap=Bootstrap(interval, resamples, seed),
+        options={
+            "tables": tables,
+            "ideal_equals_base": ideal_equals_base,
+            "missing": missing,
+            "ties": ties,
+        },
+        warnings=warnings,
+        undefined="no query is in both runs",
+    )
+
+
+def nfr(
+    *,
+    with_instruction: Run,
+    without: Run,
+    trap: Mapping[str, Collection[str]],
+    tables: int | None = None,
+    base: Mapping[str, str] | None = None,
+    average: Average = "pooled",
+    missing: MissingTables = "after_tables",
+    ties: Ties = "id_descending",
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """Negation Failure Rate (FollowTable, arXiv 2605.00400, section 5.6); lower is better.
+
+    With T_trap the tables that violate the instruction because they have what it excludes::
+
+        NFR = |{t in T_trap: r(t, with instruction) < r(t, without)}| / |T_trap|
+
+    From 0 (no trap table rises) to 1 (every one rises).
+
+    Args:
+        with_instruction: Run of queries with their instruction.
+        without: Run of the queries alone.
+        trap: T_trap by query.
+        tables: N, the number of tables in the collection, for the rank of missing ones.
+        base: Query id in ``without`` for each query; None where the ids are the same.
+        average: "pooled" over all trap tables (the paper's formula names one set), or "by_query".
+        missing: As in ``irs``. The paper assumes a full ranking.
+        ties: Equal scores by table id, descending, or in the order given ("file").
+        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    Raises:
+        ValueError: an unknown option, a score that is no finite number, fewer tables than ranked.
+
+    Of the trap tables a and c, c rises from rank 3 to rank 1 and a falls.
+
+    >>> nfr(
+    ...     with_instruction={"q": {"c": 3.0, "a": 2.0, "b": 1.0}},
+    ...     without={"q": {"a": 3.0, "b": 2.0, "c": 1.0}},
+    ...     trap={"q": {"a", "c"}},
+    ... ).value
+    0.5
+    """
+    check_choice("average", average, Average)
+    check_choice("missing", missing, MissingTables)
+    check_choice("ties", ties, Ties)
+    runs = _Sides(with_instruction, without, base, ties)
+    wanted = {query: set(its) for query, its in trap.items() if its}
+    warnings = runs.warnings(wanted)
+    by_query: dict[str, float | None] = dict.fromkeys(wanted)
+    terms: dict[str, tuple[float, float]] = {}
+    for query, its in wanted.items():
+        if runs.has(query):
+            size = runs.check_size(query, its, tables)
+            fallback = size + 1 if missing == "after_tables" else None
+            new, old = runs.ranks(query, its, fallback)
+            risen = sum(new[table] < old[table] for table in its)
+            by_query[query] = risen / len(its)
+            terms[query] = (float(risen), float(len(its)))
+    warnings += runs.missing_tables(f"ranked {missing.replace('_', ' ')}")
+    return summarise(
+        "NFR",
+        by_query,
+        bootstrap=Bootstrap(interval, resamples, seed),
+        options={"tables": tables, "average": average, "missing": missing, "ties": ties},
+        warnings=warnings,
+        undefined="no query with a trap table is in both runs",
+        terms=terms if average == "pooled" else None,
+    )
+
+
+class _Sides:
+    """The run with instructions and the run of queries alone, whose ids may differ."""
+
+    def __init__(
+        self, with_instruction: Run, without: Run, base: Mapping[str, str] | None, ties: Ties
+    ) -> None:
+        self.new = Scores(with_instruction, "run with instructions")
+        self.old = Scores(without, "run without instructions")
+        self.base = base
+        self.ties = ties
+        self.lacking: dict[str, set[tuple[str, str]]] = {self.new.name: set(), self.old.name: set()}
+
+    def base_of(self, query: str) -> str:
+        return query if self.base is None else self.base.get(query, query)
+
+    def has(self, query: str) -> bool:
+        return query in self.new and self.base_of(query) in self.old
+
+    def warnings(self, wanted: Iterable[str]) -> list[str]:
+        of_new = dict.fromkeys(wanted)
+        of_old = dict.fromkeys(map(self.base_of, of_new))
+        return [
+            *warn_of_runs([self.new], of_new, ties=self.ties),
+            *warn_of_runs([self.old], of_old, ties=self.ties),
+        ]
+
+    def check_size(self, query: str, named: set[str], tables: int | None) -> int:
+        """N; raise ValueError where it is below what the rankings hold."""
+        base = self.base_of(query)
+        if tables is not None and tables >= self.new.size(query) + self.old.size(base) + len(named):
+            return tables
+        known = named.union(self.new.documents(query), self.old.documents(base))
+        if tables is not None and tables < len(known):
+            raise ValueError(
+                f"query {query} names {len(known):,} tables, more than tables={tables:,}; give the "
+                "number of tables in the collection"
+            )
+        return len(known) if tables is None else tables
+
+    def ranks(
+        self, query: str, named: Collection[str], fallback: int | None
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """Ranks with and without the instruction; those of missing tables are the fallback."""
+        found = []
+        for run, its in ((self.new, query), (self.old, self.base_of(query))):
+            ranks = {}
+            for table in named:
+                rank = run.rank(its, table, self.ties)
+                if rank is None:
+                    self.lacking[run.name].add((its, table))
+                    rank = run.size(its) + 1 if fallback is None else fallback
+                ranks[table] = rank
+            found.append(ranks)
+        return found[0], found[1]
+
+    def missing_tables(self, rule: str) -> list[str]:
+        return [
+            sentence
+            for run in (self.new, self.old)
+            for sentence in warn_of_documents(self.lacking[run.name], run, rule)
+        ]
+
+
+def _check_sets(query: str, comply: set[str], violate: set[str]) -> None:
+    both = comply & violate
+    if both:
+        raise ValueError(
+            f"query {query}: tables both comply and violate ({listed(both)}); a table is in one set"
+        )
+
+
+def _gain(comply: Iterable[int], violate: Iterable[int]) -> float:
+    """G+ - G- of the ranks of the two sets."""
+    return math.fsum([*map(weight, comply), *(-weight(rank) for rank in violate)])
+
+
+def _responsiveness(
+    runs: _Sides, query: str, comply: set[str], violate: set[str], size: int, fallback: int | None
+) -> float | None:
+    """IRS of one query; None where the base is ideal and nothing moves."""
+    new, old = runs.ranks(query, comply | violate, fallback)
+    base = _gain((old[t] for t in comply), (old[t] for t in violate))
+    moved = _gain((new[t] for t in comply), (new[t] for t in violate)) - base
+    if abs(moved) < _ZERO:
+        moved = 0.0
+    last = size + 1
+    if moved >= 0:
+        ideal = range(1, len(comply) + 1), range(last - len(violate), last)
+        best = _gain(*ideal) - base
+        # Below 0 where the base lacks violating tables, which then rank after the last.
+        return moved / best if best > _ZERO else None
+    worst = _gain(range(last - len(comply), last), range(1, len(violate) + 1)) - base
+    return moved / abs(worst) if abs(worst) > _ZERO else 0.0

@@ -1,0 +1,400 @@
+"""WISE, SICR and Robustness@k of InfoSearch: original, instructed and reversed mode."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .intervals import RESAMPLES, Bootstrap, IntervalKind
+from .measurement import Measurement
+from .modes import Gold, GoldModes, Modes, gold_modes
+from .runs import Missing, Run, Ties, as_documents, check_choice, listed, mean, queries_of
+from .summary import summarise
+
+Variant: TypeAlias = Literal["paper", "source", "wheel"]
+Reward: TypeAlias = Literal["linear", "root", "root_of_share"]
+Overlap: TypeAlias = Literal["first", "worst"]
+SicrVariant: TypeAlias = Literal["paper", "code"]
+SeveralGold: TypeAlias = Literal["mean", "all", "any"]
+MissingScore: TypeAlias = Literal["lowest", "zero"]
+
+# Reward of a document that followed the instruction from beyond rank K.
+BEYOND_K = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WiseRules:
+    """What a variant of WISE decides.
+
+    Attributes:
+        k: K, the rank beyond which a reward is 0.01.
+        reward: "linear" is 1 - d / K with d = R_ori - R_ins, "root" is 1 - sqrt(d) / K,
+            "root_of_share" is 1 - sqrt(d / K).
+        strict: Whether the reward of 1 needs R_ori < N instead of R_ori <= N.
+        full_penalty: Whether R_rev < R_ori < R_ins gets -1.
+        overlap: Whether the "first" matching penalty counts or the "worst".
+    """
+
+    k: int
+    reward: Reward = "linear"
+    strict: bool = False
+    full_penalty: bool = True
+    overlap: Overlap = "first"
+
+    def score(self, original: int, instructed: int, reverse: int, n: int) -> tuple[bool, float]:
+        """Whether the document followed the instruction, and its reward or penalty.
+
+        >>> rules = WiseRules(k=20)
+        >>> rules.score(5, 1, 9, 1), rules.score(5, 10, 1, 1), rules.score(5, 10, 9, 1)
+        ((True, 0.8), (False, -1.0), (False, -0.5))
+        """
+        if instructed <= original < reverse:
+            return True, self._reward(original, instructed, n)
+        penalties = []
+        if self.full_penalty and reverse < original < instructed:
+            penalties.append(-1.0)
+        if original <= instructed:
+            penalties.append((original - instructed) / instructed)
+        if reverse <= original:
+            penalties.append((reverse - original) / original)
+        return False, penalties[0] if self.overlap == "first" else min(penalties)
+
+    def full_reward(self, original: int, instructed: int, n: int) -> bool:
+        """Whether the document is at rank 1 and was among the N first."""
+        return instructed == 1 and (original < n if self.strict else original <= n)
+
+    def _reward(self, original: int, instructed: int, n: int) -> float:
+        if self.full_reward(original, instructed, n):
+            return 1.0
+        if original > self.k:
+            return BEYOND_K
+        difference = original - instructed
+        lost = {
+            "linear": difference / self.k,
+            "root": math.sqrt(difference) / self.k,
+            "root_of_share": math.sqrt(difference / self.k),
+        }[self.reward]
+        return (1 - lost) / math.sqrt(instructed)
+
+
+def wise(
+    *,
+    original: Run,
+    instructed: Run,
+    reversed: Run,  # noqa: A002  # the paper's name of the mode
+    gold: Gold,
+    K: int = 20,  # noqa: N803  # the paper's letter
+    N: int | Mapping[str, int] | None = None,  # noqa: N803
+    variant: Variant = "paper",
+    reward: Reward | None = None,
+    strict: bool | None = None,
+    overlap: Overlap = "first",
+    missing: Missing = "after_last",
+    ties: Ties = "id_descending",
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """WISE (InfoSearch, arXiv 2410.23841, section 2.3, equations 6-9).
+
+    With R_ori, R_ins and R_rev the ranks of the gold document in the three modes::
+
+        if R_ins <= R_ori < R_rev, the reward
+            1                                        if R_ori <= N and R_ins = 1
+            (1 - (R_ori - R_ins) / K) / sqrt(R_ins)  if R_ori <= K
+            0.01                                     otherwise
+        otherwise the penalty
+            -1                                       if R_rev < R_ori < R_ins
+            (R_ori - R_ins) / R_ins                  if R_ori <= R_ins
+            (R_rev - R_ori) / R_ori                  if R_rev <= R_ori
+
+    averaged over queries. From -1 over 0 (nothing moves) to 1.
+
+    Args:
+        original: Run of the core queries, under the ids of the instructed ones.
+        instructed: Run with the instruction.
+        reversed: Run with the reversed instruction.
+        gold: Gold document by query; of several, the mean counts.
+        K: Ranks that matter; 20 in the paper.
+        N: Number of documents that are relevant to the core query, for all queries or by query.
+            None: the number of gold documents, with which the case of N changes nothing where there
+            is one.
+        variant: "paper"; "source", the published source tree: 1 - sqrt(R_ori - R_ins) / K, and
+            R_ori < N; "wheel", the published package: R_ori < N, and never -1, as its test for that
+            case cannot hold.
+        reward: "linear", "root" or "root_of_share" instead of the variant's.
+        strict: Whether R_ori < N is needed, instead of the variant's choice.
+        overlap: Where two penalties apply (R_ori = R_ins with R_rev < R_ori, or R_rev = R_ori with
+            R_ori < R_ins), the "first" counts (the paper's order, published code) or the "worst".
+        missing: A document that a run lacks has the rank after the last ("after_last", published
+            code) or does not count ("left_out"). The paper says nothing.
+        ties: Equal scores by document id, descending, or in the order given ("file", published
+            code).
+        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    Raises:
+        ValueError: an unknown option, K or N below 1, a query without N, or a bad score.
+
+    The gold document g rises from rank 2 to rank 1 and is last when reversed: 1 - 1/20.
+
+    >>> result = wise(
+    ...     original={"q": {"a": 3.0, "g": 2.0, "b": 1.0}},
+    ...     instructed={"q": {"g": 3.0, "a": 2.0, "b": 1.0}},
+    ...     reversed={"q": {"a": 3.0, "b": 2.0, "g": 1.0}},
+    ...     gold={"q": "g"},
+    ... )
+    >>> result.value
+    0.95
+    """
+    check_choice("variant", variant, Variant)
+    check_choice("overlap", overlap, Overlap)
+    if reward is not None:
+        check_choice("reward", reward, Reward)
+    rules = WiseRules(
+        k=_at_least_1("K", K),
+        reward=reward or ("root" if variant == "source" else "linear"),
+        strict=variant != "paper" if strict is None else strict,
+        full_penalty=variant != "wheel",
+        overlap=overlap,
+    )
+    found = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
+    sizes = {query: _n_of(query, N, gold) for query in found.by_query}
+    return summarise(
+        "WISE",
+        mean_over_gold(found, lambda query, modes: rules.score(*modes.ranks, sizes[query])[1]),
+        bootstrap=Bootstrap(interval, resamples, seed),
+        options={
+            "K": K,
+            "N": "gold documents" if N is None else "by query" if isinstance(N, Mapping) else N,
+            "variant": variant,
+            "reward": rules.reward,
+            "strict": rules.strict,
+            "overlap": overlap,
+            "missing": missing,
+            "ties": ties,
+        },
+        warnings=found.warnings,
+        undefined=NO_GOLD,
+    )
+
+
+def sicr(
+    *,
+    original: Run,
+    instructed: Run,
+    reversed: Run,  # noqa: A002  # the paper's name of the mode
+    gold: Gold,
+    variant: SicrVariant = "paper",
+    several: SeveralGold = "mean",
+    missing_score: MissingScore | None = None,
+    missing: Missing = "after_last",
+    ties: Ties = "id_descending",
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """SICR (InfoSearch, arXiv 2410.23841, section 2.3, equations 4 and 5).
+
+    With R the ranks and S the scores of the gold document in the three modes::
+
+        I(q) = 1 if R_ins < R_ori and S_ins > S_ori and R_ori < R_rev and S_ori > S_rev, else 0
+        SICR = sum of I(q) / number of queries
+
+    From 0 to 1. Scores of the three runs must be on one scale. A gold document that is first
+    already cannot rise, and gets 0.
+
+    Args:
+        original: Run of the core queries, under the ids of the instructed ones.
+        instructed: Run with the instruction.
+        reversed: Run with the reversed instruction.
+        gold: Gold document by query.
+        variant: "paper"; or "code", the published code: a gold document at rank 1 also counts if it
+            stays there, its score does not fall, and both fall when reversed; of several gold
+            documents only the last counts, divided by their number; a missing score is 0.
+        several: What counts of several gold documents (the paper has one): the "mean", whether
+            "all" comply, or "any". Variant "code" has its own rule.
+        missing_score: Score of a document that a run lacks: "lowest", below every score, or "zero".
+            None: "lowest" for the paper, which says nothing, "zero" for the code.
+        missing: A document that a run lacks has the rank after the last ("after_last", published
+            code) or does not count ("left_out").
+        ties: Equal scores by document id, descending, or in the order given ("file", published
+            code).
+        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    Raises:
+        ValueError: an unknown option or a score that is no finite number.
+
+    The gold document g rises with the instruction and falls with its reverse, in rank and score.
+
+    >>> sicr(
+    ...     original={"q": {"a": 3.0, "g": 2.0, "b": 1.0}},
+    ...     instructed={"q": {"g": 4.0, "a": 3.0, "b": 1.0}},
+    ...     reversed={"q": {"a": 3.0, "b": 1.0, "g": 0.5}},
+    ...     gold={"q": "g"},
+    ... ).value
+    1.0
+    """
+    return strict_compliance(
+        "SICR",
+        gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties),
+        gold,
+        variant=variant,
+        several=several,
+        missing_score=missing_score,
+        options={"missing": missing, "ties": ties},
+        bootstrap=Bootstrap(interval, resamples, seed),
+    )
+
+
+def robustness(
+    scores: Mapping[str, float | None],
+    groups: Mapping[str, Hashable],
+    *,
+    k: int = 10,
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """Robustness@k (InfoSearch, arXiv 2410.23841, section 2.3, equations 1 and 2).
+
+    The least nDCG@k among the instructions of a core query, averaged over core queries. nDCG@k
+    itself comes from ir_measures. From 0 to 1.
+
+    Args:
+        scores: nDCG@k of each query with an instruction; None or nan where it has none.
+        groups: Core query of each query. The published code of InstructIR groups by the text of
+            the core query; pass the text to do the same.
+        k: The k of nDCG@k, for the name only.
+        interval: "bootstrap" or "bca" for a 95 % interval over core queries, or None.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    Queries without a score, or without a core query, are left out with a warning.
+
+    Raises:
+        ValueError: an infinite score.
+
+    The least of q1 is 0.2, that of q2 is 0.6.
+
+    >>> robustness({"a": 0.8, "b": 0.2, "c": 0.6}, {"a": "q1", "b": "q1", "c": "q2"}).value
+    0.4
+    """
+    of_group: dict[str, list[float]] = {str(group): [] for group in groups.values()}
+    alone, empty = [], []
+    for query, score in scores.items():
+        if query not in groups:
+            alone.append(query)
+        elif score is None or math.isnan(score):
+            empty.append(query)
+        elif math.isinf(score):
+            raise ValueError(f"the score of query {query} is {score}; give a finite number")
+        else:
+            of_group[str(groups[query])].append(float(score))
+    warnings = [
+        f"{queries_of(len(ids))} without {what} ({listed(ids)}): left out"
+        for ids, what in (
+            (alone, "a core query"),
+            ([*empty, *(query for query in groups if query not in scores)], "a score"),
+        )
+        if ids
+    ]
+    return summarise(
+        f"Robustness@{k}",
+        {group: min(its) if its else None for group, its in of_group.items()},
+        bootstrap=Bootstrap(interval, resamples, seed),
+        options={"k": k},
+        warnings=warnings,
+        undefined="no core query has a score",
+    )
+
+
+NO_GOLD = "no query with a gold document is in all three runs"
+
+
+def strict_compliance(
+    name: str,
+    found: GoldModes,
+    gold: Gold,
+    *,
+    variant: SicrVariant,
+    several: SeveralGold,
+    missing_score: MissingScore | None,
+    options: Mapping[str, object],
+    bootstrap: Bootstrap,
+) -> Measurement:
+    """SICR or mSICR from the places of gold documents."""
+    check_choice("variant", variant, SicrVariant)
+    check_choice("several", several, SeveralGold)
+    if missing_score is None:
+        missing_score = "zero" if variant == "code" else "lowest"
+    check_choice("missing_score", missing_score, MissingScore)
+    lowest = 0.0 if missing_score == "zero" else -math.inf
+    by_query: dict[str, float | None] = {}
+    for query, modes in found.by_query.items():
+        complies = [float(_complies(its, lowest, stays_first=variant == "code")) for its in modes]
+        if not complies:
+            by_query[query] = None
+        elif variant == "code":
+            by_query[query] = complies[-1] / len(as_documents(gold[query]))
+        else:
+            by_query[query] = _combined(complies, several)
+    return summarise(
+        name,
+        by_query,
+        bootstrap=bootstrap,
+        options={
+            "variant": variant,
+            "several": "last" if variant == "code" else several,
+            "missing_score": missing_score,
+            **options,
+        },
+        warnings=found.warnings,
+        undefined=NO_GOLD,
+    )
+
+
+def mean_over_gold(
+    found: GoldModes, score: Callable[[str, Modes], float]
+) -> dict[str, float | None]:
+    """Mean score of the gold documents of each query; None where it has none."""
+    return {
+        query: mean([score(query, its) for its in modes]) if modes else None
+        for query, modes in found.by_query.items()
+    }
+
+
+def _combined(complies: list[float], several: SeveralGold) -> float:
+    if several == "mean":
+        return mean(complies)
+    return min(complies) if several == "all" else max(complies)
+
+
+def _complies(modes: Modes, lowest: float, *, stays_first: bool) -> bool:
+    scores = [lowest if place.score is None else place.score for place in modes]
+    if stays_first and modes.original.rank == 1:
+        rises = modes.instructed.rank == 1 and scores[1] >= scores[0]
+    else:
+        rises = modes.instructed.rank < modes.original.rank and scores[1] > scores[0]
+    return rises and modes.original.rank < modes.reversed.rank and scores[0] > scores[2]
+
+
+def _n_of(query: str, given: int | Mapping[str, int] | None, gold: Gold) -> int:
+    if given is None:
+        return len(as_documents(gold[query]))
+    if not isinstance(given, Mapping):
+        return _at_least_1("N", given)
+    if query not in given:
+        raise ValueError(f"N has no number for query {query}; give one number or one per query")
+    return _at_least_1(f"N of query {query}", given[query])
+
+
+def _at_least_1(name: str, value: int) -> int:
+    if value < 1:
+        raise ValueError(f"{name} is {value}; give 1 or more")
+    return value

@@ -1,0 +1,92 @@
+"""Means over queries with bootstrap intervals. The only module that imports from ``agreement``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.bootstrap import FEWEST_RESAMPLES, Estimated, interval_of
+from agreement.coefficient import Interval
+from agreement.counting import Patterns
+from agreement.statistic import FloatArray, Statistic, quotient
+
+__all__ = [
+    "RESAMPLES",
+    "Bootstrap",
+    "Interval",
+    "IntervalKind",
+    "ratio_of_sums",
+]
+
+IntervalKind: TypeAlias = Literal["bootstrap", "bca"] | None
+KINDS = ("bootstrap", "bca")
+RESAMPLES = 1_000
+
+
+class Bootstrap(NamedTuple):
+    """How the interval of a measurement is made.
+
+    Attributes:
+        kind: "bootstrap" for percentiles, "bca" for percentiles corrected for bias and
+            acceleration, None for no interval.
+        resamples: Number of resamples of the queries.
+        seed: Seed of numpy's default_rng.
+    """
+
+    kind: IntervalKind = "bootstrap"
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raise ValueError for an unknown kind or too few resamples."""
+        if self.kind is not None and self.kind not in KINDS:
+            known = " or ".join(map(repr, KINDS))
+            raise ValueError(f"interval is {known} or None, not {self.kind!r}")
+        if self.resamples < FEWEST_RESAMPLES:
+            raise ValueError(
+                f"{self.resamples} resamples are too few for a 95 % interval; "
+                f"take {FEWEST_RESAMPLES} or more"
+            )
+
+
+def ratio_of_sums(
+    terms: Iterable[tuple[float, float]], bootstrap: Bootstrap
+) -> tuple[float | None, Estimated]:
+    """Return the sum of numerators over the sum of denominators, and its interval over queries.
+
+    With every denominator 1 this is the mean. The order of queries changes nothing: the sums are
+    exact, and the bootstrap works on the distinct terms in ascending order.
+
+    Args:
+        terms: Numerator and denominator of each query.
+        bootstrap: How to make the interval.
+
+    >>> ratio_of_sums([(1.0, 1.0), (0.0, 1.0)], Bootstrap(kind=None))[0]
+    0.5
+    """
+    bootstrap.check()
+    pairs = list(terms)
+    below = math.fsum(denominator for _, denominator in pairs)
+    if not below:
+        return None, Estimated(None, "")
+    value = math.fsum(numerator for numerator, _ in pairs) / below
+    if bootstrap.kind is None:
+        return value, Estimated(None, "")
+    rows, times = np.unique(np.asarray(pairs, dtype=np.float64), axis=0, return_counts=True)
+    statistic = Statistic(
+        patterns=lambda: Patterns(rows, times),  # type: ignore[arg-type]  # rows are terms already
+        terms=_as_terms,
+        value=lambda sums: quotient(sums[:, 0], sums[:, 1]),
+    )
+    found = interval_of(
+        statistic, method=bootstrap.kind, resamples=bootstrap.resamples, seed=bootstrap.seed
+    )
+    return value, found._replace(note=found.note.replace("units", "queries"))
+
+
+def _as_terms(rows: npt.NDArray[Any]) -> FloatArray:
+    return np.asarray(rows, dtype=np.float64)

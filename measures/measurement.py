@@ -1,0 +1,58 @@
+"""The result of a measure: a value or the reason why there is none, and what it was computed on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .intervals import Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One value of a measure, with everything needed to report it.
+
+    Never holds nan or infinity: where the data allow no value, ``value`` is None and ``reason`` is
+    a sentence that begins with "undefined: ".
+
+    Attributes:
+        name: Name of the measure, such as "p-MRR".
+        value: Mean over queries, unless the measure says otherwise; None where undefined.
+        by_query: Value of each query the measure applies to; None for a query that is left out.
+        n: Number of queries that enter the value.
+        reason: Why there is no value; "" where there is one.
+        interval: 95 % interval over queries; None where none was requested or none exists.
+        interval_note: How the interval was made, or why there is none; "" where none was requested.
+        options: Every option of the call that decides the value.
+        warnings: Sentences about the input that a reader of the value needs.
+    """
+
+    name: str
+    value: float | None
+    by_query: Mapping[str, float | None]
+    n: int
+    reason: str = ""
+    interval: Interval | None = None
+    interval_note: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.value is None:
+            if not self.reason.startswith("undefined: "):
+                raise ValueError("a measurement without value needs the reason why")
+            if self.interval is not None:
+                raise ValueError("a measurement without value has no interval")
+        elif not math.isfinite(self.value):
+            raise ValueError(f"{self.value} is no value; undefined is None with a reason")
+
+    def __str__(self) -> str:
+        queries = f"({self.n:,} {'query' if self.n == 1 else 'queries'})"
+        if self.value is None:
+            return f"{self.name}: {self.reason} {queries}"
+        shown = f"{self.name} {self.value:.4f}"
+        if self.interval is not None:
+            shown += f" [{self.interval.low:.4f}, {self.interval.high:.4f}]"
+        return f"{shown} {queries}"

@@ -1,0 +1,85 @@
+"""Places of gold documents in the original, instructed and reversed mode, for WISE and SICR."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple, TypeAlias
+
+from .runs import (
+    Missing,
+    Place,
+    Run,
+    Scores,
+    Ties,
+    as_documents,
+    check_choice,
+    place_of,
+    warn_of_documents,
+    warn_of_runs,
+)
+
+Gold: TypeAlias = Mapping[str, str | Collection[str]]
+
+
+class Modes(NamedTuple):
+    """Where one gold document stands in the three modes."""
+
+    original: Place
+    instructed: Place
+    reversed: Place
+
+    @property
+    def ranks(self) -> tuple[int, int, int]:
+        """R_ori, R_ins and R_rev."""
+        return self.original.rank, self.instructed.rank, self.reversed.rank
+
+
+class GoldModes(NamedTuple):
+    """The gold documents of all queries.
+
+    Attributes:
+        by_query: Places of each gold document in the order given; empty where a query has none
+            left or a run lacks the query.
+        warnings: Sentences about the input.
+    """
+
+    by_query: Mapping[str, list[Modes]]
+    warnings: list[str]
+
+
+def gold_modes(
+    original: Run, instructed: Run, reversed_run: Run, gold: Gold, *, missing: Missing, ties: Ties
+) -> GoldModes:
+    """Look up the gold documents in the three runs.
+
+    Raises:
+        ValueError: an unknown option or a score that is no finite number.
+    """
+    check_choice("missing", missing, Missing)
+    check_choice("ties", ties, Ties)
+    runs = (
+        Scores(original, "original run"),
+        Scores(instructed, "instructed run"),
+        Scores(reversed_run, "reversed run"),
+    )
+    wanted = {query: as_documents(its) for query, its in gold.items()}
+    by_query: dict[str, list[Modes]] = {query: [] for query, its in wanted.items() if its}
+    lacking: dict[str, set[tuple[str, str]]] = {run.name: set() for run in runs}
+    for query, found in by_query.items():
+        if any(query not in run for run in runs):
+            continue
+        for document in wanted[query]:
+            places = []
+            for run in runs:
+                place = place_of(run, query, document, ties=ties, missing=missing)
+                if place is None or place.score is None:
+                    lacking[run.name].add((query, document))
+                if place is not None:
+                    places.append(place)
+            if len(places) == len(runs):
+                found.append(Modes(*places))
+    rule = "ranked after the last" if missing == "after_last" else "left out"
+    warnings = warn_of_runs(runs, by_query, ties=ties)
+    for run in runs:
+        warnings += warn_of_documents(lacking[run.name], run, rule)
+    return GoldModes(by_query, warnings)

@@ -1,0 +1,335 @@
+"""mWISE, mSICR and MDCR of Multi-InfoSearch: instructions with several attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Literal, TypeAlias
+
+from .infosearch import (
+    NO_GOLD,
+    MissingScore,
+    Reward,
+    SeveralGold,
+    SicrVariant,
+    WiseRules,
+    mean_over_gold,
+    strict_compliance,
+)
+from .intervals import RESAMPLES, Bootstrap, IntervalKind
+from .measurement import Measurement
+from .modes import Gold, Modes, gold_modes
+from .runs import Missing, Run, Scores, Ties, check_choice, listed, queries_of, warn_of_runs
+from .summary import summarise
+
+MultiVariant: TypeAlias = Literal["paper", "notebook"]
+Kind: TypeAlias = Literal["strict", "soft"]
+UnjudgedVerdict: TypeAlias = Literal["not_satisfied", "left_out"]
+# Verdict by query, document and dimension: whether it is satisfied, or a score.
+Verdicts: TypeAlias = Mapping[str, Mapping[str, Mapping[str, bool | float]]]
+
+
+def m_wise(
+    *,
+    original: Run,
+    instructed: Run,
+    reversed: Run,  # noqa: A002  # the paper's name of the mode
+    gold: Gold,
+    satisfied: Mapping[str, int],
+    violated: Mapping[str, int] | None = None,
+    conditions: Mapping[str, int] | None = None,
+    K: int = 10,  # noqa: N803  # the paper's letter
+    N: int = 1,  # noqa: N803
+    variant: MultiVariant = "paper",
+    reward: Reward = "root_of_share",
+    missing: Missing = "after_last",
+    ties: Ties = "id_descending",
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """mWISE (Multi-InfoSearch, section 4.2).
+
+    With R_ori, R_ins and R_rev as in ``wise``, m the number of conditions, s of them satisfied by
+    the gold document and v violated::
+
+        if R_ins <= R_ori < R_rev, the reward
+            1                                                  if R_ori <= N and R_ins = 1
+            s/m (1 - sqrt((R_ori - R_ins) / K)) / sqrt(R_ins)  if R_ori <= K
+            0.01 s/m                                           otherwise
+        otherwise v/m times the penalty of ``wise``
+
+    averaged over queries. From -1 to 1 (the paper's table names no bounds).
+
+    Args:
+        original: Run of the core queries, under the ids of the instructed ones.
+        instructed: Run with the instruction.
+        reversed: Run with the reversed instruction.
+        gold: Gold document by query; of several, the mean counts.
+        satisfied: s by query.
+        violated: v by query; None: m - s.
+        conditions: m by query; None: s + v. One of ``violated`` and ``conditions`` is needed for
+            variant "paper".
+        K: Ranks that matter; 10 in the paper.
+        N: Ranks that count as ideal; 1 in the paper.
+        variant: "paper"; or "notebook", the published notebook, which passes s = m and v = 0 in
+            every call: a reward is never reduced, and no penalty is other than 0.
+        reward: "root_of_share" (the paper), "linear" or "root", as in ``wise``.
+        missing: As in ``wise``.
+        ties: As in ``wise``.
+        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    Raises:
+        ValueError: an unknown option, K or N below 1, counts that are missing or do not fit.
+
+    The gold document g falls from rank 1 to rank 2 and violates 1 of 2 conditions: 1/2 * -1/2.
+
+    >>> result = m_wise(
+    ...     original={"q": {"g": 2.0, "a": 1.0}},
+    ...     instructed={"q": {"a": 2.0, "g": 1.0}},
+    ...     reversed={"q": {"a": 2.0, "g": 1.0}},
+    ...     gold={"q": "g"},
+    ...     satisfied={"q": 1},
+    ...     conditions={"q": 2},
+    ... )
+    >>> result.value
+    -0.25
+    """
+    check_choice("variant", variant, MultiVariant)
+    check_choice("reward", reward, Reward)
+    if K < 1 or N < 1:
+        raise ValueError(f"K is {K} and N is {N}; give 1 or more")
+    rules = WiseRules(k=K, reward=reward)
+    found = gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties)
+    shares = {
+        query: (1.0, 0.0)
+        if variant == "notebook"
+        else _shares(query, satisfied, violated, conditions)
+        for query in found.by_query
+    }
+
+    def score(query: str, modes: Modes) -> float:
+        followed, value = rules.score(*modes.ranks, N)
+        if not followed:
+            # Not -0.0, where nothing is violated.
+            return value * shares[query][1] + 0.0
+        if rules.full_reward(modes.original.rank, modes.instructed.rank, N):
+            return value
+        return value * shares[query][0]
+
+    return summarise(
+        "mWISE",
+        mean_over_gold(found, score),
+        bootstrap=Bootstrap(interval, resamples, seed),
+        options={
+            "K": K,
+            "N": N,
+            "variant": variant,
+            "reward": reward,
+            "missing": missing,
+            "ties": ties,
+        },
+        warnings=found.warnings,
+        undefined=NO_GOLD,
+    )
+
+
+def m_sicr(
+    *,
+    original: Run,
+    instructed: Run,
+    reversed: Run,  # noqa: A002  # the paper's name of the mode
+    gold: Gold,
+    variant: SicrVariant = "paper",
+    several: SeveralGold = "mean",
+    missing_score: MissingScore | None = None,
+    missing: Missing = "after_last",
+    ties: Ties = "id_descending",
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """mSICR (Multi-InfoSearch, section 4.1).
+
+    I(q) and its mean are those of ``sicr``; the gold document is the one that satisfies all
+    conditions of the instruction at once, and the reversed instruction negates them. From 0 to 1.
+
+    The options are those of ``sicr``. The paper gives each condition a gold document and also asks
+    for one that satisfies all; where ``gold`` has several documents, ``several`` decides.
+
+    Raises:
+        ValueError: an unknown option or a score that is no finite number.
+
+    The gold document g rises in rank, but not in score.
+
+    >>> m_sicr(
+    ...     original={"q": {"a": 3.0, "g": 2.0, "b": 1.0}},
+    ...     instructed={"q": {"g": 2.0, "a": 1.5, "b": 1.0}},
+    ...     reversed={"q": {"a": 3.0, "b": 1.0, "g": 0.5}},
+    ...     gold={"q": "g"},
+    ... ).value
+    0.0
+    """
+    return strict_compliance(
+        "mSICR",
+        gold_modes(original, instructed, reversed, gold, missing=missing, ties=ties),
+        gold,
+        variant=variant,
+        several=several,
+        missing_score=missing_score,
+        options={"missing": missing, "ties": ties},
+        bootstrap=Bootstrap(interval, resamples, seed),
+    )
+
+
+def mdcr(
+    *,
+    run: Run,
+    verdicts: Verdicts,
+    dimensions: Mapping[str, Collection[str]],
+    k: int = 10,
+    kind: Kind = "strict",
+    threshold: float | None = None,
+    unjudged: UnjudgedVerdict = "not_satisfied",
+    ties: Ties = "id_descending",
+    interval: IntervalKind = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Measurement:
+    """MDCR (Multi-InfoSearch, section 4.3).
+
+    With D_q the dimensions that query q asks for, and s = 1 where a document satisfies one::
+
+        strict: 1 if one of the first k documents satisfies all of D_q, else 0
+        soft:   the largest share of D_q that one of the first k documents satisfies
+
+    averaged over queries. From 0 to 1.
+
+    Args:
+        run: Run with the instruction.
+        verdicts: Whether a document satisfies a dimension, by query, document and dimension.
+        dimensions: D_q by query.
+        k: Number of documents from the top.
+        kind: "strict" or "soft".
+        threshold: Verdicts are scores, and one that is at least this high is satisfied. The
+            published notebook does that with similarities; the paper asks for verdicts.
+        unjudged: A document or dimension without verdict is "not_satisfied"; or the documents that
+            lack one are "left_out" of the first k, and a query with none left has no value.
+        ties: Equal scores by document id, descending, or in the order given ("file").
+        interval: "bootstrap" or "bca" for a 95 % interval over queries, or None.
+        resamples: Number of resamples.
+        seed: Seed of the bootstrap.
+
+    Queries that ask for no dimension do not count.
+
+    Raises:
+        ValueError: an unknown option, k below 1, or a verdict that is a score without threshold.
+
+    Of the two dimensions, a satisfies one and b both; b is second.
+
+    >>> of_q = {"a": {"format": True, "length": False}, "b": {"format": True, "length": True}}
+    >>> def at(k, kind):
+    ...     return mdcr(
+    ...         run={"q": {"a": 2.0, "b": 1.0}},
+    ...         verdicts={"q": of_q},
+    ...         dimensions={"q": ["format", "length"]},
+    ...         k=k,
+    ...         kind=kind,
+    ...     ).value
+    >>> at(1, "strict"), at(1, "soft"), at(2, "strict")
+    (0.0, 0.5, 1.0)
+    """
+    check_choice("kind", kind, Kind)
+    check_choice("unjudged", unjudged, UnjudgedVerdict)
+    check_choice("ties", ties, Ties)
+    if k < 1:
+        raise ValueError(f"k is {k}; give 1 or more")
+    ranking = Scores(run, "run")
+    wanted = {query: tuple(dict.fromkeys(its)) for query, its in dimensions.items() if its}
+    warnings = warn_of_runs([ranking], wanted, ties=ties)
+    by_query: dict[str, float | None] = dict.fromkeys(wanted)
+    incomplete = []
+    for query, asked in wanted.items():
+        if query not in ranking:
+            continue
+        of_documents = verdicts.get(query, {})
+        shares = []
+        for document in ranking.top(query, k, ties):
+            given = of_documents.get(document, {})
+            if any(dimension not in given for dimension in asked):
+                incomplete.append(query)
+                if unjudged == "left_out":
+                    continue
+            met = sum(_is_met(query, document, d, given.get(d), threshold) for d in asked)
+            shares.append(met / len(asked))
+        if shares:
+            by_query[query] = max(shares) if kind == "soft" else float(max(shares) == 1)
+    if incomplete:
+        rule = "counts as not satisfied" if unjudged == "not_satisfied" else "is left out"
+        warnings.append(
+            f"{len(incomplete):,} of the first {k} documents, in "
+            f"{queries_of(len(set(incomplete)))} ({listed(set(incomplete))}), lack a verdict; it "
+            f"{rule}"
+        )
+    return summarise(
+        f"MDCR {kind}@{k}",
+        by_query,
+        bootstrap=Bootstrap(interval, resamples, seed),
+        options={
+            "k": k,
+            "kind": kind,
+            "threshold": threshold,
+            "unjudged": unjudged,
+            "ties": ties,
+        },
+        warnings=warnings,
+        undefined="no query that asks for a dimension has documents with verdicts",
+    )
+
+
+def _is_met(
+    query: str, document: str, dimension: str, verdict: bool | float | None, threshold: float | None
+) -> bool:
+    if verdict is None:
+        return False
+    if threshold is not None:
+        return verdict >= threshold
+    if verdict not in (0, 1):
+        raise ValueError(
+            f"the verdict on {dimension} of document {document} in query {query} is {verdict}; "
+            "give True or False, or a threshold for scores"
+        )
+    return bool(verdict)
+
+
+def _shares(
+    query: str,
+    satisfied: Mapping[str, int],
+    violated: Mapping[str, int] | None,
+    conditions: Mapping[str, int] | None,
+) -> tuple[float, float]:
+    """s/m and v/m of a query."""
+    met = _count("satisfied", satisfied, query)
+    if violated is None and conditions is None:
+        raise ValueError("give violated or conditions: mWISE needs the number of conditions")
+    broken = None if violated is None else _count("violated", violated, query)
+    if conditions is not None:
+        total = _count("conditions", conditions, query)
+        broken = total - met if broken is None else broken
+    else:
+        assert broken is not None
+        total = met + broken
+    if not total or broken < 0 or met + broken > total:
+        raise ValueError(
+            f"query {query}: {met} satisfied and {broken} violated of {total} conditions do not fit"
+        )
+    return met / total, broken / total
+
+
+def _count(name: str, counts: Mapping[str, int], query: str) -> int:
+    if query not in counts:
+        raise ValueError(f"{name} has no number for query {query}")
+    if counts[query] < 0:
+        raise ValueError(f"{name} of query {query} is {counts[query]}; give 0 or more")
+    return counts[query]
