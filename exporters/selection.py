@@ -420,7 +420,7 @@ def documents(project: Project, wanted: set[int]) -> Iterator[Doc]:
             document__in=[row[0] for row in batch], version__lte=F("document__text_version")
         )
         for pk, version, of_text, text in walk(
-            versions.order_by("document", "version"), "document", "version", "markup", "text"
+            versions.order_by("version"), "document", "version", "markup", "text"
         ):
             texts.setdefault(pk, []).append((version, of_text, text))
         for pk, doc_id, title, markup, newest in batch:
