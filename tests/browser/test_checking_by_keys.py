@@ -153,8 +153,8 @@ def test_what_cannot_be_judged_is_said_by_keys_and_a_third_settles(tides, new_pe
 
 def test_words_are_marked_and_found_as_on_the_judge_page(tides, new_person):
     for candidate in tides.candidates.values():
-        candidate.document.body.text = "A question of mills. The mills stand. A question more."
-        candidate.document.body.save()
+        text = "A question of mills. The mills stand. A question more."
+        candidate.document.texts.update(text=text, length=len(text))
     sample = draw(tides, stratify=Sample.Stratify.NONE, size=4)
     page = new_person("ada")
     page.goto(f"/samples/{sample.pk}/checking/")
