@@ -231,7 +231,7 @@ def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: 
     pair, candidate = tides.pairs[query_id], tides.candidates[query_id, doc_id]
     under, by = factories.altered(pair), getattr(tides, name)
     if kind == "machine":
-        machine = tides.project.memberships.filter(is_machine=True).first()
+        machine = Membership.objects.filter(project=tides.project, is_machine=True).first()
         machine = machine or factories.machine(tides.project)
         if not machine.judgments.filter(narrative=under, candidate=candidate).exists():
             factories.judgment(under, candidate, machine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -45,7 +46,7 @@ def kept() -> list[tuple[str, int]]:
     return sorted(ReviewedText.objects.values_list("document__doc_id", "text_version"))
 
 
-def written(project) -> list[dict]:
+def written(project) -> list[dict[str, Any]]:
     """The lines of reviews.jsonl."""
     stream = io.BytesIO()
     write_judgments(selection.reviews(list(project.pairs.all())), stream)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.urls import reverse
@@ -142,7 +144,9 @@ def checked(db):
 
 
 def outcome(scene) -> int | None:
-    return with_checks(SampleItem.objects.all()).get(pk=scene.item.pk).outcome
+    item: Any = with_checks(SampleItem.objects.all()).get(pk=scene.item.pk)
+    found: int | None = item.outcome
+    return found
 
 
 def test_a_checked_label_is_open_again_once_the_text_is_another(checked):

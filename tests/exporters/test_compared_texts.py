@@ -41,6 +41,7 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     rows = [row for row in table(compared) if row[0] == "text"]
     assert rows == [("text", "", "", "", *change) for change in CHANGES]
     following = part(compared.texts(), (), 2).following
+    assert following is not None
     assert part(compared.texts(), following, 2).rows == CHANGES[2:]
 
     told = Program("carla", "lead").get(
