@@ -131,7 +131,7 @@ class Runs(Arrivals):
         if self._of_pairs:
             columns, table, named = "p.query_id, p.id", "annotate_instructionpair p", "p.pair_id"
         else:
-            columns, table, named = "p.id, NULL", "annotate_query p", "p.query_id"
+            columns, table, named = "p.id, CAST(NULL AS bigint)", "annotate_query p", "p.query_id"
         return self.intake.run(
             f"""
             INSERT INTO annotate_runline (run_id, query_id, pair_id, document_id, rank, score)
@@ -210,7 +210,8 @@ class Runs(Arrivals):
         joined = self.intake.run(
             """
             INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
-            SELECT DISTINCT l.query_id, l.document_id, NULL, 'run' FROM annotate_runline l
+            SELECT DISTINCT l.query_id, l.document_id, CAST(NULL AS integer), 'run'
+            FROM annotate_runline l
             WHERE l.run_id = %(run)s AND l.rank <= %(pool)s AND NOT EXISTS (
                 SELECT 1 FROM annotate_candidate c
                 WHERE c.query_id = l.query_id AND c.document_id = l.document_id
