@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from formats.judgments_csv import COLUMNS
+from formats.judgments_csv import COLUMNS, TEXT_VERSION
 from formats.records import JudgmentRecord
 from tests.formats.files import read, read_collecting, refusal, written
 
@@ -64,7 +64,7 @@ def test_minus_one_is_read_as_it_stands():
         ("query_id,doc_id,annotator", "the header line lacks relevance"),
         (
             "query_id,doc_id,annotator,relevance,colour",
-            f"there is no column “colour”; there are {', '.join(COLUMNS)}",
+            f"there is no column “colour”; there are {', '.join((*COLUMNS, TEXT_VERSION))}",
         ),
         ("a,b", "the header line lacks query_id, doc_id, annotator, relevance"),
         (
