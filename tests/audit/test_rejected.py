@@ -157,7 +157,8 @@ def test_a_lead_who_has_yet_to_review_gets_no_words_of_others(generated):
     generated.project.save()
     generated.carla.refresh_from_db()
     other = factories.lead(generated.project, "cora")
-    seats.take(pair=generated.made, task=Assignment.Task.REVIEW, by=other)
+    task = Assignment.Task.REVIEW
+    seats.take(pair=generated.made, task=task, by=other, become_blind=True)
     send_back(generated, generated.version)
 
     response = signed_in(other).get("/projects/tides/reviews/rejected.jsonl")

@@ -35,6 +35,7 @@ from formats.records import (
     ReviewRecord,
     RubricRecord,
     RunLine,
+    TextRead,
     Topic,
     VerdictRecord,
     writer_of,
@@ -193,9 +194,12 @@ ADJUDICATIONS = st.builds(
     TEXT, st.none() | NAMES, MOMENTS, TEXT_VERSIONS,
 )  # fmt: skip
 RATINGS = st.lists(st.builds(RatingRecord, NAMES, NAMES, TEXT), max_size=3).map(tuple)
+TEXTS_READ = st.lists(
+    st.builds(TextRead, IDS, st.integers(1, 9)), max_size=3, unique_by=lambda read: read.doc_id
+).map(tuple)
 REVIEWS = st.builds(
     ReviewRecord, IDS, IDS, NAMES, NAMES, st.sampled_from(SIDES), st.integers(1, 9), MOMENTS,
-    MOMENTS, RATINGS, st.booleans(),
+    MOMENTS, RATINGS, st.booleans(), TEXTS_READ,
 )  # fmt: skip
 DECISIONS = st.builds(
     DecisionRecord, IDS, IDS, NAMES, st.sampled_from(OUTCOMES), st.sampled_from(SIDES),
