@@ -157,7 +157,7 @@ def test_what_a_format_does_not_know_is_refused_or_told(name):
             '{"query_id": "1", "narratives": [{"side": "altered", "text": "t", "words": "t"}]}',
             (
                 "narratives: there is no field “words”; there are "
-                "side, version, text, author, at, note, conditions"
+                "side, version, text, author, at, note, conditions, model, origin"
             ),
         ),
         (
