@@ -17,7 +17,7 @@ from django.core.files.base import ContentFile
 from django.db import DatabaseError, models, transaction
 
 from annotate.actions import loading
-from annotate.models import InstructionPair, Load, Membership, User
+from annotate.models import InstructionPair, Load, Membership, Narrative, User
 from audit.actions import request_agreement, save_rubric
 from audit.criteria import SHIPPED, Rubric
 from audit.scopes import Scope
@@ -71,8 +71,9 @@ def word_of(number: int) -> str:
 def poison() -> tuple[int, dict[str, str]]:
     """Add a payload to every text there is; return how many were, and the word of each column."""
     poisoned, words = 0, {}
-    # Whose author is a model names it.
+    # Only what a model wrote names its model.
     InstructionPair.objects.update(origin=InstructionPair.Origin.LLM)
+    Narrative.objects.update(origin=InstructionPair.Origin.LLM)
     for model, field, number in columns():
         for row in model._default_manager.order_by("pk"):
             old = str(getattr(row, field.attname) or "")
