@@ -176,7 +176,8 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
             "narrative": narrative,
             "answers": [{"criterion": "semantic_expansion", "level": "acceptable", "words": ""}],
         },
-        "SentSubmission": {"narrative": narrative},
+        "SentSubmission": {"narrative": narrative, "texts": LEFT_OUT},
+        "SentConfirmation": {"become_blind": True},
         "SentProject": {"slug": "reefs", "grades": [0, 1]},
         "SentRules": {"grades": [{"value": one, "name": f"{one}"} for one in range(3)]},
         "SentChange": {"left": LEFT_OUT},
@@ -200,9 +201,9 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentLookAgain": {"judgment": judgment.pk},
         "SentMany": {
             **dict.fromkeys(("state", "kind", "criterion", "condition", "order"), LEFT_OUT),
+            # Nobody is named while names are hidden.
+            **dict.fromkeys(("one", "other"), LEFT_OUT),
             "query": "301",
-            "one": stage.ben.pk,
-            "other": stage.ivy.pk,
             "person": stage.ben.pk,
             "grade": 1,
         },

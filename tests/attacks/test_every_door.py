@@ -23,7 +23,6 @@ from rest_framework.throttling import SimpleRateThrottle
 from annotate.actions import seats
 from annotate.models import Assignment, Project, User
 from tests import factories
-from tests.attacks.repeated import repeated_requests
 from tests.test_permissions import (
     ADMINS,
     LEADS,
@@ -40,7 +39,7 @@ from tests.test_permissions import (
 
 pytestmark = pytest.mark.long
 
-__all__ = ["repeated_requests", "worlds"]
+__all__ = ["worlds"]
 
 # What nobody has: no row, and no number that a database could keep.
 NOBODYS = 10**30

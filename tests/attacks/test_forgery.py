@@ -7,11 +7,8 @@ from django.conf import settings
 from django.test import Client
 
 from tests import factories
-from tests.attacks.repeated import repeated_requests
 from tests.attacks.test_every_door import writes
 from tests.test_permissions import RIGHTS, Right, rows, world
-
-__all__ = ["repeated_requests"]
 
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
 BODIES = {

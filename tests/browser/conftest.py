@@ -7,8 +7,11 @@ that was not there, something that the Content-Security-Policy forbade.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
+from urllib.parse import urlsplit
 
 # Playwright keeps an event loop running in this thread, and Django would refuse to query from it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -22,11 +25,13 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
+    Request,
     expect,
     sync_playwright,
 )
 
 from tests.services.chromium import FLAGS, chromium
+from tests.services.static import RememberedFiles
 
 # A page that a loaded machine draws slowly is waited for; nothing waits this long otherwise.
 PATIENCE = 30_000
@@ -35,16 +40,42 @@ SLOWED = float(os.environ.get("REJUDGE_TEST_SLOWED", "1"))
 expect.set_options(timeout=PATIENCE)
 
 
+# Every other name is unknown to the browser, so that a page that asks for one gets nothing.
+HERE = {"localhost", "127.0.0.1"}
+ONLY_HERE = f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {one}' for one in HERE)}"
+# What a person leaves in a browser. The files of pages stay: they are the same for everybody.
+LEFT_BEHIND = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files() -> Iterator[None]:
+    """Every server of these tests serves static files from memory."""
+    name = "django.contrib.staticfiles.handlers.StaticFilesHandler"
+    with mock.patch(name, RememberedFiles):
+        yield
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium, started once."""
     found = chromium()
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
-            executable_path=found.executable, args=FLAGS, env={**os.environ, **found.env}
+            executable_path=found.executable,
+            args=[*FLAGS, ONLY_HERE],
+            env={**os.environ, **found.env},
         )
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def used_contexts() -> dict[str, list[BrowserContext]]:
+    """Contexts that a test has left behind empty, by their options.
+
+    The next test that wants one like it finds the files of pages in its cache.
+    """
+    return defaultdict(list)
 
 
 @pytest.fixture
@@ -55,37 +86,44 @@ def expected_complaints() -> list[str]:
 
 @pytest.fixture
 def new_person(
-    browser: Browser, live_server: Any, expected_complaints: list[str]
+    browser: Browser,
+    live_server: Any,
+    expected_complaints: list[str],
+    used_contexts: dict[str, list[BrowserContext]],
 ) -> Iterator[Callable[..., Page]]:
     """Open a page of a person of their own: `new_person("ada")` is signed in, `new_person()` not.
 
     Options: `at`, the address of another server than the usual one, and those of Playwright's
     `new_context`: color_scheme, viewport, java_script_enabled.
     """
-    contexts: list[BrowserContext] = []
+    opened: list[tuple[str, BrowserContext]] = []
     complaints: list[str] = []
-
-    def watch(page: Page) -> None:
-        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-        page.on("console", _note(complaints))
-        if SLOWED > 1:
-            session = page.context.new_cdp_session(page)
-            session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+    listeners = {"page": _watch(complaints), "requestfailed": _refuse(complaints)}
 
     def open_page(username: str | None = None, at: str | None = None, **options: Any) -> Page:
         url = at or live_server.url
-        context = browser.new_context(base_url=url, **options)
-        contexts.append(context)
+        kind = repr(sorted(options.items()))
+        if at is None and used_contexts[kind]:
+            context = used_contexts[kind].pop()
+        else:
+            context = browser.new_context(base_url=url, **options)
+        opened.append(("" if at else kind, context))
         context.set_default_timeout(PATIENCE)
-        context.route(lambda wanted: not wanted.startswith(url), _refuse(complaints))
-        context.on("page", watch)
+        for event, listener in listeners.items():
+            context.on(event, listener)  # type: ignore[call-overload]
         if username is not None:
             sign_in(context, username, url)
         return context.new_page()
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for kind, context in opened:
+        if kind:
+            for event, listener in listeners.items():
+                context.remove_listener(event, listener)
+            _empty(context, live_server.url)
+            used_contexts[kind].append(context)
+        else:
+            context.close()
     unexpected = [
         complaint
         for complaint in complaints
@@ -125,10 +163,34 @@ def sign_in(context: BrowserContext, username: str, url: str) -> None:
     context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": url}])
 
 
-def _refuse(complaints: list[str]) -> Callable[[Any], None]:
-    def refuse(route: Any) -> None:
-        complaints.append(f"a page wanted {route.request.url} from elsewhere")
-        route.abort()
+def _empty(context: BrowserContext, url: str) -> None:
+    """Close the pages of a context and forget what a person left in it."""
+    context.unroute_all()
+    context.set_offline(False)
+    blank = context.new_page()
+    for page in context.pages:
+        if page != blank:
+            page.close()
+    what = {"origin": url, "storageTypes": LEFT_BEHIND}
+    context.new_cdp_session(blank).send("Storage.clearDataForOrigin", what)
+    blank.close()
+
+
+def _watch(complaints: list[str]) -> Callable[[Page], None]:
+    def watch(page: Page) -> None:
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        page.on("console", _note(complaints))
+        if SLOWED > 1:
+            session = page.context.new_cdp_session(page)
+            session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
+
+    return watch
+
+
+def _refuse(complaints: list[str]) -> Callable[[Request], None]:
+    def refuse(request: Request) -> None:
+        if urlsplit(request.url).hostname not in HERE | {None}:
+            complaints.append(f"a page wanted {request.url} from elsewhere")
 
     return refuse
 

@@ -1,4 +1,4 @@
-"""Addresses of static files in tests: without collectstatic, and each worked out once.
+"""Static files in tests: without collectstatic, each found and read once.
 
 A page names some fifty of them; on a page that says "not found" they take half of the time.
 """
@@ -6,9 +6,11 @@ A page names some fifty of them; on a page that says "not found" they take half 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
+from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.http import HttpRequest, HttpResponse
 
 
 class RememberedAddresses(StaticFilesStorage):
@@ -24,3 +26,22 @@ class RememberedAddresses(StaticFilesStorage):
         if key not in self._addresses:
             self._addresses[key] = super().url(name)
         return self._addresses[key]
+
+
+class RememberedFiles(StaticFilesHandler):
+    """Serve static files from memory; browsers keep them as they keep the collected ones."""
+
+    _files: ClassVar[dict[str, tuple[bytes, str]]] = {}
+
+    def serve(self, request: HttpRequest) -> HttpResponse:
+        """Answer with the file; raise `Http404` where there is none."""
+        path = request.path
+        if path not in self._files:
+            found = super().serve(request)
+            self._files[path] = b"".join(found), found["Content-Type"]
+        content, content_type = self._files[path]
+        return HttpResponse(
+            content,
+            content_type=content_type,
+            headers={"Cache-Control": "max-age=86400, immutable"},
+        )
