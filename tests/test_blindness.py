@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 from uuid import UUID
 
 import pytest
@@ -384,6 +384,16 @@ def walk(member: Membership, doors: Iterable[str], *, on: bool = True, htmx: boo
     return read
 
 
+def of_every_kind(urls: Iterable[str]) -> list[str]:
+    """Of addresses that ask the same route for the same parameters, the first and the last."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for url in urls:
+        parts = urlsplit(url)
+        kind = (resolve(parts.path).view_name, *sorted(key for key, _ in parse_qsl(parts.query)))
+        found.setdefault(kind, []).append(url)
+    return [url for alike in found.values() for url in dict.fromkeys((alike[0], alike[-1]))]
+
+
 def told_apart(one: Read, other: Read) -> set[str]:
     """The addresses at which two walks were not answered with the same bytes."""
     return {url for url in one.keys() | other.keys() if one.get(url) != other.get(url)}
@@ -408,7 +418,8 @@ def test_what_others_say_changes_no_byte_for_who_has_yet_to_speak(stage, twice):
                 pages = walk(stage.members[name], doors)
                 read[number][name, "page"] = pages
                 shown = [url for url, (status, _, _) in pages.items() if status == 200]
-                read[number][name, "htmx"] = walk(stage.members[name], shown, on=False, htmx=True)
+                once = of_every_kind(shown)
+                read[number][name, "htmx"] = walk(stage.members[name], once, on=False, htmx=True)
 
     assert {who: told_apart(said, read[2][who]) for who, said in read[1].items()} == {
         who: set() for who in read[1]

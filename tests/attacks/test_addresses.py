@@ -124,7 +124,7 @@ def test_no_address_asks_for_more_than_its_page_offers(
             if told(asked) != told(plain) and b"password__startswith" not in asked[2]:
                 wrong[route, "lookups"] = "another answer"
             read_parameters.clear()
-            client.get(path, dict.fromkeys(offered | COMMON, "1"))
+            answer(client.get(path, dict.fromkeys(offered | COMMON, "1")))
             reads = bool(read_parameters - NEGOTIATED)
             reading += reads
             parameters = (offered | COMMON | read_parameters) - {ALL_OF_THEM}

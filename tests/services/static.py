@@ -39,6 +39,7 @@ class RememberedFiles(StaticFilesHandler):
         if path not in self._files:
             found = super().serve(request)
             self._files[path] = b"".join(found), found["Content-Type"]
+            found.close()
         content, content_type = self._files[path]
         return HttpResponse(
             content,
