@@ -212,7 +212,9 @@ def with_the_same_keys() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", ["ada", "carla", "dan"])
-def test_what_a_form_does_not_ask_for_changes_nothing(beside, name, record_property):
+def test_what_a_form_does_not_ask_for_changes_nothing(
+    beside, name, repeated_requests, record_property
+):
     extra = columns()
     tried = changing = 0
     wrong: dict[tuple[str, ...], Any] = {}

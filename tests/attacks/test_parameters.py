@@ -123,9 +123,21 @@ def route_of(url: str) -> str:
         return url
 
 
-def forms_of(stage: SimpleNamespace, name: str) -> dict[tuple[str, str, str], tuple[str, Form]]:
+Offered = dict[tuple[str, str, str], tuple[str, Form]]
+# What was offered to whom, by the keys of all the rows: several tests ask for the same forms.
+_offered: dict[str, Offered] = {}
+
+
+def forms_of(stage: SimpleNamespace, name: str) -> Offered:
     """Every form that a member is offered: one for each route and set of fields."""
-    found: dict[tuple[str, str, str], tuple[str, Form]] = {}
+    key = repr((name, stage.world.keys, stage.others, stage.narrative.pk))
+    if key not in _offered:
+        _offered[key] = _forms_of(stage, name)
+    return _offered[key]
+
+
+def _forms_of(stage: SimpleNamespace, name: str) -> Offered:
+    found: Offered = {}
     for url, page in pages_of(stage, name).items():
         for form in forms(page):
             target = urljoin(url, form.action) if form.action else url
@@ -183,7 +195,9 @@ def bodies(form: Form, theirs: list[str]) -> Iterator[tuple[str, str, dict[str, 
 
 
 @pytest.mark.parametrize("name", ["ada", "carla", "dan"])
-def test_no_field_of_any_form_makes_an_error_or_tells_of_others(beside, name, record_property):
+def test_no_field_of_any_form_makes_an_error_or_tells_of_others(
+    beside, name, repeated_requests, record_property
+):
     tried, wrong = 0, {}
     with undone():
         speak(beside, Way(1))
