@@ -191,6 +191,15 @@ def test_submitting_shows_a_summary_first_and_only_saves(asked, client):
     assert Review.objects.get().submitted_at is None
 
 
+def test_the_key_that_asks_for_the_summary_does_not_submit_when_pressed_again(asked, client):
+    before = client.get(asked.url).content.decode()
+    after = client.post(asked.url, sent(asked, levels(), submit="yes")).content.decode()
+
+    assert re.findall(r'name="submit" value="yes" data-key="(\w+)"', before) == ["s"]
+    assert re.findall(r'name="submit" value="yes" data-key="(\w+)"', after) == ["Enter"]
+    assert 'data-key="s"' not in after
+
+
 def test_what_changed_since_the_summary_is_shown_in_a_new_one(asked, client):
     shown = client.post(asked.url, sent(asked, levels(), submit="yes"))
 

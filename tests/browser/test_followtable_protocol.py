@@ -127,7 +127,7 @@ def review(page: Page, levels: dict[str, str]) -> list[str]:
         expect(rated).to_have_text("6 of 6 rated")
         press(page, "s")
         expect(page.get_by_role("heading", name="Submit this review?")).to_be_visible()
-        press(page, "s")
+        press(page, "Enter")
         expect(page.get_by_text("What the others said")).to_be_visible()
     assert sorted(seen) == sorted(levels)
     return seen
