@@ -30,7 +30,7 @@ from audit.disagreements import Kind, Order, Wanted
 from audit.models import Decision
 from audit.reviews import Pass
 from audit.scopes import WHOLE, categories_of, rubric_of, scope_of
-from audit.settling_many import How, Rule
+from audit.settling_many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, How, Rule
 from formats.fields import NotJson
 from formats.records import RubricRecord
 from formats.rubrics import MAX_LENGTH, RubricFaults, parse
@@ -236,17 +236,26 @@ class HowForm(forms.Form):
 
     def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        person, grade = self.fields["person"], self.fields["grade"]
-        assert isinstance(person, forms.ModelChoiceField)
+        rule, grade = self.fields["rule"], self.fields["grade"]
+        assert isinstance(rule, forms.ChoiceField)
         assert isinstance(grade, forms.ChoiceField)
-        person.queryset = Membership.objects.people().filter(project=member.project_id)
-        person.queryset = person.queryset.order_by("name")
+        if member.project.hide_names:
+            choices = dict(self.declared_fields["rule"].choices)
+            del choices[Rule.PERSON], self.fields["person"]
+            rule.choices = list(choices.items())
+        else:
+            person = self.fields["person"]
+            assert isinstance(person, forms.ModelChoiceField)
+            people = Membership.objects.people().filter(project=member.project_id)
+            person.queryset = people.order_by("name")
         grades = member.project.grades.order_by("value")
         grade.choices = [("", _("Choose")), *((one.value, str(one)) for one in grades)]
 
     def clean(self) -> dict[str, Any]:
         """Ask for the person, or the grade, that the rule needs."""
         given = super().clean() or self.cleaned_data
+        if "person" not in self.fields and self.data.get("rule") == Rule.PERSON:
+            self.errors["rule"] = self.error_class([NO_PERSON_WHILE_NAMES_ARE_HIDDEN])
         if given.get("rule") == Rule.PERSON and not given.get("person") and not self.errors:
             self.add_error("person", _("Choose whose answers are adopted."))
         if given.get("rule") == Rule.GRADE and given.get("grade") is None and not self.errors:

@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from annotate import texts
 from annotate.actions import settling
@@ -27,6 +28,12 @@ from audit.differing import Kind, Reader, Wanted, source
 
 # So many of each outcome are shown.
 SHOWN = 5
+
+# Settling as one person says reveals what that person said.
+NO_PERSON_WHILE_NAMES_ARE_HIDDEN = _lazy(
+    "Names are hidden in this project, so documents cannot be settled as one person says. Choose "
+    "another rule, or show names in the settings."
+)
 
 
 class Rule(StrEnum):
@@ -155,6 +162,8 @@ def _outcomes(by: Membership, wanted: Wanted, how: How) -> list[Outcome]:
     reader = Reader(by)
     if how.rule is Rule.GRADE and how.grade not in reader.grades:
         raise Refused(_("Choose one of the grades of this project."))
+    if how.rule is Rule.PERSON and by.project.hide_names:
+        raise Refused(str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN))
     wanted = wanted.of(kind=Kind.JUDGMENT, settled=False, waiting=False)
     if Kind.JUDGMENT not in wanted.kinds:
         return []

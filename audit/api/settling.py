@@ -261,6 +261,8 @@ def _how(member: Membership, given: dict[str, Any], before: str) -> many.How:
     if needed is not None and given.get(needed) is None:
         raise ValidationError({f"{before}{needed}": [_("This rule needs it.")]})
     if rule is many.Rule.PERSON:
+        if member.project.hide_names:
+            raise ValidationError({f"{before}rule": [str(many.NO_PERSON_WHILE_NAMES_ARE_HIDDEN)]})
         people = Membership.objects.people().filter(project=member.project_id)
         if not people.filter(pk=given["person"]).exists():
             raise ValidationError({f"{before}person": [_("There is no such person here.")]})

@@ -209,6 +209,16 @@ def test_many_are_settled_as_the_preview_counted_or_not_at_all(disputed):
     assert not Adjudication.objects.current().exists()
 
 
+def test_programs_follow_nobody_while_names_are_hidden(disputed):
+    carla = Program("carla", "lead")
+    ada = disputed.carla.project.memberships.get(name="ada")
+
+    asked = carla.get(f"projects/tides/disagreements/settling/?rule=person&person={ada.pk}")
+
+    assert asked.status_code == 400
+    assert "Names are hidden in this project" in str(asked.json()["errors"])
+
+
 # --- checks ---------------------------------------------------------------------------------------
 
 

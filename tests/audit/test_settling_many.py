@@ -100,7 +100,13 @@ def test_settling_by_majority_leaves_open_what_has_none(scene):
     assert disagreements.count(scene.carla, Wanted()) == 1
 
 
-def test_one_person_can_be_followed(scene):
+def show_names(scene):
+    scene.project.hide_names = False
+    scene.project.save()
+
+
+def test_one_person_can_be_followed_where_names_are_shown(scene):
+    show_names(scene)
     how = How(Rule.PERSON, person=scene.ben.pk)
     scene.narrative.judgments.filter(annotator=scene.ben, relevance=0).delete()
 
@@ -110,6 +116,21 @@ def test_one_person_can_be_followed(scene):
     # Without ben, ada's 0 and dan's 2 of A still differ; he said nothing there.
     assert (found.settled, found.left) == ({1: 1, 2: 2}, 1)
     assert scene.settled() == {"B": 2, "C": 1, "D": 2}
+
+
+def test_nobody_can_be_followed_while_names_are_hidden(scene, client):
+    # What the documents are settled as would be what this person said of each.
+    with pytest.raises(Refused, match="Names are hidden in this project"):
+        scene.settle(How(Rule.PERSON, person=scene.ben.pk))
+    client.force_login(scene.carla.user)
+
+    offered = client.get(scene.url()).content.decode()
+    asked = client.get(scene.url() + f"?rule=person&person={scene.ben.pk}")
+
+    assert "One person says" not in offered
+    assert "Names are hidden in this project" in asked.content.decode()
+    assert asked.context["found"] is None
+    assert scene.settled() == {}
 
 
 def test_one_grade_can_be_given_to_all(scene):
@@ -314,6 +335,7 @@ def test_the_page_says_so_when_something_changed_and_shows_the_preview_again(sce
     ],
 )
 def test_an_unfinished_rule_is_said_and_nothing_counted(scene, client, query, sentence):
+    show_names(scene)
     client.force_login(scene.carla.user)
 
     page = client.get(scene.url() + query)
