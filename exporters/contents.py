@@ -134,13 +134,24 @@ def _said(counts: Mapping[str, int], key: str, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else noun + 's'}"
 
 
+def _pairs(counts: Mapping[str, int]) -> str:
+    """The instruction pairs, and how many of them the qrels have, where these are not all."""
+    told = _said(counts, "pairs", "instruction pair")
+    kinds = {"pairs_written": "changed", "pairs_claimed": "claimed"}
+    held = {kind: counts[key] for key, kind in kinds.items() if counts.get(key)}
+    if held == {"changed": counts["pairs"]} or "pairs_written" not in counts:
+        return told
+    held = held or {"changed": 0}
+    return f"{told} ({', '.join(f'{n:,} in the {kind} qrels' for kind, n in held.items())})"
+
+
 def citation(release: Release) -> str:
     """A sentence by which a paper names exactly this release."""
     contents = of(release)
     counts = all_counts(contents)
     holds = (
         f"{counts['queries']:,} {'query' if counts['queries'] == 1 else 'queries'}, "
-        f"{counts['pairs']:,} instruction {'pair' if counts['pairs'] == 1 else 'pairs'}, "
+        f"{_pairs(counts)}, "
         f"{_said(counts, 'judgments_by_people', 'judgment')} by people, "
         f"{counts['adjudications_standing']:,} settled by leads, "
         f"{_said(counts, 'judgments_by_machines', 'label')} claimed by machines"

@@ -14,8 +14,23 @@ def test_a_citation_counts_people_settled_and_claims_each_by_name(tides):
     words = contents.citation(released(tides, "v1.0"))
 
     assert (
-        "5 queries, 4 instruction pairs, 11 judgments by people, 1 settled by leads, "
+        "5 queries, 4 instruction pairs (2 in the changed qrels, 1 in the claimed qrels), "
+        "11 judgments by people, 1 settled by leads, "
         "1 label claimed by machines" in words
+    )
+
+
+def test_the_citation_says_how_many_instruction_pairs_are_in_the_qrels():
+    """With 20 of 50 topics rewritten, "50 instruction pairs" alone would name what is not there."""
+    assert contents._pairs({"pairs": 50, "pairs_written": 20}) == (
+        "50 instruction pairs (20 in the changed qrels)"
+    )
+    assert contents._pairs({"pairs": 50, "pairs_written": 50}) == "50 instruction pairs"
+    assert contents._pairs({"pairs": 1, "pairs_written": 0}) == (
+        "1 instruction pair (0 in the changed qrels)"
+    )
+    assert contents._pairs({"pairs": 45, "pairs_written": 0, "pairs_claimed": 20}) == (
+        "45 instruction pairs (20 in the claimed qrels)"
     )
 
 
