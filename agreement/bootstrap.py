@@ -205,7 +205,7 @@ def percentiles(
         return Estimated(None, f"no interval: {lost}", error)
     tail = _widened_tail(min(drawn.size for drawn in sources))
     tails = (tail, 1 - tail)
-    kind = "percentile"
+    kind = "expanded percentile"
     if method == "bca":
         kind = "BCa"
         tails = _corrected_tails(tails, resampled, value, sources)

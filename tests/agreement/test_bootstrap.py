@@ -149,7 +149,9 @@ def test_it_holds_the_value_and_says_how_it_was_made():
     assert result.value is not None
     assert result.interval is not None
     assert result.interval.low < result.value < result.interval.high
-    assert result.interval_note == ("95 % percentile bootstrap over units, 1,000 resamples, seed 7")
+    assert result.interval_note == (
+        "95 % expanded percentile bootstrap over units, 1,000 resamples, seed 7"
+    )
     assert (result.seed, result.resamples) == (7, 1_000)
 
 

@@ -78,7 +78,9 @@ def test_pairing_is_what_a_loop_over_shared_units_does():
     )
 
     assert found.interval == pytest.approx(tuple(np.percentile(loop, [2.35, 97.65])), abs=0.02)
-    assert found.interval_note.startswith("95 % percentile bootstrap over units, 10,000 resamples")
+    assert found.interval_note.startswith(
+        "95 % expanded percentile bootstrap over units, 10,000 resamples"
+    )
 
 
 def test_the_order_of_shared_units_does_not_matter():

@@ -152,7 +152,7 @@ def test_resampling_clusters_is_what_a_loop_over_clusters_does():
 
     assert result.interval == pytest.approx((low, high), abs=0.015)
     assert result.interval_note == (
-        "95 % percentile bootstrap over 20 clusters, 10,000 resamples, seed 0"
+        "95 % expanded percentile bootstrap over 20 clusters, 10,000 resamples, seed 0"
     )
 
 

@@ -37,7 +37,7 @@ def test_the_note_says_which_it_is():
 
     assert notes == [
         "95 % BCa bootstrap over units, 500 resamples, seed 0",
-        "95 % percentile bootstrap over units, 500 resamples, seed 0",
+        "95 % expanded percentile bootstrap over units, 500 resamples, seed 0",
     ]
 
 

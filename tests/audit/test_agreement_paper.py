@@ -7,7 +7,7 @@ import pytest
 from audit.figures import Line
 from audit.paper import escaped, latex, sentence
 
-HOW = "95 % percentile bootstrap over units, 2,000 resamples, seed 7"
+HOW = "95 % expanded percentile bootstrap over units, 2,000 resamples, seed 7"
 
 
 def figure(title="Krippendorff's alpha, ordinal", value=0.493, **more):
@@ -42,7 +42,8 @@ def line(*coefficients, **more):
 def test_a_line_of_latex_says_what_it_is_of_and_how_its_interval_was_made():
     assert latex(figure(), unit="documents") == (
         r"Krippendorff's alpha (ordinal) $= 0.493$, 95\,\% CI $[0.477, 0.508]$ "
-        r"(10,284 documents, 2 raters; percentile bootstrap over units, 2,000 resamples, seed 7)"
+        r"(10,284 documents, 2 raters; expanded percentile bootstrap over units, "
+        r"2,000 resamples, seed 7)"
     )
 
 

@@ -82,7 +82,8 @@ def _lines(figures: dict[str, Any], scope: Scope, *, machines: bool) -> list[str
     lines += [""]
     lines += [f"Left out: {entry['count']} {entry['reason']}." for entry in figures["left_out"]]
     lines.append(
-        "Intervals: 95 % percentile bootstrap over units unless said, BCa where a table is skewed, "
+        "Intervals: 95 % expanded percentile bootstrap over units unless said, BCa where a "
+        "table is skewed, "
         f"{figures['resamples']:,} resamples, seed {figures['seed']}. "
         f"Scale: {', '.join(map(str, figures['scale']))}."
     )
