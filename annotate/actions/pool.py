@@ -276,9 +276,12 @@ def without_repeats(at: Sitting, by: Membership) -> Sitting:
 def order(*, pair: InstructionPair, by: Membership) -> list[int]:
     """The candidates of a pair in the order in which `by` meets them: one query.
 
-    By document id: in the byte order of the ids, for all. Shuffled: each person has an order of
-    their own, always the same, and anybody can make it again: ascending by the 16-byte BLAKE2b of
-    "seed:member name:query_id:doc_id" in UTF-8, without a key.
+    Shuffled: each person has an order of their own, always the same, and anybody can make it again:
+    ascending by the 16-byte BLAKE2b of "seed:member name:query_id:doc_id" in UTF-8, without a key.
+
+    The same for all: documents whose ids judges see come first, in the byte order of the ids; the
+    others follow, shuffled with an empty member name. The order of hidden ids would reveal them:
+    "9_positive" comes after "9_hn1".
     """
     return [pk for pk, _ in _ordered(pair, by)]
 
@@ -286,11 +289,16 @@ def order(*, pair: InstructionPair, by: Membership) -> list[int]:
 def _ordered(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
     """The candidates of a pair with their documents' ids, in the order in which `by` meets them."""
     project = pair.project
-    ids = pool(pair).values_list("pk", "document__doc_id")
-    if project.judge_order == Project.Order.DOC_ID:
-        return sorted(ids, key=lambda one: (one[1].encode(), one[0]))
-    before = f"{project.order_seed}:{by.name}:{pair.query.query_id}:"
-    return sorted(ids, key=lambda one: (_place(before + one[1]), one[0]))
+    alike = project.judge_order == Project.Order.DOC_ID
+    before = f"{project.order_seed}:{'' if alike else by.name}:{pair.query.query_id}:"
+
+    def place(one: tuple[int, str, int | None]) -> tuple[bool, bytes, int]:
+        key, doc_id, length = one
+        shown = alike and project.show_ids and length is None
+        return (not shown, doc_id.encode() if shown else _place(before + doc_id), key)
+
+    rows = pool(pair).values_list("pk", "document__doc_id", "document__length")
+    return [(key, doc_id) for key, doc_id, _length in sorted(rows, key=place)]
 
 
 def others_unsettled(project: Project, *, again: bool = False) -> str:

@@ -87,7 +87,12 @@ class SentRules(Sent):
     show_rank = serializers.BooleanField(required=False)
     show_ids = serializers.BooleanField(required=False)
     hide_names = serializers.BooleanField(required=False)
-    judge_order = serializers.ChoiceField(choices=Project.Order.choices, required=False)
+    judge_order = serializers.ChoiceField(
+        choices=Project.Order.choices,
+        required=False,
+        help_text="doc_id: by document id where judges see ids; the other documents are shuffled, "
+        "the same for all.",
+    )
     order_seed = serializers.IntegerField(min_value=0, max_value=LARGE, required=False)
     repeat_percent = serializers.IntegerField(min_value=0, max_value=50, required=False)
     evidence_rule = serializers.ChoiceField(choices=Project.EvidenceRule.choices, required=False)

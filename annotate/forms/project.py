@@ -119,6 +119,16 @@ class RulesForm(forms.ModelForm[Project]):
             "overlap_review": _lazy("0: nobody is asked to review here."),
         }
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        order = self.fields["judge_order"]
+        assert isinstance(order, forms.ChoiceField)
+        order.choices = [
+            (Project.Order.SHUFFLED, Project.Order.SHUFFLED.label),
+            # The stored label names ids alone; a hidden id is in no order either.
+            (Project.Order.DOC_ID, _("The same for all: by id where ids are shown, else shuffled")),
+        ]
+
 
 class GradeForm(forms.Form):
     """One grade with the sentence that says when to give it."""

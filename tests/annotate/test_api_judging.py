@@ -16,7 +16,7 @@ class Scene:
     """Three documents of one pair, ben's answers, and ada's program."""
 
     def __init__(self, **rules):
-        self.project = factories.project(judge_order="doc_id", **rules)
+        self.project = factories.project(judge_order="doc_id", order_seed=3, **rules)
         self.query = factories.query(self.project)
         self.documents = [
             factories.candidate(self.query, doc_id, text=f"Text of {doc_id}.")

@@ -21,7 +21,7 @@ class Scene:
     """ada and ben judged A (1) and B (0); carla asks ada to look at A again."""
 
     def __init__(self) -> None:
-        self.project = factories.project(judge_order=Project.Order.DOC_ID)
+        self.project = factories.project(judge_order=Project.Order.DOC_ID, order_seed=3)
         self.query = factories.query(self.project)
         self.first = factories.candidate(self.query, "A")
         self.second = factories.candidate(self.query, "B")

@@ -24,10 +24,10 @@ def met(by, pair) -> list[str]:
     return [candidates[pk].document.doc_id for pk in pool.order(pair=pair, by=by)]
 
 
-def fill(project, doc_ids, query_id="301"):
+def fill(project, doc_ids, query_id="301", text="Some text."):
     query = factories.query(project, query_id)
     for doc_id in doc_ids:
-        factories.candidate(query, doc_id)
+        factories.candidate(query, doc_id, text=text)
     return factories.pair(query)
 
 
@@ -74,14 +74,43 @@ def test_the_order_is_the_same_wherever_the_rows_lie(tides):
     assert met(factories.member(tides, "ada"), pair) == met(factories.member(other, "ada"), moved)
 
 
-def test_by_document_id_is_by_its_bytes_and_the_same_for_all(tides):
-    tides.judge_order = Project.Order.DOC_ID
-    pair = fill(tides, ["b", "B", "a10", "a9", "é", "\U0001f30a", "｡"])
+def test_by_document_id_is_by_its_bytes_and_the_same_for_all_where_ids_are_shown(tides):
+    tides.judge_order, tides.show_ids = Project.Order.DOC_ID, True
+    pair = fill(tides, ["b", "B", "a10", "a9", "é", "\U0001f30a", "｡"], text=None)
 
     order = met(factories.member(tides, "ada"), pair)
 
     assert order == ["B", "a10", "a9", "b", "é", "｡", "\U0001f30a"]
     assert order == met(factories.member(tides, "ben"), pair)
+
+
+def test_the_order_for_all_is_shuffled_where_ids_are_hidden(tides):
+    tides.judge_order = Project.Order.DOC_ID
+    doc_ids = [f"D{number}" for number in range(20)]
+    pair = fill(tides, doc_ids)
+
+    order = met(factories.member(tides, "ada"), pair)
+
+    # The order of the ids would reveal hidden ids, such as "9_hn1" and "9_positive".
+    assert order == sorted(
+        doc_ids,
+        key=lambda doc_id: hashlib.blake2b(f"7::301:{doc_id}".encode(), digest_size=16).digest(),
+    )
+    assert order != sorted(doc_ids)
+    assert order == met(factories.member(tides, "ben"), pair)
+
+
+def test_documents_with_shown_ids_come_first_and_those_with_texts_are_shuffled(tides):
+    tides.judge_order, tides.show_ids = Project.Order.DOC_ID, True
+    pair = fill(tides, ["b", "a"], text=None)
+    for doc_id in ("0", "1", "2", "3"):
+        factories.candidate(pair.query, doc_id)
+
+    order = met(factories.member(tides, "ada"), pair)
+
+    assert order[:2] == ["a", "b"]
+    assert order[2:] != ["0", "1", "2", "3"]
+    assert sorted(order[2:]) == ["0", "1", "2", "3"]
 
 
 def test_the_order_takes_one_query(tides, django_assert_num_queries):

@@ -20,6 +20,7 @@ class Scene:
     def __init__(self, new_person, conditions=3, grades=(0, 1, 2), **rules) -> None:
         rules = {
             "judge_order": Project.Order.DOC_ID,
+            "order_seed": 3,
             "condition_rule": Project.ConditionRule.ALL_MET,
             **rules,
         }

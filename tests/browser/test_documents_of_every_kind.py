@@ -37,7 +37,7 @@ def read(live_server, new_person):
     """Open a document on the judge page: `read("words", markup=...)`, in a pool with `others`."""
 
     def open_page(text: str, *others: str, markup: str = "plain", title: str = "") -> Page:
-        project = factories.project("tides", judge_order="doc_id")
+        project = factories.project("tides", judge_order="doc_id", order_seed=406)
         query = factories.query(project, title="tidal power 潮汐发电")
         first = factories.candidate(query, "A", text=text, markup=markup, title=title)
         for number, other in enumerate(others):

@@ -19,7 +19,7 @@ def scene(live_server, new_person):
         """ada has judged A (1), B (2) and C (0); carla asks her to look at B again."""
 
         def __init__(self) -> None:
-            project = factories.project("tides", judge_order=Project.Order.DOC_ID)
+            project = factories.project("tides", judge_order=Project.Order.DOC_ID, order_seed=3)
             query = factories.query(project)
             self.pair = factories.pair(query)
             self.ada = factories.member(project, "ada")
