@@ -60,9 +60,20 @@ def _headline(member: Membership) -> dict[str, Any]:
     report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
     if report is None or report.figures is None:
         return {}
-    everyone = report.figures["judgments"]["all"]
+    # Where nobody judges, people agree on instructions.
+    told = [_figure(report.figures, kind) for kind in ("judgments", "reviews")]
+    known = [figure for figure in told if figure]
+    if not known:
+        return {"report": report}
+    figure = next((one for one in known if one["value"] is not None), known[0])
+    return {"report": report, "headline": figure, "headline_words": COEFFICIENTS[HEADLINE]}
+
+
+def _figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:
+    """The coefficient that is shown of all judgments or reviews, with what it was computed on."""
+    everyone = figures[kind]["all"]
     coefficient = everyone["coefficients"].get(HEADLINE)
     if coefficient is None:
-        return {"report": report}
-    figure = {**coefficient, "units": everyone["units"], "raters": len(everyone["raters"])}
-    return {"report": report, "headline": figure, "headline_words": COEFFICIENTS[HEADLINE]}
+        return None
+    counted = {"units": everyone["units"], "raters": len(everyone["raters"])}
+    return {**coefficient, **counted, "of_reviews": kind == "reviews"}

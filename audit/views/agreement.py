@@ -124,6 +124,12 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     return render(request, "audit/agreement.html", context)
 
 
+def _headline(report: Any) -> dict[str, Any] | None:
+    """The first coefficient of a report that has a value, else the first that there is."""
+    told = [one for one in (report.everyone, report.reviewed, report.difference) if one]
+    return next((one for one in told if one["value"] is not None), told[0] if told else None)
+
+
 @require_GET
 def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
     """List what was computed, the newest first."""
@@ -149,7 +155,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
             "url": reverse("audit:agreement_past", args=[slug, report.pk]),
             # The sum tells whether others have said anything new.
             "sum": "" if blind else report.sha256,
-            "headline": None if blind else report.everyone or report.reviewed or report.difference,
+            "headline": None if blind else _headline(report),
         }
         for report in found[:PAGE_SIZE]
     ]

@@ -1,0 +1,57 @@
+"""Where nobody judges, the agreement of a project is that on its instructions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+
+from annotate.actions import seats
+from annotate.models import Assignment
+from audit.actions import save_ratings, submit_review
+from audit.criteria import FOLLOWTABLE
+from audit.models import AgreementReport
+from audit.reliability import agreement_of
+from tests import factories
+
+
+@pytest.fixture
+def audited(db, client):
+    """Two auditors rate two instructions alike, one of them as poor on one criterion."""
+    project = factories.project(overlap_judge=0, overlap_review=2)
+    auditors = [factories.member(project, name) for name in ("ada", "ben")]
+    for query_id, poor in (("301", ()), ("302", FOLLOWTABLE.keys[:1])):
+        pair = factories.pair(factories.query(project, query_id))
+        narrative = factories.altered(pair)
+        answers = dict.fromkeys(FOLLOWTABLE.keys, ("excellent", ""))
+        answers |= dict.fromkeys(poor, ("poor", "Weak."))
+        for by in auditors:
+            seats.take(pair=pair, task=Assignment.Task.REVIEW, by=by)
+            save_ratings(narrative=narrative, answers=answers, by=by)
+            submit_review(narrative=narrative, by=by)
+    figures = agreement_of(project, seed=1, resamples=100)
+    AgreementReport.objects.create(
+        project=project,
+        state="done",
+        finished_at=datetime(2026, 11, 21, 12, tzinfo=UTC),
+        code_version="1.2.3",
+        figures=figures,
+    )
+    client.force_login(factories.lead(project, "carla").user)
+    return project
+
+
+def test_the_overview_shows_the_agreement_on_instructions(audited, client):
+    page = client.get(reverse("annotate:project", args=[audited.slug])).content.decode()
+
+    assert "no unit was judged" not in page
+    assert "1.000" in page
+    assert "on 12 ratings of instructions and 2 people" in page
+
+
+def test_the_list_of_reports_shows_it_too(audited, client):
+    page = client.get(reverse("audit:agreement_reports", args=[audited.slug])).content.decode()
+
+    assert "no unit was judged" not in page
+    assert "1.000" in page
