@@ -212,16 +212,19 @@ class AdjudicationForm(_CauseForm):
     relevance = forms.IntegerField(required=False)
 
 
+RULES = [
+    (Rule.MAJORITY, _lazy("More than half say")),
+    (Rule.PERSON, _lazy("One person says")),
+    (Rule.GRADE, _lazy("One grade, whatever they say")),
+]
+
+
 class HowForm(forms.Form):
     """By which rule many documents are settled."""
 
     rule = forms.ChoiceField(
         label=_lazy("Settle each as"),
-        choices=[
-            (Rule.MAJORITY, _lazy("More than half say")),
-            (Rule.PERSON, _lazy("One person says")),
-            (Rule.GRADE, _lazy("One grade, whatever they say")),
-        ],
+        choices=RULES,
         widget=forms.RadioSelect,
     )
     person = forms.ModelChoiceField(
@@ -240,9 +243,8 @@ class HowForm(forms.Form):
         assert isinstance(rule, forms.ChoiceField)
         assert isinstance(grade, forms.ChoiceField)
         if member.project.hide_names:
-            choices = dict(self.declared_fields["rule"].choices)
-            del choices[Rule.PERSON], self.fields["person"]
-            rule.choices = list(choices.items())
+            rule.choices = [one for one in RULES if one[0] != Rule.PERSON]
+            del self.fields["person"]
         else:
             person = self.fields["person"]
             assert isinstance(person, forms.ModelChoiceField)
@@ -255,7 +257,7 @@ class HowForm(forms.Form):
         """Ask for the person, or the grade, that the rule needs."""
         given = super().clean() or self.cleaned_data
         if "person" not in self.fields and self.data.get("rule") == Rule.PERSON:
-            self.errors["rule"] = self.error_class([NO_PERSON_WHILE_NAMES_ARE_HIDDEN])
+            self.errors["rule"] = self.error_class([str(NO_PERSON_WHILE_NAMES_ARE_HIDDEN)])
         if given.get("rule") == Rule.PERSON and not given.get("person") and not self.errors:
             self.add_error("person", _("Choose whose answers are adopted."))
         if given.get("rule") == Rule.GRADE and given.get("grade") is None and not self.errors:
