@@ -205,4 +205,6 @@ for (const row of begun) {
 count();
 for (const hidden of form.querySelectorAll("[data-scripted]")) hidden.hidden = false;
 document.querySelector("[data-rows]").dispatchEvent(new Event("rows:refresh"));
+// Enter confirms what the summary says: all of it is in view, as far as it fits.
+form.querySelector("[data-summary]")?.scrollIntoView({ block: "nearest" });
 delete form.dataset.keysWait;
