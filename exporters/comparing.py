@@ -59,6 +59,7 @@ COMPARED = {
     "claims_reversed": gettext_lazy("claimed labels under reversed narratives"),
     "claims_original": gettext_lazy("claimed labels under original narratives"),
     "judgments_by_people": gettext_lazy("judgments by people"),
+    "judgments_stale": gettext_lazy("of them under an older narrative or text, not counted"),
     "adjudications_standing": gettext_lazy("settled by leads"),
     "judgments_by_machines": gettext_lazy("claims by machines"),
     "flags": gettext_lazy("flags"),
@@ -66,6 +67,9 @@ COMPARED = {
     "decisions": gettext_lazy("decisions on instructions"),
     "documents_with_newer_texts": gettext_lazy("documents that have had several texts"),
 }
+
+# A release counts these only where there are any.
+ONLY_IF_ANY = "documents_with_newer_texts"
 
 _STATES = ("judged", "disputed", "unjudged")
 
@@ -195,6 +199,8 @@ class Comparison:
     def counts(self) -> list[Contrast]:
         """The counts of both that say how far they are."""
         said = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
+        if any(ONLY_IF_ANY in one for one in said):
+            said = [{ONLY_IF_ANY: 0, **one} for one in said]
         return [
             Contrast(key, str(words), said[0][key], said[1][key])
             for key, words in COMPARED.items()

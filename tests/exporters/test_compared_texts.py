@@ -61,3 +61,16 @@ def test_documents_with_another_text_are_listed_counted_and_shown(
     assert 'Texts <span class="muted">3</span>' in text
     assert 'text 2</td> <td class="nowrap">text 3</td>' in text
     assert "one text at most" in text
+
+
+def test_the_first_newer_texts_are_counted_and_the_judgments_that_they_make_stale(tides):
+    first = released(tides, "v1.0")
+    change(tides, "B", "The second text of B.")
+
+    compared = Comparison(first, released(tides, "v1.1"))
+
+    counts = {one.key: (one.before, one.after) for one in compared.counts()}
+    assert counts["documents_with_newer_texts"] == (0, 1)
+    # The judgments stand, and those of B count no more.
+    assert counts["judgments_by_people"] == (11, 11)
+    assert counts["judgments_stale"] == (1, 3)
