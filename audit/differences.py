@@ -76,6 +76,8 @@ class Differences:
     categories: list[Spot] = field(default_factory=list)
     conditions: list[Spot] = field(default_factory=list)
     criteria: list[Spot] = field(default_factory=list)
+    # How many instructions two or more people reviewed.
+    instructions: int = 0
     # Every two grades, the same ones too, and how many pairs of answers there are.
     meetings: list[Meeting] = field(default_factory=list)
     causes: list[tuple[str, str, int]] = field(default_factory=list)
@@ -127,7 +129,9 @@ def differences(reader: Membership) -> Differences:
     found.categories = _most(categories.values())
     found.meetings = [Meeting(*grades, times) for grades, times in sorted(met.items())]
     found.conditions = _conditions(reader)
-    found.criteria = _criteria(reader)
+    criteria = _criteria(reader)
+    found.criteria = _most(criteria)
+    found.instructions = max((spot.compared for spot in criteria), default=0)
     found.causes = _causes(reader)
     return found
 
@@ -231,7 +235,7 @@ def _criteria(reader: Membership) -> list[Spot]:
         if 0 < against < every:
             spot.open += narrative not in decided
             spot.settled += narrative in decided
-    return _most(spots.values())
+    return list(spots.values())
 
 
 def _causes(reader: Membership) -> list[tuple[str, str, int]]:

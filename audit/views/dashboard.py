@@ -69,7 +69,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "tab": "differences",
             "grades": list(member.project.grades.order_by("value")),
             "found": found,
-            "lists": _lists(member, found),
+            "lists": [one for one in _lists(member, found) if one["rows"]],
             "grid": _grid(found.meetings),
             "blind": BLIND if blind else "",
             "report": report,

@@ -11,7 +11,7 @@ from annotate.actions import seats
 from annotate.models import Assignment
 from audit.actions import save_ratings, submit_review
 from audit.criteria import FOLLOWTABLE
-from audit.models import AgreementReport
+from audit.models import AgreementReport, Rating
 from audit.reliability import agreement_of
 from tests import factories
 
@@ -55,3 +55,22 @@ def test_the_list_of_reports_shows_it_too(audited, client):
 
     assert "no unit was judged" not in page
     assert "1.000" in page
+
+
+def test_where_auditors_reject_the_same_the_dashboard_says_so(audited, client):
+    page = client.get(reverse("audit:differences", args=[audited.slug])).content.decode()
+
+    assert "2 instructions were reviewed by two or more people, who reject the same." in page
+    assert "Where people differ will stand here" not in page
+
+
+def test_where_auditors_differ_the_dashboard_lists_criteria_and_nothing_is_announced(
+    audited, client
+):
+    Rating.objects.filter(review__auditor__name="ben").update(level="excellent", rejects=False)
+
+    page = client.get(reverse("audit:differences", args=[audited.slug])).content.decode()
+
+    assert "By criterion of the reviews" in page
+    assert 'class="legend"' in page
+    assert "Where people differ will stand here" not in page
