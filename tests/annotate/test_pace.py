@@ -230,6 +230,8 @@ def test_too_little_is_said_to_be_too_little(tides, client):
 
     assert "No estimate yet" in page
     assert "An estimate needs two days with work; the last 7 days have one." in page
+    # The day had work, and no seat was done on it.
+    assert "two days on which seats were done; the last 7 days have none." in page
 
 
 @pytest.mark.parametrize("asked", ["28", "7", "x", "1000"])
