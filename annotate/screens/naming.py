@@ -19,6 +19,7 @@ from annotate.models import (
     Membership,
     Narrative,
     Project,
+    Query,
 )
 from annotate.pure.naming import is_made_of, number_of
 
@@ -49,6 +50,14 @@ def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
 def neutral_name(document: int, project: int) -> str:
     """Name a document (its key) without its title."""
     return _("Document %(number)s") % {"number": number_of(document, project)}
+
+
+def neutral_order(query: Query, project: Project) -> list[int]:
+    """Return a query's candidates (by key) in the order of the neutral numbers of their documents:
+    files are often in the order of the ids, or name the relevant documents first.
+    """
+    rows = query.candidates.values_list("pk", "document_id")
+    return [pk for pk, document in sorted(rows, key=lambda row: number_of(row[1], project.pk))]
 
 
 def open_to(

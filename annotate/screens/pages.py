@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -39,6 +40,28 @@ def page_by_key(rows: QuerySet[Row], asked: QueryDict, size: int = 50) -> Page[R
         found,
         _link(asked, "before", found[0].pk if found else after + 1) if after else "",
         _link(asked, "after", found[-1].pk) if more else "",
+    )
+
+
+def page_in_order(
+    rows: QuerySet[Row], keys: Sequence[int], asked: QueryDict, size: int = 50
+) -> Page[Row]:
+    """Return the page that `?after=KEY` or `?before=KEY` asks for, in the order of `keys`. A key
+    that is not among them asks for the first page.
+    """
+    place = {one: number for number, one in enumerate(keys)}
+    after, before = key(asked.get("after", "")), key(asked.get("before", ""))
+    if before in place:
+        first = max(place[before] - size, 0)
+        last = place[before]
+    else:
+        first = place[after] + 1 if after in place else 0
+        last = first + size
+    found = rows.in_bulk(keys[first:last])
+    return Page(
+        [found[one] for one in keys[first:last] if one in found],
+        _link(asked, "before", keys[first]) if 0 < first < len(keys) else "",
+        _link(asked, "after", keys[last - 1]) if last < len(keys) else "",
     )
 
 

@@ -36,9 +36,9 @@ from annotate.models import (
 )
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
-from annotate.screens.naming import names_to
+from annotate.screens.naming import names_to, neutral_order
 from annotate.screens.overview import Todo, overview
-from annotate.screens.pages import Page, page_by_key
+from annotate.screens.pages import Page, page_by_key, page_in_order
 from annotate.screens.progress import (
     blind_pairs,
     my_seats,
@@ -120,7 +120,11 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     project = member.project
     found = access.query(member, pk)
     pairs = list(found.pairs.select_related("project", "query").order_by("pk"))
-    page = page_by_key(found.candidates.select_related("document"), request.GET)
+    pool = found.candidates.select_related("document")
+    if member.leads:
+        page = page_by_key(pool, request.GET)
+    else:
+        page = page_in_order(pool, neutral_order(found, project), request.GET)
     return render(
         request,
         "annotate/query.html",
