@@ -215,7 +215,7 @@ def _read_systems(job: Evaluation, topics: Mapping[str, str], progress: Progress
                 raise Refused(
                     _("The run %(run)s is not there any more.") % {"run": named["name"]}
                 ) from gone
-            ranking = systems.read(run, topics, room)
+            ranking = systems.read(run, side, topics, room)
             room -= ranking.lines
             runs[side] = ranking.scores
         found.append(Ranked(one["name"], runs))

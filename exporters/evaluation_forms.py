@@ -55,8 +55,8 @@ class EvaluationForm(forms.Form):
         names = [one.name for one in self.offered.values()]
         self._offer("baseline", [("", _("nothing")), *_same(dict.fromkeys(names))])
         for side in SIDES:
-            of_side = [(key, run.name) for key, run in self.runs.items() if _fits(run, side)]
-            self._offer(side, [("", _("none")), *of_side])
+            every = [(key, run.name) for key, run in self.runs.items()]
+            self._offer(side, [("", _("none")), *every])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field = self.fields[name]
@@ -95,10 +95,6 @@ class EvaluationForm(forms.Form):
 
 def _same(names: Any) -> list[tuple[str, str]]:
     return [(name, name) for name in names]
-
-
-def _fits(run: Run, side: str) -> bool:
-    return side == "original" or run.side == Run.Side.ALTERED or side == "reversed"
 
 
 def _words(system: System) -> str:

@@ -46,7 +46,7 @@ def proposed(runs: Sequence[Run]) -> list[System]:
     """
     by_name: dict[str, list[Run]] = {}
     for run in runs:
-        by_name.setdefault(_stem(run.name) or run.tag or run.name, []).append(run)
+        by_name.setdefault(_stem(run.name) or _stem(run.tag) or run.tag or run.name, []).append(run)
     by_tag: dict[str, list[Run]] = {}
     for alone in [its[0] for its in by_name.values() if len(its) == 1]:
         by_tag.setdefault(alone.tag, []).append(alone)
@@ -66,11 +66,10 @@ def proposed(runs: Sequence[Run]) -> list[System]:
 def side_of(run: Run) -> str:
     """The side of a run: what its name says, else whether its lines name instructions."""
     words = set(_parts(run.name))
-    if words & _WORDS["reversed"]:
-        return "reversed"
-    if run.side == Run.Side.ALTERED and not words & _WORDS["original"]:
-        return "changed"
-    return "original"
+    for side in ("reversed", "changed", "original"):
+        if words & _WORDS[side]:
+            return side
+    return "changed" if run.side == Run.Side.ALTERED else "original"
 
 
 def _apart(runs: Sequence[Run]) -> bool:
@@ -106,15 +105,6 @@ def check(systems: Sequence[System], baseline: str) -> None:
             raise Refused(_("Two systems are called %(name)s.") % {"name": system.name})
         if not system.runs:
             raise Refused(_("Choose a run of %(name)s.") % {"name": system.name})
-        for side, run in system.runs.items():
-            if side == "changed" and run.side != Run.Side.ALTERED:
-                raise Refused(
-                    _(
-                        "%(run)s is a run over queries, so it is no ranking under the changed "
-                        "narrative. Load a run whose lines name instruction pairs."
-                    )
-                    % {"run": run.name}
-                )
     if baseline and baseline not in names:
         raise Refused(
             _("There is no system %(name)s to compare with. There are: %(names)s.")
@@ -129,18 +119,21 @@ class Ranking(NamedTuple):
     lines: int
 
 
-def read(run: Run, topics: Mapping[str, str], room: int) -> Ranking:
+def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     """Read the scores of a run for these topics.
 
     Args:
         run: The run; its file is read as it was handed in.
-        topics: The query of each pair. A run over queries stands for every pair of a query.
+        side: The side it stands for. Of the original one, a run over queries is the ranking of
+            every pair of a query. Of the others its lines name pairs, also where pairs are called
+            like their queries.
+        topics: The query of each pair.
         room: How many lines may be held.
 
     Raises:
-        Refused: The run has more lines, or cannot be read.
+        Refused: The run has more lines, none of these topics, or cannot be read.
     """
-    of_pairs = run.side == Run.Side.ALTERED
+    of_pairs = run.side == Run.Side.ALTERED or side != "original"
     wanted = set(topics) if of_pairs else set(topics.values())
     found: dict[str, dict[str, float]] = {}
     lines = 0
@@ -163,6 +156,18 @@ def read(run: Run, topics: Mapping[str, str], room: int) -> Ranking:
             raise Refused(
                 _("%(run)s cannot be read: %(why)s.") % {"run": run.name, "why": error}
             ) from error
+    if not found:
+        raise Refused(
+            _(
+                "No line of %(run)s names %(what)s that is judged. Choose another run for the "
+                "%(side)s side."
+            )
+            % {
+                "run": run.name,
+                "what": _("a pair") if of_pairs else _("the query of a pair"),
+                "side": side,
+            }
+        )
     if of_pairs:
         return Ranking(found, lines)
     return Ranking({pair: found[query] for pair, query in topics.items() if query in found}, lines)

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotate.actions import rules
 from annotate.errors import Refused
-from annotate.models import Judgment
+from annotate.models import InstructionPair, Judgment
 from exporters.evaluating import compute_evaluation, request_evaluation
 from exporters.models import Evaluation
 from exporters.systems import System
@@ -112,11 +112,23 @@ def test_what_cannot_be_measured_is_refused_with_a_sentence(made, change, senten
     assert not Evaluation.objects.exists()
 
 
-def test_a_run_over_queries_is_no_changed_run(made):
+def test_a_run_that_names_no_judged_pair_is_refused(made):
     system = System("odd", {"changed": made.runs["good.original.run"]})
 
-    with pytest.raises(Refused, match="run over queries, so it is no ranking under the changed"):
-        request_evaluation(project=made.project, measured=[system], by=made.carla)
+    with pytest.raises(JobError, match="names a pair that is judged"):
+        measured(made, measured=[system], baseline="")
+
+
+def test_pairs_may_be_called_like_their_queries(made):
+    # As in FollowIR: the lines of both runs name the query.
+    InstructionPair.objects.update(pair_id="q")
+    before, after = made.runs["good.original.run"], load(made.project, "x.run", "q", "bcda")
+
+    found = measured(
+        made, measured=[System("good", {"original": before, "changed": after})], baseline=""
+    )
+
+    assert p_mrr(found) == {"good": 0.75}
 
 
 def test_only_leads_of_the_project_have_systems_measured(made):

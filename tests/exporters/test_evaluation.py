@@ -175,6 +175,12 @@ def test_runs_whose_names_say_nothing_belong_together_by_their_tags():
     assert shown(runs) == {"e5": {"original": "one.run", "changed": "two.run"}}
 
 
+def test_runs_named_by_their_side_alone_belong_together_by_their_tags_without_it():
+    runs = [run_called("ori.run", tag="bm25-ori"), run_called("ins.run", tag="bm25-ins")]
+
+    assert shown(runs) == {"bm25": {"original": "ori.run", "changed": "ins.run"}}
+
+
 def test_runs_that_would_share_a_side_are_systems_of_their_own():
     runs = [run_called("a.run"), run_called("b.run")]
 
@@ -188,3 +194,4 @@ def test_a_run_over_instructions_is_a_changed_one_unless_its_name_says_otherwise
     assert side_of(run_called("x.original.run", altered)) == "original"
     assert side_of(run_called("x.reversed.run", altered)) == "reversed"
     assert side_of(run_called("x.run")) == "original"
+    assert side_of(run_called("ins.run")) == "changed"
