@@ -160,9 +160,9 @@ def written(frame: pd.DataFrame, kind: str) -> str:
     if kind == "csv":
         return frame.map(_safe).to_csv(index=False, lineterminator="\n")
     if kind == "md":
-        return (
-            str(frame.map(_markdown).to_markdown(index=False, floatfmt=".4f", missingval="")) + "\n"
-        )
+        cells = frame.map(_markdown).astype(object).where(frame.notna(), None)
+        text = str(cells.to_markdown(index=False, floatfmt=".4f", missingval=""))
+        return f"{text}\n"
     style = frame.style.hide(axis="index").format(escape="latex", precision=4, na_rep="--")
     return str(style.format_index(escape="latex", axis=1).to_latex(hrules=True))
 

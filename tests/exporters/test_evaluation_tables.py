@@ -57,6 +57,12 @@ def test_the_collection_says_what_dropped(results):
     assert (row["relevant_before"], row["relevant_after"], row["share_dropped"]) == (2, 1, 0.5)
 
 
+def test_what_is_not_there_is_an_empty_cell(results):
+    frame = TABLES["systems"](results)
+
+    assert "nan" not in written(frame, "md") + written(frame, "csv")
+
+
 def test_no_cell_is_a_formula_or_a_command():
     assert written(HOSTILE, "csv").splitlines()[1].startswith("'=1+1")
     assert r"\|%" in written(HOSTILE, "md")
