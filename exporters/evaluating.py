@@ -167,11 +167,9 @@ def read_collection(
             "changed qrels."
         )
     if not changed:
-        raise Refused(
-            _(
-                "There is nothing to measure on yet: the changed qrels are empty. Judge at least "
-                "one pair, or load claimed labels of one machine."
-            )
+        notes.append(
+            "There is nothing to measure on yet: the changed qrels are empty. Judge at least one "
+            "pair, or load claimed labels of one machine."
         )
     collection = Collection(
         original=original,
@@ -206,7 +204,7 @@ def _read_systems(job: Evaluation, topics: Mapping[str, str], progress: Progress
     room = MOST_LINES
     for one in job.systems:
         runs = {}
-        for side, named in one["runs"].items():
+        for side, named in one["runs"].items() if topics else ():
             try:
                 run = Run.objects.get(
                     project=job.project, name=named["name"], sha256=named["sha256"]

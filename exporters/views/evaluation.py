@@ -136,10 +136,12 @@ def _computed(request: PageRequest, member: Membership, found: Evaluation) -> di
     project = member.project
     names = [one["name"] for one in results["systems"]]
     others = [name for name in names if name != results["baseline"]]
-    system = _chosen(request.GET.get("system", ""), names, (others or names)[0])
+    system = _chosen(request.GET.get("system", ""), names, (others or names or [""])[0])
     keys = [one["key"] for one in results["measures"]]
-    measure = _chosen(request.GET.get("measure", ""), keys, keys[0])
-    mine = next(one for one in results["systems"] if one["name"] == system)
+    measure = _chosen(request.GET.get("measure", ""), keys, (keys or [""])[0])
+    found_moves: list[Any] = next(
+        (one["moves"] for one in results["systems"] if one["name"] == system), []
+    )
     here = reverse("exporters:evaluation", args=[project.slug, found.pk])
     differences = evaluation_page.difference_rows(results)
     return {
@@ -159,8 +161,8 @@ def _computed(request: PageRequest, member: Membership, found: Evaluation) -> di
         "histogram": evaluation_page.histogram(
             results["by_query"].get("p-mrr", {}).get(system, {}).items()
         ),
-        "moves": evaluation_page.moves(project, mine["moves"]),
-        "moves_in_all": len(mine["moves"]),
+        "moves": evaluation_page.moves(project, found_moves),
+        "moves_in_all": len(found_moves),
         "totals": evaluation_tables.figures(results),
         "topics": results["collection"]["topics"],
         "oracles": (results["oracles"] or {}).get("measures", []),

@@ -156,11 +156,15 @@ def test_an_archived_project_is_refused(made):
         request_evaluation(project=made.project, measured=both(made), by=None)
 
 
-def test_a_project_without_judgments_says_what_to_do(made):
+def test_a_project_without_judgments_says_what_to_do(made, client):
     Judgment.objects.all().delete()
+    client.force_login(made.carla.user)
 
-    with pytest.raises(JobError, match="Judge at least one pair"):
-        measured(made)
+    found = measured(made)
+    page = client.get(found.get_absolute_url()).content.decode()
+
+    assert found.results["measures"] == []
+    assert "Judge at least one pair, or load claimed labels" in page
 
 
 def test_a_run_with_too_many_lines_is_refused(made):
