@@ -57,6 +57,10 @@ FILES = (
     ("qrels.txt", "trec-qrels"),
     ("pairs.jsonl", "pairs-jsonl"),
     ("judgments.jsonl", "judgments-jsonl"),
+    ("follows.original.run", "trec-run"),
+    ("follows.changed.run", "trec-run"),
+    ("ignores.original.run", "trec-run"),
+    ("ignores.changed.run", "trec-run"),
 )
 
 

@@ -13,12 +13,16 @@ from annotate.access import Person
 from annotate.actions.seats import must_answer_first
 from annotate.models import Membership
 from exporters import manifest
-from exporters.models import Export, Release
+from exporters.models import Evaluation, Export, Release
 
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "
     "said. Finish it, or leave the seat, then look here again."
+)
+BLIND_FIGURES = gettext_lazy(
+    "You have judging or reviewing left in this project, and what systems get would tell you what "
+    "others said. Finish it, or leave the seat, then look here again."
 )
 
 
@@ -80,3 +84,26 @@ def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, lis
     if must_answer_first(member):
         raise PermissionDenied(BLIND)
     return member, [found[name] for name in names]
+
+
+def evaluation(user: Person, slug: str, pk: int) -> tuple[Membership, Evaluation]:
+    """Return an evaluation of a project the person leads, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    found = (
+        Evaluation.objects.select_related("project", "by", "release")
+        .filter(pk=pk, project=member.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such evaluation in this project.")
+    return member, found
+
+
+def computed_evaluation(user: Person, slug: str, pk: int) -> Evaluation:
+    """Return an evaluation with its results; as `evaluation`, and PermissionDenied for a lead who
+    is still blind.
+    """
+    member, found = evaluation(user, slug, pk)
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND_FIGURES)
+    return found

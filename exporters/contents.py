@@ -13,6 +13,7 @@ from annotate.models import Guideline
 from exporters.files import FileFacts
 from exporters.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
 from exporters.models import Release
+from exporters.oracle_facts import Oracles
 
 NAME = "release.json"
 VERSION = 1
@@ -21,7 +22,15 @@ GUIDELINES = "guidelines.txt"
 QUERIES = "queries.jsonl"
 
 
-class Contents(TypedDict):
+class _Measured(TypedDict, total=False):
+    """What three systems made from the qrels get by each measure, as the manifest of `trec` says
+    it. Absent where nothing can be measured, and of releases made before there was such a thing.
+    """
+
+    oracles: Oracles
+
+
+class Contents(_Measured):
     """The whole of it, in the row and in release.json.
 
     `at`: the moment whose rows it holds (ISO 8601, UTC). `counts`, `warnings` and `notes` are by
@@ -55,7 +64,7 @@ def compose(
 ) -> Contents:
     """Return what a release holds whose files are all written; `written` by format."""
     project = release.project
-    return Contents(
+    held = Contents(
         release=VERSION,
         project={"slug": project.slug, "name": project.name},
         name=release.name,
@@ -71,6 +80,10 @@ def compose(
         notes={name: manifest["notes"] for name, manifest in written.items()},
         files=files,
     )
+    for manifest in written.values():
+        if "oracles" in manifest:
+            held["oracles"] = manifest["oracles"]
+    return held
 
 
 def to_bytes(contents: Contents) -> bytes:

@@ -12,5 +12,6 @@ DEEDS = {
     "export.taken": Kind(_("Took the files of an export")),
     "release.asked": Kind(_("Released the project")),
     "release.cancelled": Kind(_("Called a release off")),
+    "evaluation.asked": Kind(_("Had systems measured")),
     "release.taken": Kind(_("Took the files of a release")),
 }

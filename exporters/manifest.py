@@ -10,6 +10,7 @@ from django.conf import settings
 
 from annotate.models import Grade, Narrative, Project
 from exporters.files import FileFacts
+from exporters.oracle_facts import Oracles
 from exporters.selection import Pair
 
 NAME = "manifest.json"
@@ -202,7 +203,15 @@ class _Texts(TypedDict, total=False):
     text_versions: dict[str, int]
 
 
-class Manifest(_Texts):
+class _Measured(TypedDict, total=False):
+    """What three systems made from the qrels get by each measure. Absent where nothing can be
+    measured yet.
+    """
+
+    oracles: Oracles
+
+
+class Manifest(_Texts, _Measured):
     """The whole of it, as it stands in manifest.json and on the export's page.
 
     No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
@@ -236,6 +245,7 @@ def compose(
     left_out: list[LeftOut],
     files: list[FileFacts],
     texts: dict[str, int] | None = None,
+    measured: Oracles | None = None,
 ) -> Manifest:
     """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
     made = Manifest(
@@ -257,6 +267,8 @@ def compose(
     )
     if texts:
         made["text_versions"] = texts
+    if measured:
+        made["oracles"] = measured
     return made
 
 

@@ -133,11 +133,15 @@ def about_trec(
 
 
 def trec_warnings(
-    counts: Mapping[str, int], pairs: list[PairFacts], without_prior: list[str]
+    counts: Mapping[str, int],
+    pairs: list[PairFacts],
+    without_prior: list[str],
+    measured: Sequence[str] = (),
 ) -> list[str]:
     """Return what does not look right: where the relevant set grew, and where nothing changed.
 
-    `without_prior`: topics of the changed qrels that the original qrels cannot have.
+    `without_prior`: topics of the changed qrels that the original qrels cannot have. `measured`:
+    what measures cannot tell (`exporters.oracles`).
     """
     spoken_of = [facts for facts in pairs if not facts["left_out"] and _spoken_of(facts)]
     said = []
@@ -152,6 +156,7 @@ def trec_warnings(
             "At least one document should change in every pair, but none has changed in: "
             f"{_listed(same)}."
         )
+    said += measured
     if open_ones := [facts["pair_id"] for facts in spoken_of if _unfinished(facts)]:
         said.append(
             "Documents that nobody has judged, or that are disputed, have no line, and evaluators "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from exporters import actions, releasing
-from exporters.models import Export, Release
+from exporters import actions, evaluating, releasing
+from exporters.models import Evaluation, Export, Release
 from jobs.runner import run
 
 
@@ -19,3 +19,9 @@ def build(pk: int) -> None:
 def release(pk: int) -> None:
     """Make the release of this row."""
     run(Release, pk, releasing.build)
+
+
+@shared_task(name=Evaluation.task)
+def evaluate(pk: int) -> None:
+    """Measure the systems of this row."""
+    run(Evaluation, pk, evaluating.compute_evaluation)

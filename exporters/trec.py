@@ -10,7 +10,7 @@ from typing import IO
 
 from annotate.models import Candidate, Membership, Narrative, Project, Run
 from annotate.pure.consensus import State
-from exporters import claimed, notes, selection
+from exporters import claimed, notes, oracle_facts, oracles, selection
 from exporters.files import BUFFER, Writer
 from exporters.manifest import (
     NO_LINE,
@@ -305,12 +305,13 @@ class _Export:
             counts["documents_with_newer_texts"] = len(self.newer_texts)
         for side in self.raters:
             counts |= self._of_claims(side)
+        measured = oracles.of_export(self.into.folder, self.pairs, self.raters, self.project)
         return compose(
             project=self.project,
             format_name=FORMAT,
             counts=counts,
             rules=notes.trec_rules(self.project, self.raters),
-            warnings=notes.trec_warnings(counts, pairs, self._without_prior()),
+            warnings=notes.trec_warnings(counts, pairs, self._without_prior(), measured.warnings),
             notes=notes.about_trec(
                 counts=counts,
                 pairs=pairs,
@@ -323,6 +324,7 @@ class _Export:
             pairs=pairs,
             left_out=left_out,
             texts=self.newer_texts,
+            measured=oracle_facts.block(measured.measures),
             files=self.into.files,
         )
 

@@ -6,7 +6,7 @@ from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
 from exporters.releasing import NAME
-from exporters.views import exports, releases
+from exporters.views import evaluation, exports, releases
 
 
 class ReleaseName(StringConverter):
@@ -50,6 +50,18 @@ urlpatterns = [
         "projects/<slug:slug>/releases/<release:before>/<release:after>/changes.csv",
         releases.comparison_table,
         name="comparison_table",
+    ),
+    path("projects/<slug:slug>/evaluations/", evaluation.evaluations, name="evaluations"),
+    path("projects/<slug:slug>/evaluations/<int:pk>/", evaluation.evaluation, name="evaluation"),
+    path(
+        "projects/<slug:slug>/evaluations/<int:pk>/cancellation/",
+        evaluation.evaluation_cancellation,
+        name="evaluation_cancellation",
+    ),
+    path(
+        "projects/<slug:slug>/evaluations/<int:pk>/tables/<slug:table>.<slug:kind>",
+        evaluation.evaluation_table,
+        name="evaluation_table",
     ),
     path("api/v1/", include("exporters.api.urls")),
 ]

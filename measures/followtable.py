@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from .intervals import RESAMPLES, Bootstrap, IntervalKind
 from .measurement import Measurement
@@ -109,23 +109,10 @@ def irs(
     runs = _Sides(with_instruction, without, base, ties)
     wanted = dict.fromkeys((*positive, *violating))
     warnings = runs.warnings(wanted)
-    by_query: dict[str, float | None] = dict.fromkeys(wanted)
-    at_best, empty = [], []
-    for query in wanted:
-        comply = set(positive.get(query, ()))
-        violate = set(violating.get(query, ()))
-        _check_sets(query, comply, violate)
-        if not comply and not violate:
-            empty.append(query)
-            by_query[query] = 0.0
-        elif runs.has(query):
-            size = runs.check_size(query, comply | violate, tables)
-            fallback = size + 1 if missing == "after_tables" else None
-            value = _responsiveness(runs, query, comply, violate, size, fallback)
-            if value is None:
-                at_best.append(query)
-                value = {"one": 1.0, "zero": 0.0, "undefined": None}[ideal_equals_base]
-            by_query[query] = value
+    found = _by_query(runs, wanted, positive, violating, tables=tables, missing=missing)
+    by_query, at_best, empty = found.values, found.at_best, found.empty
+    ideal: float | None = {"one": 1.0, "zero": 0.0, "undefined": None}[ideal_equals_base]
+    by_query |= dict.fromkeys(at_best, ideal)
     warnings += runs.missing_tables(f"ranked {missing.replace('_', ' ')}")
     if tables is None:
         warnings.append(
@@ -291,6 +278,41 @@ class _Sides:
             for run in (self.new, self.old)
             for sentence in warn_of_documents(self.lacking[run.name], run, rule)
         ]
+
+
+class _Responses(NamedTuple):
+    """IRS by query, queries whose base is ideal and stays so, and queries without tables."""
+
+    values: dict[str, float | None]
+    at_best: list[str]
+    empty: list[str]
+
+
+def _by_query(
+    runs: _Sides,
+    wanted: Iterable[str],
+    positive: Mapping[str, Collection[str]],
+    violating: Mapping[str, Collection[str]],
+    *,
+    tables: int | None,
+    missing: MissingTables,
+) -> _Responses:
+    """Compute the IRS of every query that both runs have."""
+    found = _Responses(dict.fromkeys(wanted), [], [])
+    for query in found.values:
+        comply, violate = set(positive.get(query, ())), set(violating.get(query, ()))
+        _check_sets(query, comply, violate)
+        if not comply and not violate:
+            found.empty.append(query)
+            found.values[query] = 0.0
+        elif runs.has(query):
+            size = runs.check_size(query, comply | violate, tables)
+            fallback = size + 1 if missing == "after_tables" else None
+            value = _responsiveness(runs, query, comply, violate, size, fallback)
+            if value is None:
+                found.at_best.append(query)
+            found.values[query] = value
+    return found
 
 
 def _check_sets(query: str, comply: set[str], violate: set[str]) -> None:

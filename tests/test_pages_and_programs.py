@@ -95,6 +95,8 @@ SAME = {
     "audit:agreement_cancellation": ["POST audit:api_report_cancellation"],
     "exporters:exports": ["POST exporters:api_exports"],
     "exporters:export_cancellation": ["POST exporters:api_export_cancellation"],
+    "exporters:evaluations": ["POST exporters:api_evaluations"],
+    "exporters:evaluation_cancellation": ["POST exporters:api_evaluation_cancellation"],
     "exporters:new_release": ["POST exporters:api_releases"],
     "exporters:release_cancellation": ["POST exporters:api_release_cancellation"],
     "status_retry": ["PUT api_status_retry"],

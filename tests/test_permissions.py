@@ -30,7 +30,7 @@ from annotate.models import (
     User,
 )
 from audit.models import AgreementReport, Sample, SampleItem
-from exporters.models import Export, Release
+from exporters.models import Evaluation, Export, Release
 from tests import factories
 
 
@@ -316,6 +316,10 @@ RIGHTS = {
     "exporters:release_file": Right.LEAD,
     "exporters:comparison": Right.LEAD,
     "exporters:comparison_table": Right.LEAD,
+    "exporters:evaluations": Right.LEAD,
+    "exporters:evaluation": Right.LEAD,
+    "exporters:evaluation_cancellation": Right.LEAD,
+    "exporters:evaluation_table": Right.LEAD,
     "exporters:api_exports": Right.API_LEAD,
     "exporters:api_export": Right.API_LEAD,
     "exporters:api_export_cancellation": Right.API_LEAD,
@@ -329,6 +333,10 @@ RIGHTS = {
     "exporters:api_releases_compared": Right.API_LEAD,
     "exporters:api_release_changes": Right.API_LEAD,
     "exporters:api_release_changes_table": Right.API_LEAD,
+    "exporters:api_evaluations": Right.API_LEAD,
+    "exporters:api_evaluation": Right.API_LEAD,
+    "exporters:api_evaluation_cancellation": Right.API_LEAD,
+    "exporters:api_evaluation_table": Right.API_LEAD,
 }
 
 # What tells somebody that they may: of a page, and of what programs ask with nothing in it.
@@ -383,6 +391,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     export = Export.objects.create(project=project, by=carla, format="trec")
     release = Release.objects.create(project=project, by=carla, name=f"{slug}-1")
     report = AgreementReport.objects.create(project=project)
+    evaluation = Evaluation.objects.create(project=project, by=carla, systems=[])
     sample = Sample.objects.create(
         project=project, name="Sample", source="prior", seed=1, size=1, created_by=carla
     )
@@ -442,6 +451,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "item": label.pk,
         "report": report.pk,
         "export": export.pk,
+        "evaluation": evaluation.pk,
+        "table": "systems",
+        "kind": "csv",
         # Nothing was asked again here.
         "wish": 1,
         "seat": seat.pk,
@@ -461,6 +473,9 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "exporters:export_cancellation.pk": export.pk,
         "exporters:file.pk": export.pk,
         "exporters:archive.pk": export.pk,
+        "exporters:evaluation.pk": evaluation.pk,
+        "exporters:evaluation_cancellation.pk": evaluation.pk,
+        "exporters:evaluation_table.pk": evaluation.pk,
         "audit:sample.pk": sample.pk,
         "audit:checking.pk": sample.pk,
         "audit:settling.pk": sample.pk,

@@ -33,6 +33,7 @@ NO_PAGE = {
     *("annotate:invitation_withdrawal", "annotate:account_change"),
     "annotate:account_invitation_withdrawal",
     *("exporters:export_cancellation", "exporters:file", "exporters:archive"),
+    *("exporters:evaluation_cancellation", "exporters:evaluation_table"),
     *("exporters:release_cancellation", "exporters:release_file", "exporters:comparison_table"),
     *(name for name, right in RIGHTS.items() if right in PROGRAMS),
 }

@@ -22,7 +22,7 @@ from annotate.actions import (
 from annotate.actions.looking_again import Which
 from annotate.deeds import DEEDS
 from annotate.errors import Refused
-from annotate.models import Assignment, Deed, Judgment, Verdict
+from annotate.models import Assignment, Deed, Judgment, Run, Verdict
 from annotate.pure.taxonomies import Kind
 from annotate.verifying import verify
 from audit import actions as audit
@@ -33,6 +33,8 @@ from audit.criteria import MULTICONIR
 from audit.differing import Wanted
 from exporters import actions as exports
 from exporters import releasing
+from exporters.evaluating import request_evaluation
+from exporters.systems import System
 from tests import factories
 from tests.annotate.arriving import load
 from tests.audit.conftest import levels
@@ -247,6 +249,12 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
         lambda: exports.request_export(project=project, format_name="trec", by=carla)
     )
     story.does("export.cancelled", times=2)(lambda: exports.cancel_export(export=export, by=carla))
+    run = Run.objects.create(project=project, name="one.run", sha256="0" * 64)
+    story.does("evaluation.asked", times=2)(
+        lambda: request_evaluation(
+            project=project, measured=[System("one", {"original": run})], by=carla
+        )
+    )
     release = story.does("release.asked")(
         lambda: releasing.request_release(project=project, name="v1", note="First.", by=carla)
     )

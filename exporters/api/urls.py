@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from exporters.api import exports, releases
+from exporters.api import evaluations, exports, releases
 
 PROJECT = "projects/<slug:slug>/"
 EXPORT = f"{PROJECT}exports/<int:export>/"
 RELEASES = f"{PROJECT}releases/"
 RELEASE = f"{RELEASES}<release:release>/"
+EVALUATION = f"{PROJECT}evaluations/<int:evaluation>/"
 COMPARED = f"{PROJECT}comparisons/<release:before>/<release:after>/"
 
 urlpatterns = [
@@ -39,5 +40,17 @@ urlpatterns = [
         f"{COMPARED}changes.csv",
         releases.ReleaseChangesTable.as_view(),
         name="api_release_changes_table",
+    ),
+    path(f"{PROJECT}evaluations/", evaluations.Evaluations.as_view(), name="api_evaluations"),
+    path(EVALUATION, evaluations.OneEvaluation.as_view(), name="api_evaluation"),
+    path(
+        f"{EVALUATION}cancellation/",
+        evaluations.EvaluationCancellation.as_view(),
+        name="api_evaluation_cancellation",
+    ),
+    path(
+        f"{EVALUATION}tables/<slug:table>.csv",
+        evaluations.EvaluationTable.as_view(),
+        name="api_evaluation_table",
     ),
 ]

@@ -243,6 +243,7 @@ def others_rows(stage: SimpleNamespace) -> dict[str, list[Any]]:
         ("audit.Sample", "project"),
         ("exporters.Export", "project"),
         ("exporters.Release", "project"),
+        ("exporters.Evaluation", "project"),
     ):
         kept = apps.get_model(label)._default_manager.filter(**{path: project}).order_by("pk")
         found[label] = list(kept.values_list())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import stat
 from io import StringIO
 from pathlib import Path
@@ -30,6 +31,7 @@ from annotate.models import (
     Narrative,
     Project,
     Query,
+    Run,
     User,
     Verdict,
 )
@@ -235,7 +237,9 @@ def test_the_logins_are_what_the_demo_prints() -> None:
 def commands_of_the_readme() -> list[list[str]]:
     """What the example's README says to type for loading it by hand."""
     readme = (Path(__file__).parents[2] / "example" / "README.md").read_text(encoding="utf-8")
-    return [line.split()[2:] for line in readme.splitlines() if line.startswith("    manage.py")]
+    return [
+        line.split()[2:] for line in readme.splitlines() if line.startswith("    manage.py load")
+    ]
 
 
 def test_the_example_loads_by_hand_into_another_project_as_its_readme_says(
@@ -253,6 +257,21 @@ def test_the_example_loads_by_hand_into_another_project_as_its_readme_says(
         assert Adjudication.objects.filter(by__project=other).count() == 2
         assert Rating.objects.filter(review__auditor__project=other).count() == 54
         assert Decision.objects.filter(by__project=other).count() == 1
+
+
+def test_its_two_systems_are_measured_as_its_readme_says(project: Project) -> None:
+    out = StringIO()
+
+    call_command(
+        "measure", "example", *Run.objects.values_list("name", flat=True), "--csv", stdout=out
+    )
+
+    found = {
+        (row["system"], row["measure"]): round(float(row["value"]), 2)
+        for row in csv.DictReader(StringIO(out.getvalue()))
+    }
+    assert (found["follows", "p-MRR"], found["ignores", "p-MRR"]) == (0.32, 0.03)
+    assert (found["follows", "nDCG@10 after"], found["ignores", "nDCG@10 after"]) == (0.98, 0.65)
 
 
 def test_loading_its_files_into_the_example_again_changes_nothing(

@@ -35,6 +35,10 @@ FILES = {
     "pairs.jsonl": ("pairs-jsonl", 11),
     "judgments.jsonl": ("judgments-jsonl", 117),
     "reviews.jsonl": ("judgments-jsonl", 10),
+    "follows.original.run": ("trec-run", 90),
+    "follows.changed.run": ("trec-run", 110),
+    "ignores.original.run": ("trec-run", 90),
+    "ignores.changed.run": ("trec-run", 110),
 }
 QUERIES = ["901", "902", "903", "904", "905", "906", "907", "908", "909"]
 PEOPLE = {"ada", "ben", "carla", "dan"}

@@ -1,0 +1,194 @@
+"""Results of an evaluation as tables: for the page, and as CSV, Markdown and LaTeX by pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from annotate.screens.tables import cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Results = Mapping[str, Any]
+
+
+def systems(results: Results) -> pd.DataFrame:
+    """One line for each system and measure: value, interval, difference from the baseline."""
+    rows = []
+    for one in results["systems"]:
+        for measure in results["measures"]:
+            value = one["values"].get(measure["key"])
+            if value is None:
+                continue
+            other = results["differences"].get(measure["key"], {}).get(one["name"], {})
+            rows.append(
+                {
+                    "system": one["name"],
+                    "measure": measure["name"],
+                    **{name: value[name] for name in ("value", "low", "high", "n", "reason")},
+                    "baseline": results["baseline"] if other else "",
+                    **{name: other.get(name) for name in ("difference", "p", "p_holm")},
+                    "difference_low": other.get("low"),
+                    "difference_high": other.get("high"),
+                }
+            )
+    order = [
+        *("system", "measure", "value", "low", "high", "n", "reason", "baseline"),
+        *("difference", "difference_low", "difference_high", "p", "p_holm"),
+    ]
+    return _frame(rows, order)
+
+
+def summary(results: Results) -> pd.DataFrame:
+    """One line for each measure and one column for each system: value and interval as text."""
+    rows = [
+        {
+            "Measure": measure["name"],
+            **{
+                one["name"]: interval_text(one["values"].get(measure["key"]))
+                for one in results["systems"]
+            },
+        }
+        for measure in results["measures"]
+    ]
+    return _frame(rows, ["Measure", *(one["name"] for one in results["systems"])])
+
+
+def queries(results: Results) -> pd.DataFrame:
+    """One line for each topic and system, with every measure."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for key, by_system in results["by_query"].items():
+        for name, by_topic in by_system.items():
+            for topic, value in by_topic.items():
+                rows.setdefault((topic, name), {"topic": topic, "system": name})[key] = value
+    keys = [measure["key"] for measure in results["measures"]]
+    return _frame([rows[place] for place in sorted(rows)], ["topic", "system", *keys])
+
+
+def documents(results: Results) -> pd.DataFrame:
+    """One line for each changed document and system: its ranks, and its p-MRR."""
+    from measures.followir import pair_score
+
+    rows = [
+        {
+            "topic": topic,
+            "document": document,
+            "system": one["name"],
+            "original_rank": old,
+            "changed_rank": new,
+            "p_mrr": pair_score(old, new),
+        }
+        for one in results["systems"]
+        for topic, document, old, new in one["moves"]
+    ]
+    return _frame(rows, ["topic", "document", "system", "original_rank", "changed_rank", "p_mrr"])
+
+
+def collection(results: Results) -> pd.DataFrame:
+    """One line for each topic: what is judged, relevant and dropped."""
+    names = [
+        *("topic", "query", "judged_before", "judged_after", "relevant_before"),
+        *("relevant_after", "dropped", "share_dropped"),
+    ]
+    return _frame(results["collection"]["topics"], names)
+
+
+def totals(results: Results) -> pd.DataFrame:
+    """Figures of the collection and its runs, a name and a value a line."""
+    return _frame(
+        [{"figure": name, "value": value} for name, value in figures(results)], ["figure", "value"]
+    )
+
+
+def figures(results: Results) -> list[tuple[str, float | None]]:
+    """Figures of the collection and its runs, by name."""
+    told = results["collection"]
+    topics = told["topics"]
+    relevant = sum(row["relevant_before"] for row in topics)
+    dropped = sum(row["dropped"] for row in topics)
+    n = len(topics) or 1
+    rows: list[tuple[str, float | None]] = [
+        ("topics", len(topics)),
+        ("documents", told["documents"]),
+        ("relevant before, mean of topics", relevant / n),
+        ("relevant after, mean of topics", sum(row["relevant_after"] for row in topics) / n),
+        ("share of the relevant that dropped", dropped / relevant if relevant else None),
+        *(
+            (f"grade {grade} {when}, documents", count)
+            for when, grades in told["grades"].items()
+            for grade, count in grades.items()
+        ),
+        *(
+            (f"words of a narrative {when}, median", spread["median"])
+            for when, spread in told["lengths"]["narratives"].items()
+        ),
+        ("characters of a document, mean", told["lengths"]["texts"]["mean"]),
+        ("characters of a document, most", told["lengths"]["texts"]["most"]),
+    ]
+    for run in told["runs"]:
+        name = f"{run['system']}, {run['side']} run"
+        rows += [
+            (f"{name}: topics", run["topics"]),
+            (f"{name}: median depth", run["depth"]["median"]),
+        ]
+    for one in results["systems"]:
+        for when in ("before", "after"):
+            judged = one["values"].get(f"Judged@10 {when}")
+            if judged is not None:
+                rows.append((f"{one['name']}: judged@10 {when}", judged["value"]))
+    return rows
+
+
+TABLES: dict[str, Callable[[Results], pd.DataFrame]] = {
+    "systems": systems,
+    "summary": summary,
+    "queries": queries,
+    "documents": documents,
+    "collection": collection,
+    "totals": totals,
+}
+KINDS = {
+    "csv": "text/csv; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+}
+
+
+def written(frame: pd.DataFrame, kind: str) -> str:
+    """A table in one of KINDS. No cell of a CSV is a formula, no text of LaTeX a command."""
+    if kind == "csv":
+        return frame.map(_safe).to_csv(index=False, lineterminator="\n")
+    if kind == "md":
+        cells = frame.map(_markdown).astype(object).where(frame.notna(), None)
+        text = str(cells.to_markdown(index=False, floatfmt=".4f", missingval=""))
+        return f"{text}\n"
+    style = frame.style.hide(axis="index").format(escape="latex", precision=4, na_rep="--")
+    return str(style.format_index(escape="latex", axis=1).to_latex(hrules=True))
+
+
+def _safe(value: Any) -> Any:
+    return cell(value) if isinstance(value, str) else value
+
+
+def _markdown(value: Any) -> Any:
+    """Text without what would end a cell."""
+    return value.replace("|", "\\|").replace("\n", " ") if isinstance(value, str) else value
+
+
+def interval_text(value: Mapping[str, Any] | None) -> str:
+    """A value with its interval, as text."""
+    if value is None:
+        return ""
+    if value["value"] is None:
+        return str(value["reason"])
+    shown = f"{value['value']:.3f}"
+    if value["low"] is not None:
+        shown += f" [{value['low']:.3f}, {value['high']:.3f}]"
+    return shown
+
+
+def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)

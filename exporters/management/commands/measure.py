@@ -1,0 +1,129 @@
+"""`manage.py measure PROJECT RUN...`: measure systems by their loaded runs, and print the table."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotate.errors import Refused
+from annotate.models import Project, Run
+from exporters import evaluation_tables, systems
+from exporters.evaluating import compute_evaluation, request_evaluation
+from exporters.management.commands.release import found
+from exporters.models import Evaluation
+from exporters.systems import SIDES, System
+from jobs.runner import JobError, run
+
+
+class Command(BaseCommand):
+    """Measure systems on a release, or on what an export would hold now."""
+
+    help = "Measure systems by their loaded runs, before and after the change of narratives."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's short name")
+        parser.add_argument(
+            "runs",
+            nargs="+",
+            metavar="RUN",
+            help="a loaded run: its name, or [SYSTEM:][SIDE=]NAME where the name does not tell the "
+            f"system and the side; a side is one of {', '.join(SIDES)}",
+        )
+        parser.add_argument("--release", metavar="NAME", help="measure on what was released")
+        parser.add_argument(
+            "--option",
+            action="append",
+            default=[],
+            metavar="MEASURE.OPTION=VALUE",
+            help="as in p-mrr.documents=changed or 'ir.measures=nDCG@20 AP'; may be given again",
+        )
+        parser.add_argument(
+            "--baseline", default="", metavar="SYSTEM", help="compare with this one"
+        )
+        shown = parser.add_mutually_exclusive_group()
+        shown.add_argument("--json", action="store_true", help="print all results as JSON")
+        shown.add_argument("--csv", action="store_true", help="print a line for each value")
+        shown.add_argument("--latex", action="store_true", help="print the table for LaTeX")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project called {options['project']!r}.")
+        release = found(project, options["release"]) if options["release"] else None
+        try:
+            asked = request_evaluation(
+                project=project,
+                measured=_systems(project, options["runs"]),
+                release=release,
+                options=dict(map(_option, options["option"])),
+                baseline=options["baseline"],
+                by=None,
+            )
+            run(Evaluation, asked.pk, compute_evaluation)
+        except (Refused, JobError) as refused:
+            raise CommandError(str(refused)) from refused
+        asked.refresh_from_db()
+        if asked.results is None:
+            raise CommandError("The evaluation was called off or taken over by a worker.")
+        self._print(asked, options)
+
+    def _print(self, made: Evaluation, options: dict[str, Any]) -> None:
+        results: dict[str, Any] = made.results or {}
+        if options["json"]:
+            shown = {
+                "project": made.project.slug,
+                "release": made.release.name if made.release else None,
+                "systems": made.systems,
+                "options": made.options,
+                "code_version": made.code_version,
+                "results": results,
+            }
+            self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
+            return
+        if options["csv"] or options["latex"]:
+            table = evaluation_tables.systems if options["csv"] else evaluation_tables.summary
+            kind = "csv" if options["csv"] else "tex"
+            self.stdout.write(evaluation_tables.written(table(results), kind), ending="")
+            return
+        frame = evaluation_tables.systems(results).drop(columns=["reason"])
+        self.stdout.write(evaluation_tables.written(frame, "md"), ending="")
+        said = [*results["notes"], *results["warnings"]]
+        for one in results["systems"]:
+            for key, value in one["values"].items():
+                said += [f"{one['name']}, {key}: {words}" for words in value["warnings"]]
+        self.stdout.write("\n".join(dict.fromkeys(said)))
+
+
+def _option(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise CommandError(f"--option {text}: write MEASURE.OPTION=VALUE.")
+    return name, value
+
+
+def _systems(project: Project, given: list[str]) -> list[System]:
+    """The systems that runs make; those whose system is named come as named."""
+    alone: list[Run] = []
+    named: dict[str, dict[str, Run]] = {}
+    known = {one.name: one for one in Run.objects.filter(project=project)}
+    for text in given:
+        if text in known:
+            alone.append(known[text])
+            continue
+        system, _colon, rest = text.rpartition(":")
+        side, _equals, name = rest.rpartition("=")
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise CommandError(f"{project.slug} has no run called {name!r}. There are: {there}.")
+        if side and side not in SIDES:
+            raise CommandError(f"{text}: {side!r} is no side. There are: {', '.join(SIDES)}.")
+        one = known[name]
+        side = side or systems.side_of(one)
+        runs = named.setdefault(system or one.tag or name, {})
+        if side in runs:
+            raise CommandError(f"{text}: the {side} run of this system is named already.")
+        runs[side] = one
+    return [*systems.proposed(alone), *(System(name, runs) for name, runs in named.items())]

@@ -1,0 +1,188 @@
+"""Systems: which runs belong together, and what is read of them.
+
+A run over instructions names pairs, a run over queries names queries. Both can be of one system:
+the run over queries is its ranking before the change, for every pair of a query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+
+from annotate.errors import Refused
+from annotate.models import Run
+from formats.source import FormatError, Source
+from formats.trec import read_run
+
+SIDES = ("original", "changed", "reversed")
+# Lines of all runs of an evaluation together: what a worker holds in memory at a time.
+MOST_LINES = 10_000_000
+MOST_SYSTEMS = 20
+
+_WORDS = {
+    "original": {"original", "orig", "ori", "og", "base", "queries", "query"},
+    "changed": {"changed", "altered", "ins", "instr", "instructed", "instruction", "instructions"},
+    "reversed": {"reversed", "reverse", "rev"},
+}
+_SIDE_WORDS = set().union(*_WORDS.values())
+_ENDINGS = {"run", "trec", "txt", "res", "gz"}
+
+
+class System(NamedTuple):
+    """A system with its runs, by side."""
+
+    name: str
+    runs: Mapping[str, Run]
+
+
+def proposed(runs: Sequence[Run]) -> list[System]:
+    """Put runs together by their names without words for a side, then by their tags.
+
+    `bm25.original.run` and `bm25.changed.run` are one system, bm25. A side that two runs would
+    share makes them systems of their own.
+    """
+    by_name: dict[str, list[Run]] = {}
+    for run in runs:
+        by_name.setdefault(_stem(run.name) or _stem(run.tag) or run.tag or run.name, []).append(run)
+    by_tag: dict[str, list[Run]] = {}
+    for alone in [its[0] for its in by_name.values() if len(its) == 1]:
+        by_tag.setdefault(alone.tag, []).append(alone)
+    found: list[System] = []
+    for name, group in by_name.items():
+        same_tag = by_tag.get(group[0].tag, []) if len(group) == 1 else []
+        if len(same_tag) > 1 and _apart(same_tag) and group[0].tag:
+            if group[0] is same_tag[0]:
+                found.append(System(group[0].tag, {side_of(run): run for run in same_tag}))
+        elif _apart(group):
+            found.append(System(name, {side_of(run): run for run in group}))
+        else:
+            found += [System(run.name, {side_of(run): run}) for run in group]
+    return found
+
+
+def side_of(run: Run) -> str:
+    """The side of a run: what its name says, else whether its lines name instructions."""
+    words = set(_parts(run.name))
+    for side in ("reversed", "changed", "original"):
+        if words & _WORDS[side]:
+            return side
+    return "changed" if run.side == Run.Side.ALTERED else "original"
+
+
+def _apart(runs: Sequence[Run]) -> bool:
+    return len({side_of(run) for run in runs}) == len(runs)
+
+
+def _parts(name: str) -> list[str]:
+    return [part for part in re.split(r"[^a-z0-9+]+", name.casefold()) if part]
+
+
+def _stem(name: str) -> str:
+    """A run's name without words for a side and without endings, in its own capitals."""
+    parts = re.split(r"([^A-Za-z0-9+]+)", name)
+    kept = [
+        part
+        for place, part in enumerate(parts)
+        if place % 2 or part.casefold() not in _SIDE_WORDS | _ENDINGS
+    ]
+    return re.sub(r"([._-])[._-]+", r"\1", "".join(kept)).strip("._- ")
+
+
+def check(systems: Sequence[System], baseline: str) -> None:
+    """Refuse systems that cannot be measured together, with a sentence."""
+    if not systems:
+        raise Refused(_("Choose at least one run to measure."))
+    if len(systems) > MOST_SYSTEMS:
+        raise Refused(_("At most %(most)d systems are measured at once.") % {"most": MOST_SYSTEMS})
+    names = [system.name for system in systems]
+    for system in systems:
+        if not system.name or len(system.name) > 255:
+            raise Refused(_("Give every system a name of at most 255 characters."))
+        if names.count(system.name) > 1:
+            raise Refused(_("Two systems are called %(name)s.") % {"name": system.name})
+        if not system.runs:
+            raise Refused(_("Choose a run of %(name)s.") % {"name": system.name})
+    if baseline and baseline not in names:
+        raise Refused(
+            _("There is no system %(name)s to compare with. There are: %(names)s.")
+            % {"name": baseline, "names": ", ".join(names)}
+        )
+
+
+class Ranking(NamedTuple):
+    """What is read of a run: scores by topic and document, and how many lines it has."""
+
+    scores: dict[str, dict[str, float]]
+    lines: int
+
+
+def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
+    """Read the scores of a run for these topics.
+
+    Args:
+        run: The run; its file is read as it was handed in.
+        side: The side it stands for. Of the original one, a run over queries is the ranking of
+            every pair of a query. Of the others its lines name pairs, also where pairs are called
+            like their queries.
+        topics: The query of each pair.
+        room: How many lines may be held.
+
+    Raises:
+        Refused: The run has more lines, none of these topics, or cannot be read.
+    """
+    of_pairs = run.side == Run.Side.ALTERED or side != "original"
+    wanted = set(topics) if of_pairs else set(topics.values())
+    found: dict[str, dict[str, float]] = {}
+    lines = 0
+    with run.file.open("rb") as stream:
+        source = Source(stream, run.name)
+        try:
+            for line in read_run(source):
+                if line.query_id in wanted:
+                    lines += 1
+                    if lines > room:
+                        raise Refused(
+                            _(
+                                "The runs have more than %(most)s lines together. Measure fewer at "
+                                "once, or cut them to 1,000 documents a query."
+                            )
+                            % {"most": f"{MOST_LINES:,}"}
+                        )
+                    found.setdefault(line.query_id, {})[line.doc_id] = line.score
+        except FormatError as error:
+            raise Refused(
+                _("%(run)s cannot be read: %(why)s.") % {"run": run.name, "why": error}
+            ) from error
+    if not found:
+        raise Refused(
+            _(
+                "No line of %(run)s names %(what)s that is judged. Choose another run for the "
+                "%(side)s side."
+            )
+            % {
+                "run": run.name,
+                "what": _("a pair") if of_pairs else _("the query of a pair"),
+                "side": side,
+            }
+        )
+    if of_pairs:
+        return Ranking(found, lines)
+    return Ranking({pair: found[query] for pair, query in topics.items() if query in found}, lines)
+
+
+def kept(systems: Iterable[System]) -> list[dict[str, object]]:
+    """Systems as their evaluation keeps them: names and sums of their runs."""
+    return [
+        {
+            "name": system.name,
+            "runs": {
+                side: {"name": system.runs[side].name, "sha256": system.runs[side].sha256}
+                for side in SIDES
+                if side in system.runs
+            },
+        }
+        for system in systems
+    ]

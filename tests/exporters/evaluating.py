@@ -1,0 +1,85 @@
+"""A project with two systems of two runs each, made small enough to be measured by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from django.core.files.base import ContentFile
+
+from annotate.models import Run
+from exporters.evaluating import compute_evaluation, request_evaluation
+from exporters.models import Evaluation
+from exporters.systems import System
+from jobs.runner import run
+from tests import factories
+
+# Query q: a and b are relevant before, only b after. Ranks under the query and under the pair.
+RUNS = {
+    "good.original.run": ("q", "abcd"),
+    "good.changed.run": ("q_1", "bcda"),
+    "still.original.run": ("q", "abcd"),
+    "still.changed.run": ("q_1", "abcd"),
+}
+
+
+def load(project: Any, name: str, topic: str, order: str) -> Run:
+    """A run of one topic, as intake keeps it."""
+    lines = "".join(
+        f"{topic} Q0 {document} {rank} {9 - rank} {name}\n"
+        for rank, document in enumerate(order, 1)
+    )
+    side = Run.Side.ORIGINAL if topic == "q" else Run.Side.ALTERED
+    made = Run(project=project, name=name, tag=name, sha256=f"{len(lines):064}", side=side)
+    made.file.save(f"{project.pk}/{name}", ContentFile(lines.encode()), save=False)
+    made.save()
+    return made
+
+
+def scene() -> SimpleNamespace:
+    """One judged pair, q_1, and the runs."""
+    project = factories.project("tides", overlap_judge=1)
+    carla, ada = factories.lead(project), factories.member(project, "ada")
+    query = factories.query(project, "q")
+    pool = {
+        doc: factories.candidate(query, doc, prior)
+        for doc, prior in {"a": 1, "b": 1, "c": 0, "d": 0}.items()
+    }
+    pair = factories.pair(query, pair_id="q_1")
+    narrative = factories.altered(pair)
+    for doc, grade in {"a": 0, "b": 1, "c": 0, "d": 0}.items():
+        factories.judgment(narrative, pool[doc], ada, grade)
+    runs = {name: load(project, name, *its) for name, its in RUNS.items()}
+    return SimpleNamespace(
+        project=project, carla=carla, ada=ada, pair=pair, pool=pool, narrative=narrative, runs=runs
+    )
+
+
+def both(made: SimpleNamespace) -> list[System]:
+    """The two systems."""
+    return [
+        System(
+            name,
+            {
+                "original": made.runs[f"{name}.original.run"],
+                "changed": made.runs[f"{name}.changed.run"],
+            },
+        )
+        for name in ("good", "still")
+    ]
+
+
+def measured(made: SimpleNamespace, **fields: Any) -> Any:
+    """An evaluation, made here and now as a worker would."""
+    given: dict[str, Any] = {
+        "measured": both(made),
+        "baseline": "still",
+        "by": made.carla,
+        **fields,
+    }
+    with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
+        asked = request_evaluation(project=made.project, **given)
+        run(Evaluation, asked.pk, compute_evaluation)
+    asked.refresh_from_db()
+    return asked

@@ -1,0 +1,197 @@
+"""Systems are measured by their runs: the figures, the differences, and what is refused."""
+
+from __future__ import annotations
+
+import ir_measures
+import pytest
+
+from annotate.models import Run
+from exporters.evaluation import Collection, Ranked, evaluate, read_options
+from exporters.systems import proposed, side_of
+
+ORIGINAL = {"q_1": {"a": 1, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 1, "b": 1, "c": 0}}
+CHANGED = {"q_1": {"a": 0, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 0, "b": 2, "c": 0}}
+REVERSED = {"q_1": {"a": 1, "b": 0}, "r_1": {"a": 1, "b": 0}}
+GOOD = {"original": ("abcd", "abc"), "changed": ("bcda", "bca"), "reversed": ("adcb", "acb")}
+STILL = {"original": ("abcd", "abc"), "changed": ("abcd", "abc"), "reversed": ("abcd", "abc")}
+
+
+def ranked(name, orders):
+    return Ranked(
+        name,
+        {
+            side: {
+                topic: {document: float(9 - place) for place, document in enumerate(order)}
+                for topic, order in zip(("q_1", "r_1"), its, strict=True)
+            }
+            for side, its in orders.items()
+        },
+    )
+
+
+def results(*systems, reverse=None, claimed=None, baseline="", **options):
+    given = {f"{key.replace('_', '-', 1)}": value for key, value in options.items()}
+    collection = Collection(ORIGINAL, CHANGED, reverse or {}, claimed or {}, 1, 4)
+    return evaluate(collection, systems, read_options(given), baseline)
+
+
+def values(found, system=0):
+    return {key: one["value"] for key, one in found["systems"][system]["values"].items()}
+
+
+def test_a_system_that_follows_has_a_p_mrr_above_0_and_one_that_does_not_0():
+    found = results(ranked("good", GOOD), ranked("still", STILL))
+
+    # a falls from rank 1 to 4 and from 1 to 3: (3/4 + 2/3) / 2.
+    assert values(found)["p-mrr"] == pytest.approx((3 / 4 + 2 / 3) / 2)
+    assert values(found, 1)["p-mrr"] == 0
+
+
+def test_ndcg_before_and_after_is_that_of_ir_measures():
+    system = ranked("good", GOOD)
+    measure = ir_measures.parse_measure("nDCG@10")
+
+    found = values(results(system))
+
+    for when, side, qrels in (("before", "original", ORIGINAL), ("after", "changed", CHANGED)):
+        run = dict(system.runs[side])
+        alone = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+        assert found[f"nDCG@10 {when}"] == pytest.approx(alone, abs=1e-12)
+    assert found["nDCG@10 change"] == pytest.approx(
+        found["nDCG@10 after"] - found["nDCG@10 before"]
+    )
+
+
+def test_reversed_runs_are_measured_by_wise_and_sicr():
+    found = values(results(ranked("good", GOOD), reverse=REVERSED))
+
+    # b rises from 2 to 1 and is last when reversed: 1 - 1/20.
+    assert found["wise"] == pytest.approx(0.95)
+    assert found["sicr"] == 1
+
+
+def test_claimed_labels_are_measured_by_irs_and_nfr():
+    found = values(results(ranked("good", GOOD), claimed=CHANGED))
+
+    assert found["nfr"] == 0
+    assert 0.9 < found["irs"] <= 1
+
+
+def test_a_system_without_a_changed_run_has_figures_before_alone():
+    found = values(results(Ranked("half", {"original": ranked("half", GOOD).runs["original"]})))
+
+    assert "nDCG@10 before" in found
+    assert not {"p-mrr", "nDCG@10 after", "nDCG@10 change"} & found.keys()
+
+
+def test_a_topic_that_a_run_lacks_counts_as_0_with_a_warning():
+    system = ranked("good", GOOD)
+    changed = {"q_1": system.runs["changed"]["q_1"]}
+
+    found = results(Ranked("good", {**system.runs, "changed": changed}))
+
+    one = found["systems"][0]["values"]["nDCG@10 after"]
+    assert one["value"] == 0.5
+    assert one["warnings"] == ["the changed run lacks 1 query (r_1), which count as 0"]
+
+
+def test_differences_are_those_from_the_baseline_with_holm():
+    other = ranked("other", GOOD)
+
+    found = results(ranked("good", GOOD), ranked("still", STILL), other, baseline="still")
+
+    good, same = found["differences"]["p-mrr"]["good"], found["differences"]["p-mrr"]["other"]
+    assert good["difference"] == pytest.approx((3 / 4 + 2 / 3) / 2)
+    # Two queries: of four assignments of signs two are as far from 0; Holm doubles it.
+    assert (good["p"], good["p_holm"], same["p_holm"]) == (0.5, 1.0, 1.0)
+    assert "still" not in found["differences"]["p-mrr"]
+
+
+def test_options_reach_their_measure():
+    found = results(
+        ranked("good", GOOD),
+        **{"p_mrr.documents": "changed", "ir.measures": "nDCG@3 AP"},
+    )
+
+    # b is graded 2 in r_1 and rises from 2 to 1, which counts as a loss of 1/2 there.
+    assert values(found)["p-mrr"] == pytest.approx((3 / 4 + (2 / 3 - 1 / 2) / 2) / 2)
+    assert found["systems"][0]["values"]["p-mrr"]["options"]["documents"] == "changed"
+    assert {"nDCG@3 before", "AP after"} <= values(found).keys()
+    assert "nDCG@10 before" not in values(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"documents": "changed"}, "documents is no option: write MEASURE.OPTION=VALUE"),
+        ({"mmr.k": "1"}, "the measure is one of p-mrr"),
+        ({"p-mrr.k": "1"}, "p-mrr has no option 'k'; it has documents, missing, ties"),
+        ({"p-mrr.ties": "random"}, "ties is 'id_descending' or 'file', not 'random'"),
+        ({"p-mrr.original": "x"}, "p-mrr has no option 'original'"),
+        ({"wise.K": "many"}, "wise does not take K=many"),
+        ({"irs.resamples": "999999999"}, "irs.resamples is at most 100,000"),
+        ({"ir.measures": "nDCG@999999"}, "'nDCG@999999' is no measure"),
+        ({"ir.measures": "nDCG@ten"}, "'nDCG@ten' is no measure of trec_eval"),
+        ({"ir.measures": "RBP"}, "'RBP' is no measure of trec_eval"),
+    ],
+)
+def test_options_that_are_none_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=r".") as refused:
+        read_options(options)
+
+    assert sentence in str(refused.value)
+
+
+def run_called(name, side=Run.Side.ORIGINAL, tag="t"):
+    return Run(name=name, side=side, tag=tag)
+
+
+def shown(runs):
+    return {
+        system.name: {side: run.name for side, run in system.runs.items()}
+        for system in proposed(runs)
+    }
+
+
+def test_runs_belong_together_by_their_names_without_words_for_a_side():
+    altered = Run.Side.ALTERED
+
+    assert shown(
+        [
+            run_called("bm25.original.run"),
+            run_called("bm25.changed.run", altered),
+            run_called("e5_ori.run", tag="u"),
+            run_called("e5_rev.run", altered, tag="u"),
+        ]
+    ) == {
+        "bm25": {"original": "bm25.original.run", "changed": "bm25.changed.run"},
+        "e5": {"original": "e5_ori.run", "reversed": "e5_rev.run"},
+    }
+
+
+def test_runs_whose_names_say_nothing_belong_together_by_their_tags():
+    runs = [run_called("one.run", tag="e5"), run_called("two.run", Run.Side.ALTERED, tag="e5")]
+
+    assert shown(runs) == {"e5": {"original": "one.run", "changed": "two.run"}}
+
+
+def test_runs_named_by_their_side_alone_belong_together_by_their_tags_without_it():
+    runs = [run_called("ori.run", tag="bm25-ori"), run_called("ins.run", tag="bm25-ins")]
+
+    assert shown(runs) == {"bm25": {"original": "ori.run", "changed": "ins.run"}}
+
+
+def test_runs_that_would_share_a_side_are_systems_of_their_own():
+    runs = [run_called("a.run"), run_called("b.run")]
+
+    assert list(shown(runs)) == ["a", "b"]
+
+
+def test_a_run_over_instructions_is_a_changed_one_unless_its_name_says_otherwise():
+    altered = Run.Side.ALTERED
+
+    assert side_of(run_called("x.run", altered)) == "changed"
+    assert side_of(run_called("x.original.run", altered)) == "original"
+    assert side_of(run_called("x.reversed.run", altered)) == "reversed"
+    assert side_of(run_called("x.run")) == "original"
+    assert side_of(run_called("ins.run")) == "changed"
