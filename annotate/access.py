@@ -12,20 +12,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from annotate.models import (
-    Assignment,
-    Candidate,
-    Guideline,
-    InstructionPair,
-    Invitation,
-    Load,
-    Membership,
-    Narrative,
-    Project,
-    Query,
-    User,
-)
-from annotate.models.project import MembershipQuerySet
+from annotate.models.collection import Candidate, Query
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.invitation import Invitation
+from annotate.models.judgment import Assignment
+from annotate.models.load import Load
+from annotate.models.project import Guideline, Membership, MembershipQuerySet, Project, User
 from annotate.rows import columns, first
 
 Person = User | AnonymousUser

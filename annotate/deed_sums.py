@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 
 from annotate.chain import Content, Kind, Row, moment
-from annotate.models import Deed, Project
+from annotate.models.project import Project
+from annotate.models.trail import Deed
 
 KIND = "deed"
 

@@ -18,7 +18,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
-from annotate.models import InstructionPair, Membership
+from annotate.models.instruction import InstructionPair
+from annotate.models.project import Membership
 from annotate.pure.evidence import Span
 from annotate.texts import MAX_TEXT_VERSION
 from formats.fields import moment_problem

@@ -18,7 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import User
+from annotate.models.project import User
 from annotate.personal import preferences
 
 

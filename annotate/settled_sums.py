@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from annotate import chain
 from annotate.chain import Content, Kind, Row, moment
 from annotate.judgment_sums import of_text
-from annotate.models import Adjudication, ConditionAdjudication, Project
+from annotate.models.judgment import Adjudication, ConditionAdjudication
+from annotate.models.project import Project
 
 KIND, CONDITION = "adjudication", "condition settled"
 

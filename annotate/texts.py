@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused, Stale
-from annotate.models import Candidate, Document
+from annotate.models.collection import Candidate, Document
 
 # Ends a query of PostgreSQL with a document `d`: until the end of the transaction no load gives it
 # another text. SQLite has one writer at a time.

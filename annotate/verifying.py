@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 from annotate import chain
 from annotate.chain import KINDS, NOTHING, End, Row, digest, linked, stream, uuid_of
-from annotate.models import Assignment, Link, Project
+from annotate.models.judgment import Assignment
+from annotate.models.project import Project
+from annotate.models.trail import Link
 
 # So many faults are told one by one.
 SHOWN = 1_000

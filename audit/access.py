@@ -13,19 +13,17 @@ from annotate import access
 from annotate.access import Person
 from annotate.actions import seats
 from annotate.errors import Refused
-from annotate.models import (
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Condition, InstructionPair, Narrative
+from annotate.models.judgment import (
     Adjudication,
     Assignment,
-    Candidate,
-    Condition,
     ConditionAdjudication,
-    InstructionPair,
     Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
     Verdict,
 )
+from annotate.models.looking import LookAgain
+from annotate.models.project import Membership
 from audit.disagreements import judge_first
 from audit.models import AgreementReport, Check, Decision, SampleItem
 from audit.reviews import must_answer_first

@@ -20,7 +20,9 @@ from annotate.actions import rewriting, seats
 from annotate.actions.completion import open_seats
 from annotate.actions.trail import record
 from annotate.errors import Refused, Stale, Unconfirmed, Unfit
-from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership, Project
 from audit import rubrics, sums
 from audit.at_hand import check_texts, keep_texts
 from audit.comparing import comparison_of

@@ -9,7 +9,9 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.errors import Stale
-from annotate.models import Candidate, InstructionPair, Judgment, Narrative
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Judgment
 from annotate.pure.naming import number_of
 from audit.models import Review, ReviewedText
 

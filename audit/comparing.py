@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from annotate.models import Grade, Membership, Project
+from annotate.models.project import Grade, Membership, Project
 from audit.counting import Patterns, met
 from audit.reliability import Measure, coefficients, through
 from audit.scopes import Scope

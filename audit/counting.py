@@ -36,16 +36,10 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Concat
 
-from annotate.models import (
-    Adjudication,
-    Grade,
-    Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
-    Project,
-)
-from annotate.models.judgment import JudgmentQuerySet
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Judgment, JudgmentQuerySet
+from annotate.models.looking import LookAgain
+from annotate.models.project import Grade, Membership, Project
 from audit.criteria import Rubric
 from audit.models import Rating, Review
 from audit.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
 from audit.models import Decision, Review
 
 

@@ -14,16 +14,15 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.models import (
+from annotate.models.instruction import Condition, Narrative
+from annotate.models.judgment import (
     Adjudication,
     Assignment,
-    Condition,
     ConditionAdjudication,
     Judgment,
-    Membership,
-    Narrative,
     Verdict,
 )
+from annotate.models.project import Membership
 from annotate.pure.consensus import State, consensus
 from annotate.screens.progress import blind_pairs
 from annotate.screens.standing import CHUNK, standings

@@ -43,20 +43,17 @@ from django.db.models import (
 from django.db.models.functions import Abs, Coalesce, Greatest
 
 from annotate.actions.completion import open_seats
-from annotate.models import (
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Condition, Narrative
+from annotate.models.judgment import (
     Adjudication,
     Assignment,
-    Candidate,
-    Condition,
     ConditionAdjudication,
-    Grade,
     Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
-    Project,
     Verdict,
 )
+from annotate.models.looking import LookAgain
+from annotate.models.project import Grade, Membership, Project
 from audit.models import Check, Decision, Rating, Review
 
 

@@ -16,18 +16,17 @@ from typing import NamedTuple
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
 from annotate.actions.completion import left_in
-from annotate.models import (
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Condition, Narrative
+from annotate.models.judgment import (
     Adjudication,
     Assignment,
-    Candidate,
-    Condition,
     ConditionAdjudication,
     Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
     Verdict,
 )
+from annotate.models.looking import LookAgain
+from annotate.models.project import Membership
 from audit.differing import Kind, Order, Reader, Source, Thing, Wanted, source
 from audit.letters import person, places
 from audit.models import Check, Decision, Reveal, Review, SampleItem

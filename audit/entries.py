@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotate import access
 from annotate.entries import Further, Taken, text_of
-from annotate.models import InstructionPair, Membership
+from annotate.models.instruction import InstructionPair
+from annotate.models.project import Membership
 from audit.actions import save_rating
 
 

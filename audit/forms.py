@@ -12,17 +12,10 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.settling import MAX_REASON
 from annotate.errors import Refused
-from annotate.models import (
-    Adjudication,
-    Condition,
-    Guideline,
-    InstructionPair,
-    Membership,
-    Narrative,
-    Project,
-    Query,
-    Verdict,
-)
+from annotate.models.collection import Query
+from annotate.models.instruction import Condition, InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, Verdict
+from annotate.models.project import Guideline, Membership, Project
 from audit import rubrics
 from audit.actions import MAX_WORDS
 from audit.criteria import Criterion, Rubric

@@ -14,8 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Candidate, Document, Membership, Narrative, Project, Run
-from annotate.models.collection import ReadsText
+from annotate.models.collection import Candidate, Document, ReadsText, Run
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
 from audit.criteria import Criterion, Level
 from audit.criteria import Rubric as Content
 from formats.records import RubricRecord

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from annotate.models import Membership
+from annotate.models.project import Membership
 from audit.disagreements import Thing, reveal_of
 from audit.letters import person, places
 from audit.models import Reveal

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.guidelines import cases_waiting
 from annotate.actions.seats import must_answer_first
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.screens.overview import Contribution, Todo
 from audit import disagreements
 from audit.models import AgreementReport, Review

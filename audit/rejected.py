@@ -11,7 +11,9 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership, Project
 from audit.models import Decision, Rating, Review
 from audit.reviews import Pass, passes_of
 from formats.fields import to_json

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from annotate.models import Flag, Judgment, Narrative, Project
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Flag, Judgment
+from annotate.models.project import Project
 from audit.counting import Counts, Patterns, counts_of, in_force, in_times, said_by
 from audit.criteria import Criterion, Rubric
 from audit.models import AgreementReport, Review

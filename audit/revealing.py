@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from annotate.actions import seats
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Candidate, Membership, Narrative
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership
 from audit.models import Reveal, SampleItem
 
 

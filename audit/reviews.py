@@ -13,7 +13,9 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from annotate.models import Assignment, InstructionPair, Membership, Narrative, Project
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership, Project
 from annotate.screens.sent_back import Remark, SentBack
 from audit import rubrics
 from audit.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from annotate.models import Narrative
+from annotate.models.instruction import Narrative
 from annotate.pure.typed import strange
 from audit.criteria import DEFAULT, SHIPPED, Rubric
 from audit.models import Review

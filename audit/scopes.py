@@ -18,7 +18,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.errors import Refused
-from annotate.models import Guideline, InstructionPair, Membership, Narrative, Project, Query
+from annotate.models.collection import Query
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.project import Guideline, Membership, Project
 from audit import rubrics
 from audit.criteria import Rubric
 from audit.models import AgreementReport, Review

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotate.models import (
-    Assignment,
-    InstructionPair,
-    Membership,
-    Narrative,
-)
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
 from audit.criteria import Rubric, Verdict
 from audit.models import Decision
 from audit.reviews import passes_of, verdict_of

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 from django.db.models import Max
 
-from annotate.models import Judgment, Narrative, Project, Repeat
-from annotate.models.repeat import RepeatQuerySet
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Judgment
+from annotate.models.project import Project
+from annotate.models.repeat import Repeat, RepeatQuerySet
 from audit.scopes import Scope, about
 
 # The two raters, in the place of members, and what they are called.

@@ -23,7 +23,9 @@ from django.utils.translation import gettext_lazy as _lazy
 from annotate import texts
 from annotate.actions import settling
 from annotate.errors import Refused, Stale
-from annotate.models import Candidate, Membership, Narrative
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership
 from audit.differing import Kind, Reader, Wanted, source
 
 # So many of each outcome are shown.

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from annotate import chain
 from annotate.chain import Content, Kind, Row, moment
 from annotate.judgment_sums import of_text
-from annotate.models import Condition, Project
+from annotate.models.instruction import Condition
+from annotate.models.project import Project
 from audit.models import Check, Decision, Rating, Review, ReviewedText
 
 REVIEW, DECISION, CHECK = "review", "decision", "check"

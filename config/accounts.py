@@ -37,7 +37,7 @@ from django.views.decorators.http import require_GET
 from annotate.actions import invitations
 from annotate.errors import Refused
 from annotate.forms.people import GOOD_PASSWORD
-from annotate.models import User
+from annotate.models.project import User
 from annotate.views.people import SESSION_KEY
 from config import known_browsers
 

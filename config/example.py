@@ -17,16 +17,9 @@ from django.db import transaction
 from annotate import intake
 from annotate.actions import categories, guidelines, members, projects, rules, seats
 from annotate.actions.pool import sitting
-from annotate.models import (
-    Assignment,
-    Flag,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-    User,
-)
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment, Flag, Judgment
+from annotate.models.project import Membership, Project, User
 from audit import actions as audit
 from formats.records import DecisionRecord, ReviewRecord
 from formats.registry import lookup

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from annotate import access
 from annotate.access import Person
 from annotate.actions.seats import must_answer_first
-from annotate.models import Membership
+from annotate.models.project import Membership
 from exporters import manifest
 from exporters.models import Evaluation, Export, Release
 

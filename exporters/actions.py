@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from annotate.actions.seats import must_answer_first
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Membership, Project
+from annotate.models.project import Membership, Project
 from exporters import jsonl, manifest, trec
 from exporters.access import ARCHIVE, BLIND
 from exporters.files import Writer, pack

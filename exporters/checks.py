@@ -8,7 +8,8 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import Q
 
-from annotate.models import Condition, Project
+from annotate.models.instruction import Condition
+from annotate.models.project import Project
 from audit.checks.queue import with_checks
 from audit.models import Check, Sample, SampleItem
 from exporters import selection

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
-from annotate.models import Judgment, Membership, Narrative, Project
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Judgment
+from annotate.models.project import Membership, Project
 from annotate.pure.consensus import Outcome, State, consensus
 from audit.checks.queue import with_checks
 from audit.models import Sample, SampleItem

@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.utils.translation import gettext_lazy
 
-from annotate.models import Narrative
+from annotate.models.instruction import Narrative
 from exporters import contents, kept, manifest
 from exporters.files import FileFacts
 from exporters.manifest import Manifest, Rule

@@ -9,7 +9,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
-from annotate.models import Condition, ConditionAdjudication, Project, Verdict
+from annotate.models.instruction import Condition
+from annotate.models.judgment import ConditionAdjudication, Verdict
+from annotate.models.project import Project
 from annotate.pure.consensus import consensus
 from exporters import selection
 from exporters.selection import Pair

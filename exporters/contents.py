@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 
 from django.conf import settings
 
-from annotate.models import Guideline
+from annotate.models.project import Guideline
 from exporters.files import FileFacts
 from exporters.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
 from exporters.models import Release

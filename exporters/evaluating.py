@@ -19,7 +19,8 @@ from django.utils.translation import gettext as _
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Document, Membership, Project, Run
+from annotate.models.collection import Document, Run
+from annotate.models.project import Membership, Project
 from exporters import actions, evaluation, releasing, statistics, systems
 from exporters.evaluation import Collection, Qrels, Ranked
 from exporters.manifest import Manifest

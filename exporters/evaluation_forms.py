@@ -8,7 +8,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.models import Project, Run
+from annotate.models.collection import Run
+from annotate.models.project import Project
 from exporters.models import Release
 from exporters.systems import SIDES, System, proposed
 

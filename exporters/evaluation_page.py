@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 from django.urls import reverse
 
-from annotate.models import Candidate, InstructionPair, Narrative, Project
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.project import Project
 from exporters.evaluation_tables import interval_text
 
 # Measures that the first table shows; the others are folded below.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from annotate.models import Judgment, Project
+from annotate.models.judgment import Judgment
+from annotate.models.project import Project
 from audit.models import Review
 from exporters import checks, conditions, notes, repeats, selection
 from exporters.files import Writer

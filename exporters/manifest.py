@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 
 from django.conf import settings
 
-from annotate.models import Grade, Narrative, Project
+from annotate.models.instruction import Narrative
+from annotate.models.project import Grade, Project
 from exporters.files import FileFacts
 from exporters.oracle_facts import Oracles
 from exporters.selection import Pair

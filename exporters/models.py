@@ -10,7 +10,7 @@ from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models import Guideline, Membership, Project
+from annotate.models.project import Guideline, Membership, Project
 from jobs.models import Job
 
 

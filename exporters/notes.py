@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from annotate.models import Membership, Narrative, Project
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
 from annotate.pure.consensus import RULES
 from exporters import claimed
 from exporters.manifest import LeftOut, PairFacts, Rule, count_key

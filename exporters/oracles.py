@@ -15,7 +15,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotate.models import Membership, Narrative, Project
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
 from exporters import claimed, selection
 from exporters.labels import Grades, compliance, gold_documents, ir_values
 from exporters.oracle_facts import IR, SEED, SYSTEMS, Result, Values, judged, listed

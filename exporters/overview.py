@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.screens.overview import Contribution
 from exporters.models import Export, Release
 

@@ -8,17 +8,10 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from annotate.actions.pool import in_scope, judgments_in_force
-from annotate.models import (
-    Adjudication,
-    Candidate,
-    Flag,
-    Guideline,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-    Query,
-)
+from annotate.models.collection import Candidate, Query
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Flag, Judgment
+from annotate.models.project import Guideline, Membership, Project
 from audit import disagreements
 from audit.models import Decision, Review, SampleItem
 from audit.reviews import to_decide

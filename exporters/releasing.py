@@ -21,7 +21,8 @@ from django.utils.translation import gettext as _
 from annotate.actions.seats import must_answer_first, refuse_if_archived
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Guideline, Membership, Project, Query
+from annotate.models.collection import Query
+from annotate.models.project import Guideline, Membership, Project
 from exporters import contents, kept, manifest, selection
 from exporters.access import BLIND
 from exporters.actions import FORMATS, check_format, write

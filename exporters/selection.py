@@ -18,22 +18,10 @@ from django.db import connection
 from django.db.models import Case, Count, F, Q, QuerySet, TextField, When
 from django.db.models.functions import Cast, Coalesce, Collate
 
-from annotate.models import (
-    Adjudication,
-    Candidate,
-    Condition,
-    Document,
-    DocumentText,
-    Flag,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-    Query,
-    Run,
-    Verdict,
-)
+from annotate.models.collection import Candidate, Document, DocumentText, Query, Run
+from annotate.models.instruction import Condition, InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, Flag, Judgment, Verdict
+from annotate.models.project import Membership, Project
 from annotate.models.unseen import Unseen, seen
 from annotate.pure.consensus import Outcome, consensus
 from audit import rubrics

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
-from annotate.models import Run
+from annotate.models.collection import Run
 from formats.source import FormatError, Source
 from formats.trec import read_run
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from annotate.actions.trail import record
-from annotate.models import Deed, Membership
+from annotate.models.project import Membership
+from annotate.models.trail import Deed
 from exporters.models import Export, Release
 
 

@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 from shutil import copyfileobj
 from typing import IO
 
-from annotate.models import Candidate, Membership, Narrative, Project, Run
+from annotate.models.collection import Candidate, Run
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
 from annotate.pure.consensus import State
 from exporters import claimed, notes, oracle_facts, oracles, selection
 from exporters.files import BUFFER, Writer

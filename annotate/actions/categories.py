@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Category, Membership, Project
+from annotate.models.project import Category, Membership, Project
 from annotate.pure.taxonomies import TAXONOMIES, Kind
 
 MOST = 100

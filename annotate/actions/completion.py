@@ -34,16 +34,12 @@ from annotate.actions.pool import (
     pairs_with_pool,
     repeat_words,
 )
-from annotate.models import (
-    Assignment,
-    Candidate,
-    InstructionPair,
-    LookAgain,
-    Membership,
-    Narrative,
-    Project,
-    Repeat,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.looking import LookAgain
+from annotate.models.project import Membership, Project
+from annotate.models.repeat import Repeat
 from annotate.pure.repeats import chance, number
 
 Task = Assignment.Task

@@ -19,14 +19,10 @@ from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.errors import Refused, refuse_strange
-from annotate.models import (
-    Assignment,
-    Candidate,
-    Draft,
-    InstructionPair,
-    Membership,
-    Narrative,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Draft, InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
 from annotate.pure.condition_lines import MAX_TEXT, MOST
 from annotate.pure.condition_lines import write as write_conditions
 from annotate.pure.typed import tidy

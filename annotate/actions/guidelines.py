@@ -11,15 +11,11 @@ from django.utils.translation import gettext as _
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
 from annotate.errors import Refused, Stale
-from annotate.models import (
-    Adjudication,
-    Candidate,
-    Guideline,
-    GuidelineCase,
-    Membership,
-    Narrative,
-    Project,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication
+from annotate.models.looking import GuidelineCase
+from annotate.models.project import Guideline, Membership, Project
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000

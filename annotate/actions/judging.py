@@ -31,20 +31,11 @@ from annotate.actions.pool import (
     repeat_words,
 )
 from annotate.errors import NotHere, Refused, Stale, refuse_strange
-from annotate.models import (
-    Assignment,
-    Candidate,
-    Document,
-    Flag,
-    Grade,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-    Repeat,
-    Verdict,
-)
+from annotate.models.collection import Candidate, Document
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment, Flag, Judgment, Verdict
+from annotate.models.project import Grade, Membership, Project
+from annotate.models.repeat import Repeat
 from annotate.models.unseen import Unseen, seen
 from annotate.pure.conditions import derived
 from annotate.pure.evidence import Span, checked, is_wanted, lacking

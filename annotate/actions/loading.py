@@ -19,7 +19,8 @@ from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record as record_deed
 from annotate.errors import Refused
 from annotate.intake import Arrived, FileReport, Options
-from annotate.models import Load, Membership, Project
+from annotate.models.load import Load
+from annotate.models.project import Membership, Project
 from formats.records import RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from jobs import queue

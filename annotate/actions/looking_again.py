@@ -29,17 +29,10 @@ from annotate.actions.pool import (
 from annotate.actions.trail import many, record
 from annotate.bulk import moment, run
 from annotate.errors import Refused, Stale, refuse_strange
-from annotate.models import (
-    Assignment,
-    Guideline,
-    GuidelineCase,
-    InstructionPair,
-    Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
-    Project,
-)
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment, Judgment
+from annotate.models.looking import GuidelineCase, LookAgain
+from annotate.models.project import Guideline, Membership, Project
 
 MAX_WORDS = 2_000
 

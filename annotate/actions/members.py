@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Membership, Project, User
+from annotate.models.project import Membership, Project, User
 
 
 def add_member(*, username: str, role: str, by: Membership) -> Membership:

@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.errors import Refused
-from annotate.models import KeptAnswer, User
+from annotate.models.project import User
+from annotate.models.token import KeptAnswer
 
 # A program that asks again does so within minutes; a day is ample.
 KEPT = timedelta(days=1)

@@ -17,7 +17,8 @@ from annotate.actions.invitations import check_admin
 from annotate.actions.members import has_other_lead
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Assignment, Membership, Project, User
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership, Project, User
 
 
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:

@@ -9,17 +9,12 @@ from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from annotate.models import (
-    Candidate,
-    Flag,
-    InstructionPair,
-    Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
-    Project,
-    Repeat,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Flag, Judgment
+from annotate.models.looking import LookAgain
+from annotate.models.project import Membership, Project
+from annotate.models.repeat import Repeat
 from annotate.models.unseen import Unseen, seen
 from annotate.pure import repeats
 from annotate.pure.repeats import Spot

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotate import keymap
 from annotate.errors import Refused
-from annotate.models import Preferences, User
+from annotate.models.project import Preferences, User
 from annotate.personal import zones
 
 

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.frozen import thawed
-from annotate.models import Grade, Link, Membership, Project, User
+from annotate.models.project import Grade, Membership, Project, User
+from annotate.models.trail import Link
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 

@@ -14,7 +14,9 @@ from django.utils.translation import gettext as _
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import Adjudication, Grade, Judgment, Membership, Narrative, Project
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Judgment
+from annotate.models.project import Grade, Membership, Project
 
 
 class GradeRule(NamedTuple):

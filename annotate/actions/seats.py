@@ -18,16 +18,10 @@ from annotate.actions.completion import left_in, open_seats, reviews_in_force
 from annotate.actions.pool import in_scope, judgments_in_force, pairs_with_pool
 from annotate.actions.trail import record
 from annotate.errors import Refused
-from annotate.models import (
-    Assignment,
-    Candidate,
-    Flag,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment, Flag, Judgment
+from annotate.models.project import Membership, Project
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)

@@ -18,17 +18,10 @@ from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.actions.trail import many, record
 from annotate.errors import Refused, Stale
-from annotate.models import (
-    Adjudication,
-    Candidate,
-    Condition,
-    ConditionAdjudication,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Verdict,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Condition, InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, ConditionAdjudication, Judgment, Verdict
+from annotate.models.project import Membership
 
 MAX_REASON = 10_000
 

@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.trail import record
 from annotate.errors import NotHere, Refused, refuse_strange
-from annotate.models import Token, User
+from annotate.models.project import User
+from annotate.models.token import Token
 
 # What a token begins with, so that a scanner for leaked secrets knows it for one.
 PREFIX = "rejudge_"

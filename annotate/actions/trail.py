@@ -14,7 +14,8 @@ from django.utils import timezone
 from annotate import chain
 from annotate.deed_sums import KIND, content
 from annotate.deeds import DEEDS
-from annotate.models import Deed, Membership, Project, User
+from annotate.models.project import Membership, Project, User
+from annotate.models.trail import Deed
 
 # Of the name of what something was done to.
 MOST = 500

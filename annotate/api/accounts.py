@@ -17,7 +17,8 @@ from annotate.actions import people
 from annotate.actions.invitations import invite_to_installation, withdraw
 from annotate.api.frame import Asked, Resource, Scope, Sent, done, reads, writes
 from annotate.api.members import LinkSerializer, NewLinkSerializer, SentLink, handed_over, link_told
-from annotate.models import Invitation, User
+from annotate.models.invitation import Invitation
+from annotate.models.project import User
 
 
 class AccountSerializer(serializers.Serializer[Any]):

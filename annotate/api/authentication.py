@@ -11,7 +11,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from annotate.actions.tokens import token_of
-from annotate.models import Token, User
+from annotate.models.project import User
+from annotate.models.token import Token
 
 if TYPE_CHECKING:
     # Reading it would ask for this module, which the settings name.

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.actions import categories as actions
 from annotate.api.frame import Resource, Scope, Sent, reads, writes
-from annotate.models import Project
+from annotate.models.project import Project
 from annotate.pure.taxonomies import TAXONOMIES, Kind
 
 

@@ -14,16 +14,10 @@ from annotate.actions import rewriting
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE
 from annotate.actions.seats import free_seats
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, reads, writes
-from annotate.models import (
-    Assignment,
-    Candidate,
-    Document,
-    Flag,
-    InstructionPair,
-    Membership,
-    Narrative,
-    Query,
-)
+from annotate.models.collection import Candidate, Document, Query
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment, Flag
+from annotate.models.project import Membership
 from annotate.pure.repeats import unmasked
 from annotate.screens.naming import names_to
 from annotate.screens.outcome import may_see, outcome

@@ -17,7 +17,8 @@ from annotate.actions import completion
 from annotate.api.collection import ANSWERED
 from annotate.api.frame import Asked, KeyField, Resource, reads, wrong
 from annotate.forms.dashboard import MatrixForm
-from annotate.models import Assignment, Flag, Membership
+from annotate.models.judgment import Assignment, Flag
+from annotate.models.project import Membership
 from annotate.pure.pace import Estimate, Unknown, estimate
 from annotate.screens import pace as paces
 from annotate.screens.flagged import standing

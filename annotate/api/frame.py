@@ -39,7 +39,8 @@ from annotate.access import LARGEST_KEY
 from annotate.actions.once import Done, once
 from annotate.api.authentication import HasScope
 from annotate.api.problems import TooLarge
-from annotate.models import Token, User
+from annotate.models.project import User
+from annotate.models.token import Token
 from annotate.screens.pages import key as key_of
 
 log = logging.getLogger(__name__)

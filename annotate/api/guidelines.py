@@ -14,7 +14,7 @@ from annotate.actions import guidelines as actions
 from annotate.actions import looking_again
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, reads, writes, wrong
 from annotate.forms.looks import WhichForm
-from annotate.models import Guideline, Membership
+from annotate.models.project import Guideline, Membership
 from annotate.screens.cases import ShownCase, cases_of
 
 AMONG = ["differing", "cases"]

@@ -29,7 +29,8 @@ from annotate.entries import (
     uuid_of,
 )
 from annotate.errors import Refused
-from annotate.models import InstructionPair, Membership, User
+from annotate.models.instruction import InstructionPair
+from annotate.models.project import Membership, User
 from jobs.disk import is_full
 
 

@@ -23,7 +23,10 @@ from annotate.actions.judging import (
 from annotate.actions.pool import numbered
 from annotate.api.frame import KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.entries import MAX_SENT_SPANS
-from annotate.models import Flag, InstructionPair, Judgment, Membership, Repeat, Verdict
+from annotate.models.instruction import InstructionPair
+from annotate.models.judgment import Flag, Judgment, Verdict
+from annotate.models.project import Membership
+from annotate.models.repeat import Repeat
 from annotate.pure.evidence import Span
 from annotate.pure.repeats import Spot
 from annotate.texts import MAX_TEXT_VERSION

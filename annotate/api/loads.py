@@ -13,7 +13,7 @@ from annotate import access
 from annotate.actions import loading
 from annotate.api.frame import Json, Resource, Scope, Sent, done, reads, writes
 from annotate.api.jobs import JobSerializer, job_told
-from annotate.models import Load
+from annotate.models.load import Load
 from formats.registry import FORMATS
 
 

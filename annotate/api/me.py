@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from annotate.actions.preferences import change_preferences
 from annotate.api.frame import Resource, Scope, Sent, reads, writes
 from annotate.keymap import keys_for
-from annotate.models import Preferences, Token
+from annotate.models.project import Preferences
+from annotate.models.token import Token
 from annotate.personal import preferences
 
 

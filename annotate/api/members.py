@@ -13,7 +13,8 @@ from annotate import access
 from annotate.actions import members as actions
 from annotate.actions.invitations import DAYS, Link, invite, withdraw
 from annotate.api.frame import Resource, Scope, Sent, done, reads, writes
-from annotate.models import Invitation, Membership
+from annotate.models.invitation import Invitation
+from annotate.models.project import Membership
 from annotate.screens.invited import hand_over
 
 

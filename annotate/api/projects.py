@@ -12,7 +12,7 @@ from annotate import access
 from annotate.actions import rules
 from annotate.actions.projects import create_project
 from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
-from annotate.models import Membership, Project
+from annotate.models.project import Membership, Project
 
 SMALL = 32_767
 LARGE = 2_147_483_647

@@ -13,7 +13,8 @@ from annotate import access
 from annotate.actions import seats
 from annotate.actions.completion import left_in, open_seats
 from annotate.api.frame import Asked, Resource, Scope, Sent, done, reads, writes
-from annotate.models import Assignment, Membership
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
 
 
 class SeatSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,9 @@ from annotate import access
 from annotate.actions.judging import narrative_for, undo
 from annotate.actions.pool import numbered, sitting
 from annotate.api.frame import Asked, Resource, Scope, reads, writes
-from annotate.models import Document, Flag, Judgment, Repeat
+from annotate.models.collection import Document
+from annotate.models.judgment import Flag, Judgment
+from annotate.models.repeat import Repeat
 from annotate.pure.repeats import Spot
 from annotate.screens.pages import key
 from annotate.screens.sheets import Sheet, sheets

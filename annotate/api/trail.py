@@ -14,7 +14,8 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.api.frame import Asked, Resource, reads, wrong
 from annotate.forms.trail import TrailForm
-from annotate.models import Deed, Membership
+from annotate.models.project import Membership
+from annotate.models.trail import Deed
 from annotate.screens.tables import csv_lines
 from annotate.screens.trail import deeds, table
 

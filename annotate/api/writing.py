@@ -17,7 +17,9 @@ from annotate.access import LARGEST_KEY
 from annotate.actions import drafting
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
-from annotate.models import Candidate, Draft, InstructionPair, Membership, Narrative
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Draft, InstructionPair, Narrative
+from annotate.models.project import Membership
 from annotate.screens.naming import names_to
 from annotate.screens.stake import MOST_FIND, advise, at_stake, matching
 

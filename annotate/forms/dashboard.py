@@ -9,7 +9,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.models import Membership, Query
+from annotate.models.collection import Query
+from annotate.models.project import Membership
 from annotate.screens.matrix import Asked, Key, Wanted, people_of
 
 # Two grades that met, as the page of differences links them: "0~2".

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from annotate.actions.judging import MAX_ACTIVE_MS, MAX_NOTE
-from annotate.models import Flag, Judgment
+from annotate.models.judgment import Flag, Judgment
 from annotate.pure.evidence import Span
 from annotate.texts import MAX_TEXT_VERSION
 

@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.looking_again import MAX_WORDS, Which
 from annotate.actions.seats import must_answer_first
-from annotate.models import Membership, Query
+from annotate.models.collection import Query
+from annotate.models.project import Membership
 from annotate.screens.progress import blind_pairs
 
 BLIND = _lazy(

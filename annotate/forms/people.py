@@ -9,7 +9,8 @@ from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.models import Invitation, Membership, User
+from annotate.models.invitation import Invitation
+from annotate.models.project import Membership, User
 
 # What the validators of the settings want, in one sentence.
 GOOD_PASSWORD = _lazy(

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from annotate.actions.guidelines import MAX_LENGTH
 from annotate.actions.rules import FIELDS, GradeRule
 from annotate.forms.fields import SentenceField
-from annotate.models import Project
+from annotate.models.project import Project
 
 
 class NewProjectForm(forms.Form):

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.tokens import MOST_DAYS
-from annotate.models import Token
+from annotate.models.token import Token
 
 
 class TokenForm(forms.Form):

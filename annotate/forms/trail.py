@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate import personal
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.screens.trail import Asked, kinds, people
 
 # In the address, for what a command did.

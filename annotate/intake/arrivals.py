@@ -11,7 +11,7 @@ from annotate import bulk
 from annotate.bulk import Stage
 from annotate.intake.report import MAX_SHOWN, FileReport, Problem, RowCounts
 from annotate.intake.slices import Slices
-from annotate.models import Membership, Project
+from annotate.models.project import Membership, Project
 
 # A place is one number: which file of a folder, and which line of it.
 LINES = 2**40

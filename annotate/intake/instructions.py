@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.pure import condition_lines
 from formats.records import PairRecord, Topic, writer_of
 

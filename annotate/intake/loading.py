@@ -19,7 +19,8 @@ from annotate.intake.progress import Progress, Quiet
 from annotate.intake.report import FileReport, Problem
 from annotate.intake.runs import Runs
 from annotate.intake.statements import Statements
-from annotate.models import Candidate, Project
+from annotate.models.collection import Candidate
+from annotate.models.project import Project
 from formats.registry import Format
 from formats.source import Folder, FormatError, Source
 

@@ -10,7 +10,7 @@ from django.core.files import File
 
 from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
-from annotate.models import Run
+from annotate.models.collection import Run
 from formats.records import RunLine
 
 MAX_NAME = Run._meta.get_field("name").max_length or 0

@@ -21,7 +21,7 @@ from django.db import DatabaseError, connection, transaction
 
 from annotate import bulk, keys
 from annotate.intake.progress import Progress
-from annotate.models import Unseen
+from annotate.models.unseen import Unseen
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from annotate import bulk
 from annotate.intake.arrivals import Intake
-from annotate.models import Project
+from annotate.models.project import Project
 
 
 class Said(NamedTuple):

@@ -18,7 +18,7 @@ from annotate import judgment_sums as sums
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.intake.collection import Qrels
 from annotate.intake.instructions import MAX_NAME, Pairs, refuse_other_query
-from annotate.models import Adjudication, Flag
+from annotate.models.judgment import Adjudication, Flag
 from annotate.pure.evidence import Span, checked
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
 

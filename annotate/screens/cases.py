@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from annotate.actions.guidelines import Case, cases_waiting
-from annotate.models import (
-    Adjudication,
-    Candidate,
-    Guideline,
-    Judgment,
-    Membership,
-    Narrative,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Judgment
+from annotate.models.project import Guideline, Membership
 from annotate.screens.progress import blind_pairs
 
 # So many cases stand beside the editor; of more, the newest.

@@ -8,7 +8,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from annotate.actions.pool import narratives_in_force
-from annotate.models import Flag, Judgment, Membership
+from annotate.models.judgment import Flag, Judgment
+from annotate.models.project import Membership
 from annotate.screens.pages import Page, page_by_key
 from annotate.screens.progress import blind_pairs
 

@@ -28,16 +28,10 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from annotate.actions.pool import narratives_in_force
-from annotate.models import (
-    Adjudication,
-    Assignment,
-    Candidate,
-    Flag,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment
+from annotate.models.project import Membership, Project
 from annotate.models.unseen import IsSeen, Unseen
 from annotate.pure.consensus import Outcome, State, consensus
 from annotate.screens.progress import blind_pairs

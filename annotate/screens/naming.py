@@ -10,17 +10,10 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from annotate.actions.pool import is_in_scope, narratives_in_force
-from annotate.models import (
-    Assignment,
-    Candidate,
-    Document,
-    Flag,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-    Query,
-)
+from annotate.models.collection import Candidate, Document, Query
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Assignment, Flag, Judgment
+from annotate.models.project import Membership, Project
 from annotate.pure.naming import is_made_of, number_of
 
 

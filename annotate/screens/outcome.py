@@ -14,15 +14,10 @@ from dataclasses import dataclass
 from annotate.actions import completion
 from annotate.actions.pool import in_scope
 from annotate.actions.seats import holds
-from annotate.models import (
-    Adjudication,
-    Assignment,
-    Candidate,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, Assignment, Judgment
+from annotate.models.project import Membership
 from annotate.pure.clauses import clauses, touched
 from annotate.pure.consensus import consensus
 from annotate.pure.evidence import Span

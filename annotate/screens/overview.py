@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from annotate.models import Membership
+from annotate.models.project import Membership
 
 
 @dataclass(frozen=True)

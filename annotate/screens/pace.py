@@ -28,14 +28,9 @@ from django.utils import timezone
 from annotate.actions import completion
 from annotate.actions.completion import Judging
 from annotate.actions.pool import final_flags, narratives_in_force
-from annotate.models import (
-    Assignment,
-    Flag,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-)
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Assignment, Flag, Judgment
+from annotate.models.project import Membership, Project
 from annotate.pure.pace import Estimate, Unknown, estimate
 from annotate.screens.flagged import standing
 from annotate.screens.progress import blind_pairs

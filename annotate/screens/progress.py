@@ -12,18 +12,10 @@ from django.db.models import Count, F, Max
 from annotate.actions import completion, seats
 from annotate.actions.completion import Judging
 from annotate.actions.pool import judgments_in_force, narratives_in_force
-from annotate.models import (
-    Adjudication,
-    Assignment,
-    Candidate,
-    Flag,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-    Query,
-)
+from annotate.models.collection import Candidate, Query
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, Assignment, Flag, Judgment
+from annotate.models.project import Membership, Project
 from annotate.pure.consensus import State, consensus
 from annotate.pure.promises import Change, change
 

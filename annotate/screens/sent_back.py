@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from annotate.models import InstructionPair, Membership
+from annotate.models.instruction import InstructionPair
+from annotate.models.project import Membership
 
 
 class Remark(NamedTuple):

@@ -13,19 +13,12 @@ from django.urls import reverse
 
 from annotate.actions.judging import grades_that_need_evidence
 from annotate.actions.pool import Sitting
-from annotate.models import (
-    Candidate,
-    Document,
-    Flag,
-    Grade,
-    InstructionPair,
-    Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
-    Repeat,
-    RunLine,
-)
+from annotate.models.collection import Candidate, Document, RunLine
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Flag, Judgment
+from annotate.models.looking import LookAgain
+from annotate.models.project import Grade, Membership
+from annotate.models.repeat import Repeat
 from annotate.pure.repeats import Spot, unmasked
 from annotate.screens.naming import Name, name_of, open_to
 from annotate.screens.shown import Shown, ShownTable, newest_text, prepared, words_to_mark

@@ -14,7 +14,8 @@ from threading import Lock
 
 from django.db.models import OuterRef, Subquery
 
-from annotate.models import Document, DocumentText, InstructionPair, Narrative
+from annotate.models.collection import Document, DocumentText
+from annotate.models.instruction import InstructionPair, Narrative
 from annotate.pure import marking
 from annotate.pure.windows import Found, Grid, Rows, ShownCell, Window, grid, searched
 from formats.tables import parse_table

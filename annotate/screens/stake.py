@@ -9,7 +9,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Substr
 from django.http import QueryDict
 
-from annotate.models import Candidate, DocumentText, InstructionPair, Membership, Narrative
+from annotate.models.collection import Candidate, DocumentText
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.project import Membership
 from annotate.pure import advice
 from annotate.pure.advice import Advice, Check, Source
 from annotate.screens.naming import name_of, neutral_name, open_to

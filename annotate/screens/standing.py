@@ -15,14 +15,10 @@ from operator import itemgetter
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.actions.pool import in_scope, pairs_with_pool
-from annotate.models import (
-    Adjudication,
-    Candidate,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, Judgment
+from annotate.models.project import Membership
 from annotate.pure.consensus import Outcome, consensus
 from annotate.pure.promises import Change, Counts, Promise, Rule
 from annotate.screens.progress import blind_pairs

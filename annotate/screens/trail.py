@@ -13,7 +13,8 @@ from django.utils.text import Truncator
 
 from annotate.actions.seats import must_answer_first
 from annotate.deeds import DEEDS
-from annotate.models import Deed, Membership, User
+from annotate.models.project import Membership, User
+from annotate.models.trail import Deed
 
 # Of what was otherwise before, on a page; the table has all of it.
 SHOWN = 120

@@ -14,7 +14,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from annotate.forms.judging import VERDICT
-from annotate.models import Judgment, Repeat
+from annotate.models.judgment import Judgment
+from annotate.models.repeat import Repeat
 from annotate.pure.clauses import Part, clauses, parts, touched
 from annotate.pure.evidence import Span
 from annotate.pure.narrative_diff import Op, Piece, is_anew

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
 from annotate import keymap, personal
-from annotate.models import Preferences
+from annotate.models.project import Preferences
 from annotate.pure.browsers import browser_of
 from annotate.pure.narrative_diff import Op, is_anew
 from jobs.status import worker_status

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_GET
 from annotate import access, personal
 from annotate.actions import completion
 from annotate.forms.dashboard import MatrixForm
-from annotate.models import Assignment, Flag, Membership
+from annotate.models.judgment import Assignment, Flag
+from annotate.models.project import Membership
 from annotate.pure.pace import estimate
 from annotate.requests import PageRequest
 from annotate.screens import pace as paces

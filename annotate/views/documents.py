@@ -14,7 +14,7 @@ from annotate import access
 from annotate.actions import seats
 from annotate.actions.pool import judged_narrative
 from annotate.forms.documents import WindowForm
-from annotate.models import Assignment
+from annotate.models.judgment import Assignment
 from annotate.pure.marking import NOTHING
 from annotate.requests import PageRequest
 from annotate.screens.naming import names_to

@@ -21,7 +21,7 @@ from annotate.actions import looking_again
 from annotate.errors import Refused
 from annotate.forms.looks import LooksForm, WhichForm
 from annotate.forms.project import GuidelineForm
-from annotate.models import Guideline, Membership
+from annotate.models.project import Guideline, Membership
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.cases import beside_the_editor, case_of, cases_of

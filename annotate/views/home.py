@@ -16,7 +16,8 @@ from annotate.actions import completion, seats
 from annotate.actions.projects import create_project
 from annotate.errors import Refused
 from annotate.forms.project import NewProjectForm
-from annotate.models import Assignment, Membership
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens.overview import Contribution, overview
 from annotate.screens.progress import my_seats

@@ -26,16 +26,11 @@ from annotate.actions.judging import narrative_for
 from annotate.actions.pool import Sitting, sitting
 from annotate.errors import NotHere, Refused
 from annotate.forms.judging import BackForm, FlagForm, JudgmentForm
-from annotate.models import (
-    Assignment,
-    Candidate,
-    Flag,
-    Guideline,
-    InstructionPair,
-    Membership,
-    Narrative,
-    Repeat,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment, Flag
+from annotate.models.project import Guideline, Membership
+from annotate.models.repeat import Repeat
 from annotate.pure.narrative_diff import diff
 from annotate.pure.repeats import Spot, unmasked
 from annotate.requests import PageRequest

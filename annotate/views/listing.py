@@ -17,15 +17,10 @@ from annotate import access, keymap
 from annotate.actions.judging import grades_that_need_evidence, narrative_for
 from annotate.actions.pool import Sitting, sitting, without_repeats
 from annotate.errors import Refused
-from annotate.models import (
-    Candidate,
-    Flag,
-    Grade,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Flag, Judgment
+from annotate.models.project import Grade, Membership, Project
 from annotate.pure.repeats import unmasked
 from annotate.requests import PageRequest
 from annotate.screens.naming import Name, names_to

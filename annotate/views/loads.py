@@ -18,7 +18,7 @@ from annotate.actions import loading
 from annotate.errors import Refused
 from annotate.forms.loading import LoadForm
 from annotate.intake import KINDS
-from annotate.models import Load
+from annotate.models.load import Load
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from formats.registry import FORMATS

@@ -22,7 +22,8 @@ from annotate.actions import invitations, people
 from annotate.actions.invitations import Link
 from annotate.errors import NotHere, Refused, Unfit
 from annotate.forms.people import InvitationForm, JoinForm
-from annotate.models import Invitation, User
+from annotate.models.invitation import Invitation
+from annotate.models.project import User
 from annotate.requests import PageRequest
 from annotate.screens.invited import hand_over
 from annotate.screens.pages import page_by_key

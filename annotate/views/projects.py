@@ -25,15 +25,10 @@ from annotate.forms.project import (
     RulesForm,
     grade_rules,
 )
-from annotate.models import (
-    Assignment,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Query,
-    User,
-)
+from annotate.models.collection import Query
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment, Judgment
+from annotate.models.project import Membership, User
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.naming import names_to, neutral_order

@@ -24,7 +24,9 @@ from annotate.actions import rewriting as actions
 from annotate.actions.seats import free_seats
 from annotate.errors import Refused, Stale
 from annotate.forms.rewriting import DraftForm, NarrativeForm
-from annotate.models import Assignment, Draft, InstructionPair, Membership, Narrative
+from annotate.models.instruction import Draft, InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
 from annotate.pure.condition_lines import write as write_conditions
 from annotate.pure.narrative_diff import Op, Piece, before_pieces, diff
 from annotate.requests import PageRequest

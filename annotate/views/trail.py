@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from annotate import access
 from annotate.deeds import DEEDS
 from annotate.forms.trail import TrailForm
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens import trail as screen
 from annotate.screens.pages import newest_by_key

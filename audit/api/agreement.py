@@ -16,7 +16,8 @@ from annotate.actions.seats import must_answer_first
 from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
 from annotate.api.jobs import JobSerializer
 from annotate.errors import Refused
-from annotate.models import Membership, Narrative
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership
 from annotate.screens.tables import csv_lines
 from audit import access, actions
 from audit.coverage import coverage

@@ -14,7 +14,9 @@ from rest_framework.response import Response
 from annotate import access as annotate_access
 from annotate.api.collection import ConditionSerializer
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
-from annotate.models import Membership, Run, Verdict
+from annotate.models.collection import Run
+from annotate.models.judgment import Verdict
+from annotate.models.project import Membership
 from annotate.screens.naming import name_of
 from annotate.texts import MAX_TEXT_VERSION
 from audit.api.disagreements import CheckedSerializer

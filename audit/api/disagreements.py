@@ -16,16 +16,10 @@ from annotate.actions import looking_again
 from annotate.api.collection import ConditionSerializer
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes, wrong
 from annotate.api.judgments import SpanSerializer
-from annotate.models import (
-    Adjudication,
-    ConditionAdjudication,
-    Flag,
-    Judgment,
-    LookAgain,
-    Membership,
-    Narrative,
-    Verdict,
-)
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
+from annotate.models.looking import LookAgain
+from annotate.models.project import Membership
 from audit import access
 from audit.api.paging import cursor_of, nowhere, paged, size_of
 from audit.api.shapes import (

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotate import access as annotate_access
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.api.seats import SentConfirmation
-from annotate.models import Narrative
+from annotate.models.instruction import Narrative
 from audit import access, actions, rejected, rubrics
 from audit.actions import MAX_WORDS
 from audit.api.rubrics import RubricSerializer

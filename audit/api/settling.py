@@ -17,7 +17,8 @@ from rest_framework.response import Response
 from annotate import access as annotate_access
 from annotate.actions import settling
 from annotate.api.frame import KeyField, Resource, Scope, Sent, done, reads, writes
-from annotate.models import Adjudication, Judgment, Membership, Verdict
+from annotate.models.judgment import Adjudication, Judgment, Verdict
+from annotate.models.project import Membership
 from audit import access
 from audit import settling_many as many
 from audit.api.disagreements import AskedDisagreements, wanted_by

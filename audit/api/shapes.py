@@ -8,7 +8,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from annotate.models import Adjudication, Membership, Narrative, Verdict
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Verdict
+from annotate.models.project import Membership
 from audit.criteria import Verdict as Amount
 from audit.models import Decision
 from audit.reviews import Pass

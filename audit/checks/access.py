@@ -8,7 +8,7 @@ from django.http import Http404
 
 from annotate import access
 from annotate.access import Person
-from annotate.models import Membership
+from annotate.models.project import Membership
 from audit.models import Sample, SampleItem
 
 NO_SAMPLE = "There is no such sample among yours."

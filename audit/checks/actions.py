@@ -20,7 +20,9 @@ from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.actions.trail import record
 from annotate.errors import Refused, refuse_strange
-from annotate.models import Membership, Project, Run, Verdict
+from annotate.models.collection import Run
+from annotate.models.judgment import Verdict
+from annotate.models.project import Membership, Project
 from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.typed import tidy
 from audit import sums

@@ -10,17 +10,10 @@ from typing import Any, NamedTuple
 from django.db.models import Count, QuerySet
 
 from annotate.actions.pool import narratives_in_force
-from annotate.models import (
-    Adjudication,
-    Candidate,
-    Condition,
-    InstructionPair,
-    Judgment,
-    Membership,
-    Narrative,
-    Project,
-    Verdict,
-)
+from annotate.models.collection import Candidate
+from annotate.models.instruction import Condition, InstructionPair, Narrative
+from annotate.models.judgment import Adjudication, Judgment, Verdict
+from annotate.models.project import Membership, Project
 from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.consensus import consensus
 from audit.models import Sample

@@ -10,7 +10,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotate.forms.judging import TextVersionField, verdicts_in
-from annotate.models import Membership, Run
+from annotate.models.collection import Run
+from annotate.models.project import Membership
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
 from audit.checks.claims import Asked
 from audit.checks.figures import BOUND

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.screens.overview import Contribution, Todo
 from audit.checks.queue import to_check, to_settle
 

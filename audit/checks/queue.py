@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
-from annotate.models import Membership
+from annotate.models.project import Membership
 from audit.models import Check, Sample, SampleItem
 
 

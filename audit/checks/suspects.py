@@ -9,15 +9,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
-from annotate.models import (
-    Candidate,
-    InstructionPair,
-    Narrative,
-    Project,
-    Query,
-    Run,
-    RunLine,
-)
+from annotate.models.collection import Candidate, Query, Run, RunLine
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.project import Project
 from audit.checks.claims import Asked, Claim, frame
 
 

@@ -22,7 +22,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate import access as annotate_access
 from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from annotate.screens.tables import csv_lines

@@ -17,7 +17,8 @@ from annotate import access as annotate_access
 from annotate.actions import settling
 from annotate.actions.completion import open_seats
 from annotate.errors import Refused
-from annotate.models import Adjudication, Assignment, Judgment, Membership
+from annotate.models.judgment import Adjudication, Assignment, Judgment
+from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from audit import settling_many as many

@@ -18,7 +18,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate import access as annotate_access
 from annotate import keymap
 from annotate.errors import Refused
-from annotate.models import Membership, Run
+from annotate.models.collection import Run
+from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens.naming import name_of
 from annotate.screens.pages import Page, page_by_key

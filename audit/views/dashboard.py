@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from annotate import access
 from annotate.actions.completion import open_seats
 from annotate.actions.seats import BLIND_TASKS, must_answer_first
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.pure.promises import BALANCE, Promise, Rule
 from annotate.requests import PageRequest
 from annotate.screens.pages import key

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET
 from annotate import access as annotate_access
 from annotate.actions.completion import open_seats
 from annotate.actions.seats import BLIND_TASKS
-from annotate.models import LookAgain
+from annotate.models.looking import LookAgain
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from audit.disagreements import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page

@@ -14,7 +14,9 @@ from django.views.decorators.http import require_POST
 
 from annotate.actions import looking_again
 from annotate.errors import Refused
-from annotate.models import Condition, Judgment, LookAgain
+from annotate.models.instruction import Condition
+from annotate.models.judgment import Judgment
+from annotate.models.looking import LookAgain
 from annotate.requests import PageRequest
 from audit import access
 from audit.disagreements import Kind, Thing, is_open

@@ -19,7 +19,9 @@ from annotate.actions import seats
 from annotate.actions.completion import open_seats
 from annotate.actions.seats import LeadMustConfirm
 from annotate.errors import Refused, Stale, Unconfirmed, Unfit
-from annotate.models import Assignment, InstructionPair, Membership, Narrative
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.naming import names_to

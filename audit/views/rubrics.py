@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate import access as annotate_access
 from annotate.errors import Refused
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from audit import actions, rubrics
 from audit.criteria import SHIPPED, Rubric

@@ -23,16 +23,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate import keymap
 from annotate.actions import settling
 from annotate.errors import Refused
-from annotate.models import (
-    Adjudication,
-    Condition,
-    ConditionAdjudication,
-    Flag,
-    Judgment,
-    Membership,
-    Narrative,
-    Verdict,
-)
+from annotate.models.instruction import Condition, Narrative
+from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
+from annotate.models.project import Membership
 from annotate.pure.narrative_diff import diff
 from annotate.requests import PageRequest
 from annotate.screens.naming import name_of

@@ -18,7 +18,7 @@ from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.intake import slices
 from annotate.intake.progress import Progress
-from annotate.models import Project
+from annotate.models.project import Project
 from config.keeping import archive, files, schema, tables, values
 from exporters.snapshot import snapshot
 

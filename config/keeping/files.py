@@ -8,7 +8,7 @@ from django.apps import apps
 from django.core.files.storage import default_storage
 from django.db import models
 
-from annotate.models import Project
+from annotate.models.project import Project
 from config.keeping import tables
 from exporters import contents, kept, manifest
 from exporters.access import ARCHIVE

@@ -10,7 +10,8 @@ from django.db import connection
 from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.frozen import thawed
-from annotate.models import Judgment, Project
+from annotate.models.judgment import Judgment
+from annotate.models.project import Project
 from config.keeping import files, tables
 from jobs.models import Job
 

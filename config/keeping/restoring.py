@@ -21,7 +21,7 @@ from annotate.actions.projects import SLUG
 from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.intake.progress import Progress
-from annotate.models import Project
+from annotate.models.project import Project
 from config.keeping import archive, files, schema, tables, values
 
 # Bytes of a backup that are sent to the database at once, and rows.

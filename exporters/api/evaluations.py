@@ -15,7 +15,8 @@ from rest_framework.response import Response
 from annotate.access import lead
 from annotate.api.frame import Resource, Scope, Sent, reads, writes
 from annotate.api.jobs import JobSerializer
-from annotate.models import Membership, Run
+from annotate.models.collection import Run
+from annotate.models.project import Membership
 from exporters import access, evaluation_tables
 from exporters.evaluating import request_evaluation
 from exporters.models import Evaluation, Release

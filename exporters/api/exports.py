@@ -15,7 +15,7 @@ from annotate.access import lead
 from annotate.actions.seats import must_answer_first
 from annotate.api.frame import Resource, Scope, Sent, reads, writes
 from annotate.api.jobs import JobSerializer
-from annotate.models import Membership
+from annotate.models.project import Membership
 from exporters import access, actions
 from exporters.models import Export
 from exporters.taking import taken

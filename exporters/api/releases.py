@@ -17,7 +17,7 @@ from annotate.access import lead
 from annotate.actions.seats import must_answer_first
 from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
 from annotate.api.jobs import JobSerializer
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.screens.tables import csv_lines
 from audit.api.paging import cursor_of, nowhere, paged, size_of
 from exporters import access, comparing, contents, kept, releasing

@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.access import lead
 from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
-from annotate.models import Membership
+from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from exporters import access, evaluation_page, evaluation_tables

@@ -19,7 +19,8 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.access import lead
 from annotate.actions.seats import must_answer_first
 from annotate.errors import Refused
-from annotate.models import Membership, Narrative
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership
 from annotate.pure.narrative_diff import Op, Piece, diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import key

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.actions.members import appoint_lead
 from annotate.errors import Refused
-from annotate.models import Project, User
+from annotate.models.project import Project, User
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from annotate.actions.projects import create_project, unmake_project
 from annotate.errors import Refused
 from annotate.intake import KINDS, FileReport, on_disk, totals
 from annotate.management.bar import Bar
-from annotate.models import Project
+from annotate.models.project import Project
 from formats.registry import FORMATS
 from formats.source import excerpt
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.errors import Refused
-from annotate.models import Project
+from annotate.models.project import Project
 from audit.figures import Line, Table, against_machines, lonely, tables
 from audit.models import RESAMPLES, SEED
 from audit.reliability import COEFFICIENTS, SPLITS, agreement_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.models import Project
+from annotate.models.project import Project
 from audit.rejected import lines, rejected
 
 

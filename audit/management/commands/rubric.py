@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.errors import Refused
-from annotate.models import Project
+from annotate.models.project import Project
 from audit import actions, rubrics
 from formats.rubrics import pretty
 

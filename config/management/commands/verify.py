@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotate.chain import End
-from annotate.models import Project
+from annotate.models.project import Project
 from annotate.verifying import Place, Verified, read, verify, written
 from exporters.snapshot import snapshot
 

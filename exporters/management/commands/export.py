@@ -16,7 +16,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotate.errors import Refused
-from annotate.models import Project
+from annotate.models.project import Project
 from exporters import actions, manifest, releasing
 from exporters.management.commands.release import found
 from exporters.manifest import Manifest

@@ -9,7 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotate.errors import Refused
-from annotate.models import Project, Run
+from annotate.models.collection import Run
+from annotate.models.project import Project
 from exporters import evaluation_tables, systems
 from exporters.evaluating import compute_evaluation, request_evaluation
 from exporters.management.commands.release import found

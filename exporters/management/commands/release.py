@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from annotate.errors import Refused
-from annotate.models import Project
+from annotate.models.project import Project
 from exporters import contents, releasing
 from exporters.models import Release
 from jobs.runner import JobError, run
