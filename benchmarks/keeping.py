@@ -102,7 +102,7 @@ def _bare(rows: int) -> dict[str, Any]:
         from django.apps import apps
         from django.db import connection
 
-        from config.keeping import tables
+        from keeping import tables
 
         for model in tables.kept_tables(apps):
             with connection.chunked_cursor() as cursor:
@@ -119,7 +119,7 @@ def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
         """Write a backup, as the command does."""
         path = _file(project or "all")
         with _timed() as figures:
-            from config.keeping.backing_up import back_up
+            from keeping.backup import back_up
 
             done = back_up(path=path, project=project, progress=_Quiet())
         figures["lines"] = done.rows
@@ -132,7 +132,7 @@ def _restore(project: str | None) -> Callable[[int], dict[str, Any]]:
     def bring_back(rows: int) -> dict[str, Any]:
         """Bring a backup back, as the command does."""
         with _timed() as figures:
-            from config.keeping.restoring import restore
+            from keeping.restore import restore
 
             done = restore(path=_file(project or "all"), progress=_Quiet())
         figures["lines"] = done.rows
@@ -156,7 +156,7 @@ def _purge(rows: int) -> dict[str, Any]:
         from django.utils import timezone
 
         from annotate.models import Project, User
-        from config.keeping.purging import purge
+        from keeping.purge import purge
 
         Project.objects.update(archived_at=timezone.now(), archived_by=User.objects.get())
         figures["lines"] = purge(slug=SLUG, typed=SLUG).rows

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from config.lifeline import die_with
+from config.parent_process import die_with
 
 PATIENCE = 60.0
 

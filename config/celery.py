@@ -32,7 +32,7 @@ from kombu.transport.sqlalchemy import Transport
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from config.lifeline import die_with
+from config.parent_process import die_with
 from jobs.about import forget
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -16,7 +16,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from config import installation
+from config import installation_status
 from jobs.status import workers
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class _Installation(Collector):
             "rejudge_database_up", "Whether the database answers.", value=bool(figures)
         )
         yield from figures
-        waiting = installation.messages()
+        waiting = installation_status.messages()
         yield GaugeMetricFamily(
             "rejudge_broker_up", "Whether the broker answers.", value=waiting is not None
         )
@@ -72,7 +72,7 @@ def _from_rows() -> Iterator[Metric]:
     oldest = GaugeMetricFamily(
         "rejudge_jobs_oldest_seconds", "How long the first job has waited.", labels=["kind"]
     )
-    for queue in installation.queues():
+    for queue in installation_status.queues():
         for state in ("waiting", "running", "failed"):
             jobs.add_metric([queue.label, state], getattr(queue, state))
         waited = (now - queue.oldest).total_seconds() if queue.oldest else 0

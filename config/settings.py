@@ -16,8 +16,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
-from config.complete import Told, missing
 from config.logs import Style, logging_config
+from config.required_settings import Told, missing
 from config.secret import secret_key
 
 django_stubs_ext.monkeypatch()
@@ -88,6 +88,7 @@ X_FRAME_OPTIONS = "DENY"
 
 INSTALLED_APPS = [
     "config",
+    "keeping",
     "exporters",
     "audit",
     "annotate",
@@ -118,15 +119,15 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django_guid.middleware.guid_middleware",
-    "config.measured.requests",
-    "config.inside.any_name",
+    "config.request_metrics.requests",
+    "config.probe_host.any_name",
     # First what every answer says to a browser, so that no error and no file goes out without it.
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "config.guard.guard",
+    "config.request_guard.guard",
     # Around all that writes.
-    "config.durable.kept_on_disk",
+    "config.disk_sync.kept_on_disk",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -338,7 +339,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 # Uploads of collections are large; they go to disk beyond a megabyte and are never held in memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_HANDLERS = [
-    "config.guard.OnlyWanted",
+    "config.request_guard.OnlyWanted",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

@@ -15,7 +15,7 @@ from annotate.api.frame import Resource, Scope, reads, writes
 from annotate.api.jobs import JobSerializer, job_told
 from annotate.api.trail import AskedTrail, DeedSerializer, listed, tabled
 from annotate.errors import Refused
-from config import installation
+from config import installation_status
 from jobs import queue, status
 from jobs.models import Job
 
@@ -72,18 +72,18 @@ class InstallationStatus(Resource):
     def get(self, request: Request) -> Response:
         """Read how workers, queues and jobs are."""
         _check_staff(self)
-        failed, _more = installation.failed()
+        failed, _more = installation_status.failed()
         return Response(
             {
                 "worker": status.worker_status().alive,
                 "workers": [one._asdict() for one in status.workers()],
-                "messages": installation.messages(),
-                "unapplied": installation.unapplied(),
+                "messages": installation_status.messages(),
+                "unapplied": installation_status.unapplied(),
                 "queues": [
                     {name: value for name, value in one._asdict().items() if name != "name"}
-                    for one in installation.queues()
+                    for one in installation_status.queues()
                 ],
-                "running": [_told(job) for job in installation.running()],
+                "running": [_told(job) for job in installation_status.running()],
                 "failed": [_told(job) for job in failed],
             }
         )
@@ -98,11 +98,11 @@ class JobRetry(Resource):
     def put(self, request: Request, label: str, job: int) -> Response:
         """Let a job that failed be done again; one that waits or runs already stays."""
         _check_staff(self)
-        found = installation.find(label, job)
+        found = installation_status.find(label, job)
         if found is None:
             raise Http404("There is no such job.")
         try:
-            installation.try_again(job=found, by=self.person)
+            installation_status.try_again(job=found, by=self.person)
         except queue.NotAgain as no:
             raise Refused(str(no)) from no
         found.refresh_from_db()

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from config.lifeline import die_with
+from config.parent_process import die_with
 
 # A program that ends sooner than this after its start is given time before the next start.
 STABLE = 10.0

@@ -25,8 +25,8 @@ from annotate.forms.trail import TrailForm
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from annotate.views import trail
-from config import installation
-from config.installation import Place
+from config import installation_status
+from config.installation_status import Place
 from config.metrics import exposition
 from jobs import queue, status
 
@@ -51,7 +51,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
     What is wrong with it stands in the log: this is for everybody to read.
     """
-    found = installation.ready()
+    found = installation_status.ready()
     return JsonResponse(found._asdict(), status=200 if all(found) else 503)
 
 
@@ -91,17 +91,17 @@ def for_staff(page: Page) -> Page:
 @for_staff
 def status_page(request: PageRequest) -> HttpResponse:
     """Show workers, what waits, what runs and what failed."""
-    failed, more = installation.failed(before=_asked(request.GET))
+    failed, more = installation_status.failed(before=_asked(request.GET))
     return render(
         request,
         "status.html",
         {
-            "messages_waiting": installation.messages(),
-            "unapplied": installation.unapplied(),
+            "messages_waiting": installation_status.messages(),
+            "unapplied": installation_status.unapplied(),
             "worker": status.worker_status(),
             "workers": status.workers(),
-            "queues": installation.queues(),
-            "running": installation.running(),
+            "queues": installation_status.queues(),
+            "running": installation_status.running(),
             "failed": failed,
             "next_url": f"?{_address(more)}" if more else None,
             "first_url": request.path if "before" in request.GET else None,
@@ -113,11 +113,11 @@ def status_page(request: PageRequest) -> HttpResponse:
 @for_staff
 def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
     """Let a job that failed be done again."""
-    job = installation.find(label, pk)
+    job = installation_status.find(label, pk)
     if job is None:
         raise Http404("There is no such job.")
     try:
-        installation.try_again(job=job, by=request.user)
+        installation_status.try_again(job=job, by=request.user)
     except queue.NotAgain as no:
         messages.error(request, str(no))
     else:

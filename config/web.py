@@ -12,7 +12,7 @@ import resource
 import sys
 from pathlib import Path
 
-from config.counts import new_folder
+from config.metric_files import new_folder
 
 # What each web process counts lies in files, where any of them finds it for /metrics. Named before
 # anything is counted.
@@ -29,7 +29,7 @@ from granian.server import Server
 
 # Reads all that the middleware needs, and says that this is a web process.
 from config import asgi
-from config.lifeline import die_with
+from config.parent_process import die_with
 
 # A connection whose next request does not come, or not whole, within this time is closed. A proxy
 # must close idle ones sooner: see proxy/Caddyfile.

@@ -9,6 +9,6 @@ os.environ["REJUDGE_WEB_PROCESS"] = "1"
 
 from django.core.wsgi import get_wsgi_application
 
-from config.readable import readable
+from config.unreadable_requests import readable
 
 application = readable(get_wsgi_application())

@@ -24,7 +24,6 @@ from annotate.deeds import DEEDS
 from annotate.errors import Refused
 from annotate.models import Assignment, Deed, Judgment, Run, Verdict
 from annotate.pure.taxonomies import Kind
-from annotate.verifying import verify
 from audit import actions as audit
 from audit import revealing, settling_many
 from audit.checks import actions as checks
@@ -35,6 +34,7 @@ from exporters import actions as exports
 from exporters import releasing
 from exporters.evaluating import request_evaluation
 from exporters.systems import System
+from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import load
 from tests.audit.conftest import levels

@@ -16,7 +16,7 @@ from annotate.actions.pool import judgments_in_force, sitting
 from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
 from annotate.pure.evidence import Span
-from annotate.verifying import verify
+from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, problems, rows
 from tests.programs import Program

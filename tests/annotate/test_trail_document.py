@@ -27,7 +27,7 @@ def test_every_kind_that_has_a_chain_has_its_line(page):
 
 
 def test_every_fault_has_its_line(page):
-    source = (Path(settings.BASE_DIR) / "annotate/verifying.py").read_text()
+    source = (Path(settings.BASE_DIR) / "keeping/verify.py").read_text()
     named = set(first_cells(page, "| fault |"))
 
     assert named == {"changed", "stands", "gone", "unlinked", "link", "shorter"}

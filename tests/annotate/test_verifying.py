@@ -16,7 +16,7 @@ from annotate.actions import judging
 from annotate.frozen import thawed
 from annotate.models import Judgment, Link, Verdict
 from annotate.pure.evidence import Span
-from annotate.verifying import verify
+from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.annotate.test_judging import NOON, Scene

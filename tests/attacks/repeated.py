@@ -12,7 +12,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.sessions.backends.db import SessionStore
 from django.template.loader import render_to_string
 
-from config import guard
+from config import request_guard
 
 
 @pytest.fixture
@@ -43,5 +43,5 @@ def repeated_requests(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCapture
 
     monkeypatch.setattr(SessionStore, "load", load_once)
     monkeypatch.setattr(ModelBackend, "get_user", get_user_once)
-    monkeypatch.setattr(guard, "render_to_string", cache(render_to_string))
+    monkeypatch.setattr(request_guard, "render_to_string", cache(render_to_string))
     caplog.set_level(logging.CRITICAL, logger="django.request")

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.test import Client, override_settings
 
-from config.readable import readable
+from config.unreadable_requests import readable
 from tests import factories
 from tests.test_permissions import ROUTES, world
 

@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from annotate import chain
 from annotate.errors import Stale
-from annotate.verifying import verify
 from audit import sums
 from audit.actions import save_ratings, submit_review
 from audit.at_hand import at_hand, texts_of
@@ -19,6 +18,7 @@ from audit.models import Review, ReviewedText
 from audit.reviews import in_force
 from exporters import selection
 from formats.jsonl import write_judgments
+from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.audit.conftest import levels

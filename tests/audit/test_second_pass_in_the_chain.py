@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from annotate.actions import settling
 from annotate.models import Adjudication, ConditionAdjudication, Verdict
-from annotate.verifying import verify
 from audit import actions as audit
 from audit.checks import actions as checks
 from audit.models import Check, Decision, Rating, Review
+from keeping.verify import verify
 from tests.annotate.arriving import jsonl, load
 from tests.audit.checking import claimed_scene, draw, say
 from tests.audit.conftest import levels

@@ -12,7 +12,6 @@ from annotate import texts
 from annotate.actions.settling import adjudicate, settle_condition
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Candidate, Condition, Document, Judgment, Verdict
-from annotate.verifying import verify
 from audit.checks import actions
 from audit.checks.queue import to_check, with_checks
 from audit.differing import Kind, Wanted
@@ -20,6 +19,7 @@ from audit.disagreements import counts
 from audit.models import Check, SampleItem
 from audit.reliability import agreement_of
 from audit.settling_many import How, Rule, preview, settle_many
+from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.audit.checking import claimed_scene, draw, say

@@ -37,8 +37,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.serving import family, quantiles
-from config.lifeline import die_with
 from config.management.commands.serve import beat_command, web_command, worker_command
+from config.parent_process import die_with
 from tests.chaos.people import Annotator, Lead, Person, gathered
 from tests.services.postgres import Postgres
 from tests.services.processes import wait_until

@@ -174,7 +174,7 @@ def seats(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
 def chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     """No link of a chain of sums was lost or put in twice."""
     from annotate.models import Project
-    from annotate.verifying import verify
+    from keeping.verify import verify
 
     counts["links"] = 0
     for project in (Project.objects.get(slug="storm"), None):

@@ -11,9 +11,9 @@ from django.utils import timezone
 from annotate.actions.tokens import end_token, make_token
 from annotate.actions.trail import record
 from annotate.models import Deed, User
-from annotate.verifying import verify
 from config.administration import Trailed
 from exporters.models import Export
+from keeping.verify import verify
 from tests import factories
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from config.complete import Told, missing
+from config.required_settings import Told, missing
 
 ROOT = Path(settings.BASE_DIR)
 WHOLE = Told(

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from config.counts import new_folder
+from config.metric_files import new_folder
 
 
 def test_a_folder_is_for_its_own_process_alone(tmp_path):

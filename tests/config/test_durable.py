@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotate.actions import seats
 from annotate.models import Assignment, Judgment
-from config import durable
+from config import disk_sync
 from tests import factories
 
 pytestmark = [
@@ -52,7 +52,7 @@ def synced(monkeypatch):
     def fsync(opened):
         found.append((os.fstat(opened).st_ino, Judgment.objects.count()))
 
-    monkeypatch.setattr("config.durable.os.fsync", fsync)
+    monkeypatch.setattr("config.disk_sync.os.fsync", fsync)
     return found
 
 
@@ -73,11 +73,11 @@ def test_what_the_disk_does_not_take_is_not_acknowledged(form, client, monkeypat
     def broken(opened):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("config.durable.os.fsync", broken)
+    monkeypatch.setattr("config.disk_sync.os.fsync", broken)
     client.raise_request_exception = False
 
     assert client.post(*form).status_code == 500
 
 
 def test_where_everything_is_in_the_database_there_is_nothing_to_wait_for(tmp_path):
-    durable.sync(tmp_path / "rejudge.sqlite3-wal")
+    disk_sync.sync(tmp_path / "rejudge.sqlite3-wal")

@@ -9,7 +9,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from config.celery import BrokerAway
-from config.inside import PROBES
+from config.probe_host import PROBES
 from jobs.status import beat
 from tests import factories
 
@@ -60,8 +60,8 @@ def test_a_broker_that_is_away_is_said_without_saying_where_it_is(client, monkey
 
 
 def test_a_database_that_is_away_is_said(client, monkeypatch, caplog):
-    monkeypatch.setattr("config.installation.connection.cursor", gone)
-    monkeypatch.setattr("config.installation.connection.close", lambda: None)
+    monkeypatch.setattr("config.installation_status.connection.cursor", gone)
+    monkeypatch.setattr("config.installation_status.connection.close", lambda: None)
 
     response = client.get("/readyz")
 
@@ -72,7 +72,7 @@ def test_a_database_that_is_away_is_said(client, monkeypatch, caplog):
 
 def test_a_database_that_is_older_than_the_code_is_not_ready(client, monkeypatch):
     known = frozenset({("jobs", "0001_initial"), ("jobs", "9999_tomorrow")})
-    monkeypatch.setattr("config.installation._known", lambda: known)
+    monkeypatch.setattr("config.installation_status._known", lambda: known)
 
     response = client.get("/readyz")
 

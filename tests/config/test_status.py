@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.models import Deed
-from config import installation
+from config import installation_status
 from config.celery import BrokerAway
 from exporters.models import Export
 from jobs.models import Heartbeat
@@ -230,7 +230,7 @@ def test_a_place_that_is_none_is_the_beginning(client, olga, carla, place):
 def test_it_costs_the_same_however_much_failed(
     client, olga, carla, django_assert_max_num_queries, monkeypatch
 ):
-    monkeypatch.setattr(installation, "messages", lambda: 0)
+    monkeypatch.setattr(installation_status, "messages", lambda: 0)
     for minutes in range(40):
         failed(carla, minutes=minutes)
 
@@ -240,7 +240,7 @@ def test_it_costs_the_same_however_much_failed(
 
 
 def test_the_command_says_the_same(carla, monkeypatch):
-    monkeypatch.setattr(installation, "messages", lambda: 3)
+    monkeypatch.setattr(installation_status, "messages", lambda: 3)
     beat("celery@one")
     export = failed(carla)
 
@@ -259,7 +259,7 @@ def test_the_command_says_the_same(carla, monkeypatch):
 
 
 def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
-    monkeypatch.setattr(installation, "messages", lambda: 0)
+    monkeypatch.setattr(installation_status, "messages", lambda: 0)
 
     code, said = status()
 
@@ -268,7 +268,7 @@ def test_the_command_ends_with_one_where_nobody_works(monkeypatch):
 
 
 def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
-    monkeypatch.setattr(installation, "messages", lambda: None)
+    monkeypatch.setattr(installation_status, "messages", lambda: None)
     beat("celery@one")
 
     code, said = status()
@@ -278,7 +278,7 @@ def test_the_command_ends_with_one_where_the_broker_is_away(monkeypatch):
 
 
 def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
-    monkeypatch.setattr(installation, "unapplied", lambda: ["jobs.9999_tomorrow"])
+    monkeypatch.setattr(installation_status, "unapplied", lambda: ["jobs.9999_tomorrow"])
 
     code, said = status()
 
@@ -287,7 +287,7 @@ def test_the_command_ends_with_one_where_the_database_is_old(monkeypatch):
 
 
 def test_the_command_speaks_json(carla, monkeypatch):
-    monkeypatch.setattr(installation, "messages", lambda: 0)
+    monkeypatch.setattr(installation_status, "messages", lambda: 0)
     beat("celery@one")
     export = failed(carla)
 

@@ -15,7 +15,7 @@ from hypothesis.extra.django import TestCase
 from annotate.actions import judging, seats
 from annotate.models import Assignment, Document, Judgment, Project
 from annotate.pure.evidence import Span
-from annotate.verifying import verify
+from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load
 from tests.exporters.conftest import Written

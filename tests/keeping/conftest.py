@@ -27,11 +27,11 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
-from config.keeping import tables
 from exporters import actions as exporting
 from exporters.models import Export
 from formats.registry import lookup
 from jobs.runner import run
+from keeping import tables
 from tests import factories
 from tests.exporters.conftest import AT, LATER, Tides, released
 

@@ -58,10 +58,10 @@ def export() -> dict[str, Any]:
     from django.db import connection
 
     from annotate.models import Project
-    from annotate.verifying import verify
-    from config.keeping import tables, values
     from exporters import actions, releasing
     from exporters.models import Release
+    from keeping import tables, values
+    from keeping.verify import verify
 
     sums: dict[str, str] = {}
     project = Project.objects.get(slug="example")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.apps import apps
 
-from config.keeping import tables, values
+from keeping import tables, values
 
 # Of the tests themselves.
 OURS = "errands."

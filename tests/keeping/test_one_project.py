@@ -13,12 +13,12 @@ from annotate.errors import Refused
 from annotate.frozen import thawed
 from annotate.models import Deed, Draft, Judgment, Membership, Project, Repeat, User
 from audit.models import AgreementReport, Check
-from config.keeping import files, tables
-from config.keeping.backing_up import back_up
-from config.keeping.purging import held, purge
-from config.keeping.restoring import restore
 from exporters import releasing
 from exporters.models import Release
+from keeping import files, tables
+from keeping.backup import back_up
+from keeping.purge import held, purge
+from keeping.restore import restore
 from tests import factories
 from tests.exporters.conftest import AT
 from tests.keeping.conftest import every_file, every_row, exported

@@ -19,11 +19,11 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotate.models import Judgment, Project, User
-from annotate.verifying import verify
-from config.keeping import archive, schema, tables
-from config.keeping.restoring import restore
 from exporters import actions, releasing
 from exporters.models import Release
+from keeping import archive, migration_state, tables
+from keeping.restore import restore
+from keeping.verify import verify
 from tests.keeping.conftest import Quiet
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.long]
@@ -112,7 +112,7 @@ def test_the_tables_of_this_version_are_others_than_those_of_the_first():
     """Else nothing above would have migrated anything."""
     reading = archive.Reading(FOLDER / "0.1.0.zip")
     try:
-        assert reading.manifest["migrations"] != schema.latest()
+        assert reading.manifest["migrations"] != migration_state.latest()
         assert reading.manifest["migrations"]["annotate"] == "0008_repeats"
     finally:
         reading.close()

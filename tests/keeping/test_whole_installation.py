@@ -18,11 +18,13 @@ from django.db import connection
 
 from annotate.errors import Refused
 from annotate.models import Judgment, Project, User
-from config.keeping import archive, backing_up, files, restoring, schema, tables
-from config.keeping.backing_up import back_up
-from config.keeping.restoring import check, restore
 from exporters import releasing
 from exporters.models import Release
+from keeping import archive, files, migration_state, tables
+from keeping import backup as backing_up
+from keeping import restore as restoring
+from keeping.backup import back_up
+from keeping.restore import check, restore
 from tests import factories
 from tests.keeping.conftest import Quiet, every_file, every_row, exported, storage_folder
 
@@ -320,7 +322,7 @@ def test_the_manifest_says_what_the_backup_is(house, quiet, tmp_path):
     manifest = check(path=tmp_path / "house.zip", progress=quiet)
 
     assert (manifest["project"], manifest["database"]) == (None, connection.vendor)
-    assert manifest["migrations"] == schema.latest()
+    assert manifest["migrations"] == migration_state.latest()
     assert manifest["left_out"] == tables.LEFT_OUT
     projects = next(t for t in manifest["tables"] if t["table"] == "annotate.project")
     assert (projects["rows"], projects["columns"][:2]) == (2, ["id", "slug"])

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from config import installation
+from config import installation_status
 from jobs import queue
 from jobs.models import Job
 from jobs.status import worker_status, workers
@@ -49,11 +49,11 @@ class Command(BaseCommand):
             raise SystemExit(1)
 
     def _retry(self, label: str, number: str) -> None:
-        job = installation.find(label, int(number)) if number.isdecimal() else None
+        job = installation_status.find(label, int(number)) if number.isdecimal() else None
         if job is None:
             raise CommandError(f"There is no job {label} {number}.")
         try:
-            installation.try_again(job=job, by=None)
+            installation_status.try_again(job=job, by=None)
         except queue.NotAgain as no:
             raise CommandError(str(no)) from no
         self.stdout.write(f"{label} {number} waits for a worker.")
@@ -61,8 +61,8 @@ class Command(BaseCommand):
 
 def _found(failed: int) -> dict[str, Any]:
     now = timezone.now()
-    messages = installation.messages()
-    unapplied = installation.unapplied()
+    messages = installation_status.messages()
+    unapplied = installation_status.unapplied()
     if unapplied:
         # What the code would read is not there yet.
         return {
@@ -88,9 +88,11 @@ def _found(failed: int) -> dict[str, Any]:
                 for worker in workers(now=now)
             ],
         },
-        "queues": [{**row._asdict(), "oldest": _iso(row.oldest)} for row in installation.queues()],
-        "running": [_job(job) for job in installation.running()],
-        "failed": [_job(job) for job in installation.failed(size=failed)[0]],
+        "queues": [
+            {**row._asdict(), "oldest": _iso(row.oldest)} for row in installation_status.queues()
+        ],
+        "running": [_job(job) for job in installation_status.running()],
+        "failed": [_job(job) for job in installation_status.failed(size=failed)[0]],
     }
 
 

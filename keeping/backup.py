@@ -19,8 +19,8 @@ from annotate.errors import Refused
 from annotate.intake import slices
 from annotate.intake.progress import Progress
 from annotate.models.project import Project
-from config.keeping import archive, files, schema, tables, values
 from exporters.snapshot import snapshot
+from keeping import archive, files, migration_state, tables, values
 
 # Rows fetched at once; of tables that may hold long texts fewer.
 _MANY, _FEW = 2_000, 50
@@ -42,7 +42,7 @@ def back_up(*, path: Path, project: str | None = None, progress: Progress) -> Ba
     All or nothing, of one moment; nobody has to wait for it. Memory does not grow with what there
     is. Refused: a file that is there, a project that is not, a database that is not up to date.
     """
-    schema.refuse_unless_up_to_date()
+    migration_state.refuse_unless_up_to_date()
     of = None
     if project is not None:
         of = Project.objects.filter(slug=project).first()
@@ -106,7 +106,7 @@ def _write(writing: archive.Writing, of: Project | None, progress: Progress) -> 
         database=connection.vendor,
         project=of.slug if of else None,
         key=of.pk if of else None,
-        migrations=schema.latest(),
+        migrations=migration_state.latest(),
         tables=kept,
         files=entries,
         missing=missing,

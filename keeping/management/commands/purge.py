@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotate.errors import Refused
-from config.keeping.purging import Held, held, purge
+from keeping.purge import Held, held, purge
 
 
 class Command(BaseCommand):

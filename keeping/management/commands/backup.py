@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotate.errors import Refused
 from annotate.management.bar import Bar
-from config.keeping.backing_up import BackedUp, back_up
+from keeping.backup import BackedUp, back_up
 
 # The backup is written, and something that rows name was not there to be put into it.
 MISSING = 2

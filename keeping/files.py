@@ -9,10 +9,10 @@ from django.core.files.storage import default_storage
 from django.db import models
 
 from annotate.models.project import Project
-from config.keeping import tables
 from exporters import contents, kept, manifest
 from exporters.access import ARCHIVE
 from exporters.models import Export, Release
+from keeping import tables
 
 # Shelves of the storage; in each, what is of a project lies in a folder called by its key.
 SHELVES = ("runs", "uploads", "exports", "releases")

@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotate.errors import Refused
 from annotate.management.bar import Bar
-from config.keeping import archive
-from config.keeping.restoring import Restored, check, restore
+from keeping import archive
+from keeping.restore import Restored, check, restore
 
 
 class Command(BaseCommand):

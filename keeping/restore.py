@@ -22,7 +22,7 @@ from annotate.actions.trail import record
 from annotate.errors import Refused
 from annotate.intake.progress import Progress
 from annotate.models.project import Project
-from config.keeping import archive, files, schema, tables, values
+from keeping import archive, files, migration_state, tables, values
 
 # Bytes of a backup that are sent to the database at once, and rows.
 _WEIGHT = 4_000_000
@@ -71,7 +71,7 @@ def restore(*, path: Path, slug: str | None = None, progress: Progress) -> Resto
 
 
 def _check(reading: archive.Reading, progress: Progress) -> None:
-    schema.refuse_unknown(reading.manifest["migrations"], reading.manifest["version"])
+    migration_state.refuse_unknown(reading.manifest["migrations"], reading.manifest["version"])
     progress.start(reading.size, "Checking")
     reading.check(progress.advance)
 
@@ -84,9 +84,9 @@ def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> 
     if slug is not None and not SLUG.fullmatch(slug):
         raise Refused(f"“{slug}” cannot be a project's short name.")
     name = None if whole else slug or manifest["project"]
-    same = manifest["migrations"] == schema.latest()
-    if not schema.has_no_tables():
-        schema.refuse_unless_up_to_date()
+    same = manifest["migrations"] == migration_state.latest()
+    if not migration_state.has_no_tables():
+        migration_state.refuse_unless_up_to_date()
         empty = _is_empty()
         if whole and not empty:
             raise Refused(
@@ -99,8 +99,8 @@ def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> 
                 "it into an empty installation, which brings it up to date, and back it up there."
             )
     elif same:
-        schema.to_latest()
-    apps = present if same else schema.as_it_was(manifest["migrations"])
+        migration_state.to_latest()
+    apps = present if same else migration_state.as_it_was(manifest["migrations"])
     into = _Into(reading, apps, name, progress)
     stored: list[str] = []
     try:
@@ -119,7 +119,7 @@ def _restore(reading: archive.Reading, slug: str | None, progress: Progress) -> 
         raise
     finally:
         if not same:
-            schema.to_latest()
+            migration_state.to_latest()
     record(
         project=None if name is None else Project.objects.get(slug=name),
         what="project.restored",

@@ -12,8 +12,8 @@ from annotate.errors import Refused
 from annotate.frozen import thawed
 from annotate.models.judgment import Judgment
 from annotate.models.project import Project
-from config.keeping import files, tables
 from jobs.models import Job
+from keeping import files, tables
 
 
 class Purged(NamedTuple):

@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotate.chain import End
 from annotate.models.project import Project
-from annotate.verifying import Place, Verified, read, verify, written
 from exporters.snapshot import snapshot
+from keeping.verify import Place, Verified, read, verify, written
 
 
 class Command(BaseCommand):

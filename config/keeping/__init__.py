@@ -1,1 +1,0 @@
-"""Backups of an installation or of one project, bringing them back, and taking a project away."""
