@@ -286,7 +286,7 @@ def _ours(format_name: str) -> Callable[[int], dict[str, Any]]:
         """Write the whole export, as the command does."""
         _django()
         from annotate.models import Project
-        from exporters import actions
+        from exporters.exports import actions
 
         project = Project.objects.get(slug="bench")
         with (

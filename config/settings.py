@@ -155,6 +155,9 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "libraries": {
+                "evaluation_charts": "exporters.evaluations.tags",
+            },
         },
     },
 ]

@@ -16,8 +16,8 @@ class ExportersConfig(AppConfig):
         """Add to the home and project pages."""
         from annotate import deeds
         from annotate.screens import overview as pages
-        from exporters import overview
-        from exporters.deeds import DEEDS
+        from exporters.audit_events import DEEDS
+        from exporters.releases import overview
 
         deeds.register(DEEDS)
         pages.register(overview.contribution)

@@ -30,7 +30,8 @@ class Export(Job):
     format = models.CharField(max_length=10, choices=Format)
     # Where its files are, within the storage; empty until they are all written.
     folder = models.CharField(max_length=200, blank=True)
-    # Counts, files with their sha256, rule and versions, as `exporters.manifest` defines them.
+    # Counts, files with their sha256, rule and versions, as `exporters.exports.manifest` defines
+    # them.
     manifest: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
@@ -69,7 +70,8 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 class Release(Job):
     """A project under a name, as it stood at one moment: made once, by a job, and never changed.
 
-    Its files lie in storage by their sha256 (`exporters.kept`). Two triggers (migration 0002) see
+    Its files lie in storage by their sha256 (`exporters.releases.file_store`). Two triggers
+    (migration 0002) see
     to it that neither what it is nor what it holds is ever written a second time.
     """
 
@@ -91,7 +93,7 @@ class Release(Job):
     code_version = models.CharField(max_length=40, blank=True)
     # Of release.json, which names the sha256 of every other file: the one sum for all of it.
     sha256 = models.CharField(max_length=64, blank=True)
-    # What stands in release.json, as `exporters.contents` defines it.
+    # What stands in release.json, as `exporters.releases.contents` defines it.
     manifest: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
@@ -174,7 +176,7 @@ class Evaluation(Job):
     # The system that the others are compared with.
     baseline = models.CharField(max_length=255, blank=True)
     code_version = models.CharField(max_length=40, blank=True)
-    # As `exporters.evaluation.evaluate` returns it; null until computed.
+    # As `exporters.evaluations.evaluation.evaluate` returns it; null until computed.
     results: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from exporters import actions, evaluating, releasing
+from exporters.evaluations import actions as evaluating
+from exporters.exports import actions
 from exporters.models import Evaluation, Export, Release
+from exporters.releases import actions as releasing
 from jobs.runner import run
 
 

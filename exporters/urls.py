@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.urls import include, path, register_converter
 from django.urls.converters import StringConverter
 
-from exporters.releasing import NAME
-from exporters.views import evaluation, exports, releases
+from exporters.evaluations import views as evaluation
+from exporters.exports import views as exports
+from exporters.releases import views as releases
+from exporters.releases.actions import NAME
 
 
 class ReleaseName(StringConverter):
@@ -63,5 +65,5 @@ urlpatterns = [
         evaluation.evaluation_table,
         name="evaluation_table",
     ),
-    path("api/v1/", include("exporters.api.urls")),
+    path("api/v1/", include("exporters.api_urls")),
 ]

@@ -19,7 +19,7 @@ from annotate.errors import Refused
 from annotate.intake import slices
 from annotate.intake.progress import Progress
 from annotate.models.project import Project
-from exporters.snapshot import snapshot
+from base.snapshot import snapshot
 from keeping import archive, files, migration_state, tables, values
 
 # Rows fetched at once; of tables that may hold long texts fewer.

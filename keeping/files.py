@@ -9,9 +9,10 @@ from django.core.files.storage import default_storage
 from django.db import models
 
 from annotate.models.project import Project
-from exporters import contents, kept, manifest
-from exporters.access import ARCHIVE
+from exporters.exports import manifest
+from exporters.exports.access import ARCHIVE
 from exporters.models import Export, Release
+from exporters.releases import contents, file_store
 from keeping import tables
 
 # Shelves of the storage; in each, what is of a project lies in a folder called by its key.
@@ -86,7 +87,7 @@ def _of_releases(project: int | None) -> Iterator[str]:
         rows = rows.filter(project=project)
     for release in rows.iterator(chunk_size=100):
         for entry in contents.files(release).values():
-            yield kept.place(release.project_id, entry["sha256"])
+            yield file_store.place(release.project_id, entry["sha256"])
 
 
 def of_the_storage(project: Project) -> list[str]:

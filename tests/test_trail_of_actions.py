@@ -30,10 +30,10 @@ from audit.checks import actions as checks
 from audit.checks.claims import Asked
 from audit.criteria import MULTICONIR
 from audit.differing import Wanted
-from exporters import actions as exports
-from exporters import releasing
-from exporters.evaluating import request_evaluation
-from exporters.systems import System
+from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.systems import System
+from exporters.exports import actions as exports
+from exporters.releases import actions as releasing
 from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import load

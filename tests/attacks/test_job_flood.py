@@ -8,7 +8,7 @@ from annotate.errors import Refused
 from audit.actions import request_agreement
 from audit.models import AgreementReport
 from audit.scopes import Scope
-from exporters.actions import request_export
+from exporters.exports.actions import request_export
 from jobs import queue
 from jobs.models import Job
 from tests import factories

@@ -21,7 +21,7 @@ from annotate.models import InstructionPair, Load, Membership, Narrative, User
 from audit.actions import request_agreement, save_rubric
 from audit.criteria import SHIPPED, Rubric
 from audit.scopes import Scope
-from exporters.actions import request_export
+from exporters.exports.actions import request_export
 from jobs.runner import JobError
 from tests.attacks.reading import ALL, PAYLOADS, SHORT, running
 from tests.test_blindness import Way, addresses, answer, speak, undone, walk

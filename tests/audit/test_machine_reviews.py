@@ -17,8 +17,8 @@ from audit.models import Decision, Review
 from audit.rejected import rejected
 from audit.reliability import agreement_of
 from audit.reviews import passes_of, story, to_decide, verdict_of
-from exporters.selection import pairs as pairs_of
-from exporters.selection import reviews as exported
+from exporters.exports.selection import pairs as pairs_of
+from exporters.exports.selection import reviews as exported
 from formats.jsonl import read_judgments
 from formats.source import Source
 from tests import factories

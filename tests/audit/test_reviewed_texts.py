@@ -16,7 +16,7 @@ from audit.actions import save_ratings, submit_review
 from audit.at_hand import at_hand, texts_of
 from audit.models import Review, ReviewedText
 from audit.reviews import in_force
-from exporters import selection
+from exporters.exports import selection
 from formats.jsonl import write_judgments
 from keeping.verify import verify
 from tests import factories

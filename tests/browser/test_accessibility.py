@@ -43,9 +43,9 @@ from audit.models import Sample
 from audit.revealing import reveal_names
 from audit.settling_many import How, Rule, preview, settle_many
 from config.example import ensure_example
-from exporters import actions as exporting
-from exporters import releasing
+from exporters.exports import actions as exporting
 from exporters.models import Export
+from exporters.releases import actions as releasing
 from tests import factories
 from tests.browser.copied import Kept
 from tests.test_permissions import ROUTES

@@ -23,8 +23,9 @@ from annotate.models import (
 )
 from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
-from exporters import actions, releasing
+from exporters.exports import actions
 from exporters.models import Release
+from exporters.releases import actions as releasing
 from jobs.runner import run
 from tests import factories
 

@@ -9,9 +9,9 @@ from unittest.mock import patch
 from django.core.files.base import ContentFile
 
 from annotate.models import Run
-from exporters.evaluating import compute_evaluation, request_evaluation
+from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations.systems import System
 from exporters.models import Evaluation
-from exporters.systems import System
 from jobs.runner import run
 from tests import factories
 

@@ -16,8 +16,10 @@ from django.urls import reverse
 
 from annotate.actions import loading
 from annotate.models import Load, Run
-from exporters import actions, kept, releasing
+from exporters.exports import actions
 from exporters.models import Export, Release
+from exporters.releases import actions as releasing
+from exporters.releases import file_store
 from jobs.runner import LeaseLost, Progress
 
 RUN = b"301 Q0 A 1 2.5 bm25\n301 Q0 B 2 0.5 bm25\n"
@@ -194,10 +196,10 @@ def test_what_is_missing_or_changed_in_it_is_noticed(tides, bucket, finish_jobs)
     made = Release.objects.get()
     assert made.manifest is not None
     every = made.manifest["files"]
-    changed, missing = kept.place(tides.project.pk, every[0]["sha256"]), every[-1]
+    changed, missing = file_store.place(tides.project.pk, every[0]["sha256"]), every[-1]
     default_storage.delete(changed)
     default_storage.save(changed, ContentFile(b"x"))
-    default_storage.delete(kept.place(tides.project.pk, missing["sha256"]))
+    default_storage.delete(file_store.place(tides.project.pk, missing["sha256"]))
 
     faults = releasing.verify(made).faults
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotate.errors import Refused
 from annotate.models import Assignment
 from config.celery import app
-from exporters import actions
+from exporters.exports import actions
 from exporters.models import Export
 from jobs import runner
 from tests import factories

@@ -17,9 +17,10 @@ from annotate.models import Adjudication, Candidate, InstructionPair, Narrative
 from audit.checks import actions
 from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Review, Sample
-from exporters import claimed, comparing, contents, selection
-from exporters.preview import preview
-from exporters.trec import size
+from exporters.exports import claimed, selection
+from exporters.exports.trec import size
+from exporters.releases import comparison, contents
+from exporters.releases.preview import preview
 from tests import factories
 from tests.audit.checking import claimed_scene, draw, say
 from tests.exporters.conftest import released
@@ -375,14 +376,14 @@ def test_a_release_holds_them_and_two_are_compared(scene):
     second = released(scene, "v1.1")
 
     assert {"trec/qrels.claimed.txt", "trec/topics.claimed.txt"} <= set(contents.files(second))
-    compared = comparing.Comparison(first, second)
+    compared = comparison.Comparison(first, second)
     assert [(one.pair_id, one.before, one.after) for one in compared.listed()] == [
         ("301", "not judged", "claimed only")
     ]
     assert [
         (one.key, one.before, one.after) for one in compared.counts() if "claim" in one.key
     ] == [("pairs_claimed", 1, 2), ("claims", 2, 9), ("claims_corrected", 0, 1)]
-    assert len(list(comparing.table(compared))) == 2
+    assert len(list(comparison.table(compared))) == 2
     assert contents.all_counts(contents.of(second))["claims_checked"] == 1
 
 

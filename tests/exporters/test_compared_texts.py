@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from exporters.comparing import Comparison, TextChange, part, table
+from exporters.releases.comparison import Comparison, TextChange, part, table
 from tests.annotate.arriving import jsonl, load
 from tests.exporters.conftest import released
 from tests.programs import Program

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from annotate.models import Judgment
-from exporters import contents
-from exporters.manifest import FIGURES, with_derived
-from exporters.preview import preview
+from exporters.exports.manifest import FIGURES, with_derived
+from exporters.releases import contents
+from exporters.releases.preview import preview
 from tests.audit.checking import claimed_scene
 from tests.exporters.conftest import AT, released
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 from annotate.models import Guideline
-from exporters import comparing, contents
+from exporters.releases import comparison, contents
 from tests import factories
 from tests.exporters.conftest import released
 
@@ -34,4 +34,4 @@ def test_every_file_of_a_release_is_on_its_page(tides):
 
     assert len(names) == 5
     assert {name for name in names if f"`{name}`" not in page} == set()
-    assert {name for name in comparing.TABLE if f"`{name}`" not in page} == set()
+    assert {name for name in comparison.TABLE if f"`{name}`" not in page} == set()

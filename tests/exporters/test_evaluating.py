@@ -16,9 +16,9 @@ from django.urls import reverse
 from annotate.actions import rules
 from annotate.errors import Refused
 from annotate.models import InstructionPair, Judgment
-from exporters.evaluating import compute_evaluation, request_evaluation
+from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations.systems import System
 from exporters.models import Evaluation
-from exporters.systems import System
 from jobs.runner import JobError, run
 from tests import factories
 from tests.exporters.conftest import released
@@ -169,7 +169,7 @@ def test_a_project_without_judgments_says_what_to_do(made, client):
 
 def test_a_run_with_too_many_lines_is_refused(made):
     with (
-        patch("exporters.evaluating.MOST_LINES", 5),
+        patch("exporters.evaluations.actions.MOST_LINES", 5),
         pytest.raises(JobError, match="cut them to 1,000 documents a query"),
     ):
         measured(made)

@@ -6,8 +6,8 @@ import ir_measures
 import pytest
 
 from annotate.models import Run
-from exporters.evaluation import Collection, Ranked, evaluate, read_options
-from exporters.systems import proposed, side_of
+from exporters.evaluations.evaluation import Collection, Ranked, evaluate, read_options
+from exporters.evaluations.systems import proposed, side_of
 
 ORIGINAL = {"q_1": {"a": 1, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 1, "b": 1, "c": 0}}
 CHANGED = {"q_1": {"a": 0, "b": 1, "c": 0, "d": 0}, "r_1": {"a": 0, "b": 2, "c": 0}}

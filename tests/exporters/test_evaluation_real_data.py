@@ -5,7 +5,7 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from exporters.evaluation import Collection, Ranked, evaluate, read_options
+from exporters.evaluations.evaluation import Collection, Ranked, evaluate, read_options
 from formats.source import open_source
 from formats.trec import read_qrels, read_run
 

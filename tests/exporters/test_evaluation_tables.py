@@ -8,7 +8,7 @@ import io
 import pandas as pd
 import pytest
 
-from exporters.evaluation_tables import TABLES, written
+from exporters.evaluations.tables import TABLES, written
 from tests.exporters.evaluating import measured, scene
 
 HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})

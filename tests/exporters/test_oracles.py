@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from exporters.oracles import measure
+from exporters.exports.oracles import measure
 from formats.records import Qrel
 from tests import factories
 from tests.audit.checking import claimed_scene

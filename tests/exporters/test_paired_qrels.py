@@ -6,7 +6,7 @@ import pytest
 from ir_measures import read_trec_qrels
 
 from annotate.models import Adjudication, Candidate, Judgment
-from exporters import comparing, contents
+from exporters.releases import comparison, contents
 from formats.source import open_source
 from formats.trec import read_topics
 from tests import factories
@@ -139,8 +139,8 @@ def test_releases_are_compared_by_the_whole_original(tides):
     # 302 went out of qrels.original.txt, and what its documents came with did not change.
     assert not [
         change
-        for change in comparing.Comparison(first, second).grades()
-        if change.under == comparing.BEFORE
+        for change in comparison.Comparison(first, second).grades()
+        if change.under == comparison.BEFORE
     ]
 
 
@@ -164,9 +164,9 @@ def test_a_release_made_before_is_compared_with_one_made_now(tides, earlier_name
     Candidate.objects.filter(document__doc_id="X").update(prior_relevance=1)
     new = released(tides, "new-1")
 
-    compared = comparing.Comparison(old, new)
+    compared = comparison.Comparison(old, new)
 
-    changes = [change for change in compared.grades() if change.under == comparing.BEFORE]
+    changes = [change for change in compared.grades() if change.under == comparison.BEFORE]
     assert [(one.query_id, one.doc_id, one.before, one.after) for one in changes] == [
         ("1000", "X", "-1", "1")
     ]

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotate.models import Judgment, Project
-from exporters import contents, kept
 from exporters.models import Release
+from exporters.releases import contents, file_store
 from tests import factories
 from tests.exporters.conftest import released
 
@@ -101,7 +101,7 @@ def test_a_release_that_is_whole_says_so(tides):
 def test_what_differs_is_named_and_the_command_fails(tides, empty_storage, capsys):
     release = released(tides, "v1")
     entry = contents.files(release)["trec/qrels.changed.txt"]
-    empty_storage.delete(kept.place(tides.project.pk, entry["sha256"]))
+    empty_storage.delete(file_store.place(tides.project.pk, entry["sha256"]))
 
     with pytest.raises(CommandError, match="v1 is not what was released: 1 thing differs"):
         command("release", "tides", "v1", "--verify")
@@ -146,7 +146,7 @@ def test_a_damaged_release_is_not_given_out_and_leaves_what_was_there(
     command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
     before = files(tmp_path / "out")
     entry = contents.files(release)["trec/topics.changed.txt"]
-    Path(empty_storage.path(kept.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
+    Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
 
     with pytest.raises(CommandError, match=r"topics\.changed\.txt is not what was kept"):
         command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")

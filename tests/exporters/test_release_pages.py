@@ -23,8 +23,8 @@ from annotate.models import (
     Judgment,
     Project,
 )
-from exporters import contents, kept
 from exporters.models import Release
+from exporters.releases import contents, file_store
 from tests import factories
 from tests.exporters.conftest import LATER, released
 
@@ -206,7 +206,7 @@ def test_a_file_that_is_not_what_was_kept_is_never_handed_out(tides, carla, empt
     release = released(tides, "v1.0")
     released(tides, "v1.1")
     entry = contents.files(release)["trec/qrels.changed.txt"]
-    Path(empty_storage.path(kept.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
+    Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
 
     for asked in (
         url("release_file", "v1.0", "trec/qrels.changed.txt"),
@@ -432,7 +432,7 @@ def test_rules_and_guidelines_that_changed_stand_beside_each_other(tides, carla)
 
 
 def test_long_lists_come_in_parts_that_meet(tides, carla, monkeypatch):
-    monkeypatch.setattr("exporters.views.releases.SIZES", {**dict.fromkeys(SIZES, 2), "texts": 2})
+    monkeypatch.setattr("exporters.releases.views.SIZES", {**dict.fromkeys(SIZES, 2), "texts": 2})
     released(tides, "v1.0")
     Judgment.objects.filter(narrative=tides.narrative).update(relevance=1)
     factories.query(tides.project, "900")
@@ -465,13 +465,13 @@ def test_what_nobody_asks_for_is_answered_all_the_same(two, carla, asked):
 def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
     released(two, "v1.1")
     opened = []
-    open_kept = kept.opened
+    open_kept = file_store.opened
 
     def watched(of, entry):
         opened.append(entry["name"])
         return open_kept(of, entry)
 
-    monkeypatch.setattr(kept, "opened", watched)
+    monkeypatch.setattr(file_store, "opened", watched)
 
     for asked in ("", "?show=queries", "?show=narratives", "?show=listed"):
         with CaptureQueriesContext(connection) as queries:

@@ -29,8 +29,10 @@ from annotate.models import (
 )
 from audit import actions as auditing
 from audit.models import Decision, Rating
-from exporters import actions, contents, kept, releasing
+from exporters.exports import actions
 from exporters.models import Release
+from exporters.releases import actions as releasing
+from exporters.releases import contents, file_store
 from tests import factories
 from tests.exporters.conftest import Tides, released
 
@@ -159,7 +161,7 @@ def kept_files(release: Release) -> dict[str, bytes]:
     """The release as it is given out now: every file, read through the checks."""
     found = {}
     for name, entry in contents.files(Release.objects.get(pk=release.pk)).items():
-        with kept.checked(release.project_id, entry) as stream:
+        with file_store.checked(release.project_id, entry) as stream:
             found[name] = stream.read()
     return found
 
@@ -240,8 +242,10 @@ def scene(tides, published):
 def test_a_newer_rejudge_gives_out_the_same_bytes(scene, settings, monkeypatch):
     release, files = scene.release, scene.files
     settings.VERSION = "99.0"
-    monkeypatch.setattr("exporters.trec._line", lambda stream, *fields: stream.write(b"new\n"))
-    monkeypatch.setattr("exporters.manifest.VERSION", 99)
+    monkeypatch.setattr(
+        "exporters.exports.trec._line", lambda stream, *fields: stream.write(b"new\n")
+    )
+    monkeypatch.setattr("exporters.exports.manifest.VERSION", 99)
 
     assert kept_files(release) == files
     assert given_out(release) == scene.given_out

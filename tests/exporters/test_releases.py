@@ -13,8 +13,10 @@ from django.utils import timezone
 
 from annotate.errors import Refused
 from annotate.models import Assignment, Guideline, Judgment, Project
-from exporters import actions, contents, kept, releasing
+from exporters.exports import actions
 from exporters.models import Release
+from exporters.releases import actions as releasing
+from exporters.releases import contents, file_store
 from jobs import runner
 from jobs.runner import LEASE
 from tests import factories
@@ -28,7 +30,7 @@ OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 def content_of(storage, release, name):
     entry = contents.files(release)[name]
-    with storage.open(kept.place(release.project_id, entry["sha256"])) as stream:
+    with storage.open(file_store.place(release.project_id, entry["sha256"])) as stream:
         return stream.read()
 
 
@@ -70,7 +72,7 @@ def test_release_json_has_one_sum_for_everything(tides, empty_storage):
     own = content_of(empty_storage, release, "release.json")
 
     assert contents.to_bytes(contents.of(release)) == own
-    assert kept.fault(release.project_id, contents.own_facts(release)) == ""
+    assert file_store.fault(release.project_id, contents.own_facts(release)) == ""
     assert {entry["name"] for entry in json.loads(own)["files"]} == set(contents.files(release)) - {
         "release.json"
     }
@@ -239,7 +241,7 @@ def test_what_cannot_be_written_is_said_and_leaves_its_name_free(tides, empty_st
 def test_a_file_that_a_killed_worker_left_half_written_is_put_right(tides, empty_storage):
     first = released(tides, "v1")
     entry = contents.files(first)["trec/qrels.changed.txt"]
-    place = kept.place(tides.project.pk, entry["sha256"])
+    place = file_store.place(tides.project.pk, entry["sha256"])
     empty_storage.delete(place)
     empty_storage.save(place, ContentFile(b"301 0 B"))
     assert len(releasing.verify(first).faults) == 1
@@ -276,8 +278,8 @@ def test_a_missing_and_a_changed_file_are_named(tides, empty_storage):
     release = released(tides, "v1")
     every = contents.files(release)
     missing, changed = every["jsonl/judgments.jsonl"], every["trec/topics.changed.txt"]
-    empty_storage.delete(kept.place(tides.project.pk, missing["sha256"]))
-    place = Path(empty_storage.path(kept.place(tides.project.pk, changed["sha256"])))
+    empty_storage.delete(file_store.place(tides.project.pk, missing["sha256"]))
+    place = Path(empty_storage.path(file_store.place(tides.project.pk, changed["sha256"])))
     place.write_bytes(b"abc")
 
     checked = releasing.verify(release)

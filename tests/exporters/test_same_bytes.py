@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from exporters.files import pack
+from exporters.exports.files import pack
 from tests import factories
 from tests.exporters.conftest import Tides
 

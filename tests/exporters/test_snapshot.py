@@ -8,8 +8,8 @@ import pytest
 from django.db import connection, transaction
 
 from annotate.models import Judgment
-from exporters import selection
-from exporters.snapshot import snapshot
+from base.snapshot import snapshot
+from exporters.exports import selection
 from tests.exporters.conftest import Tides
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Deed
-from exporters import actions
+from exporters.exports import actions
 from exporters.models import Export
 from jobs.runner import Progress
 from tests import factories

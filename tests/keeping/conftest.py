@@ -27,7 +27,7 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
-from exporters import actions as exporting
+from exporters.exports import actions as exporting
 from exporters.models import Export
 from formats.registry import lookup
 from jobs.runner import run

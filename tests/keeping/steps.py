@@ -24,8 +24,9 @@ def example() -> None:
     call_command("migrate", verbosity=0, interactive=False)
     from annotate.models import Project
     from config.example import ensure_example
-    from exporters import actions, releasing
+    from exporters.exports import actions
     from exporters.models import Export, Release
+    from exporters.releases import actions as releasing
     from jobs.runner import run
 
     with patch("jobs.queue.publish"), patch("jobs.runner.PULSE", 3_600):
@@ -58,8 +59,9 @@ def export() -> dict[str, Any]:
     from django.db import connection
 
     from annotate.models import Project
-    from exporters import actions, releasing
+    from exporters.exports import actions
     from exporters.models import Release
+    from exporters.releases import actions as releasing
     from keeping import tables, values
     from keeping.verify import verify
 

@@ -13,8 +13,8 @@ from annotate.errors import Refused
 from annotate.frozen import thawed
 from annotate.models import Deed, Draft, Judgment, Membership, Project, Repeat, User
 from audit.models import AgreementReport, Check
-from exporters import releasing
 from exporters.models import Release
+from exporters.releases import actions as releasing
 from keeping import files, tables
 from keeping.backup import back_up
 from keeping.purge import held, purge

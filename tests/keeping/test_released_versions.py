@@ -19,8 +19,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotate.models import Judgment, Project, User
-from exporters import actions, releasing
+from exporters.exports import actions
 from exporters.models import Release
+from exporters.releases import actions as releasing
 from keeping import archive, migration_state, tables
 from keeping.restore import restore
 from keeping.verify import verify

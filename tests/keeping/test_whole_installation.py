@@ -18,8 +18,8 @@ from django.db import connection
 
 from annotate.errors import Refused
 from annotate.models import Judgment, Project, User
-from exporters import releasing
 from exporters.models import Release
+from exporters.releases import actions as releasing
 from keeping import archive, files, migration_state, tables
 from keeping import backup as backing_up
 from keeping import restore as restoring

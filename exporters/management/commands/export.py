@@ -17,9 +17,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotate.errors import Refused
 from annotate.models.project import Project
-from exporters import actions, manifest, releasing
+from exporters.exports import actions, manifest
+from exporters.exports.manifest import Manifest
 from exporters.management.commands.release import found
-from exporters.manifest import Manifest
+from exporters.releases import actions as releasing
 
 
 class Command(BaseCommand):

@@ -11,11 +11,11 @@ from django.core.management.base import BaseCommand, CommandError
 from annotate.errors import Refused
 from annotate.models.collection import Run
 from annotate.models.project import Project
-from exporters import evaluation_tables, systems
-from exporters.evaluating import compute_evaluation, request_evaluation
+from exporters.evaluations import systems, tables
+from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations.systems import SIDES, System
 from exporters.management.commands.release import found
 from exporters.models import Evaluation
-from exporters.systems import SIDES, System
 from jobs.runner import JobError, run
 
 
@@ -85,12 +85,12 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=2))
             return
         if options["csv"] or options["latex"]:
-            table = evaluation_tables.systems if options["csv"] else evaluation_tables.summary
+            table = tables.systems if options["csv"] else tables.summary
             kind = "csv" if options["csv"] else "tex"
-            self.stdout.write(evaluation_tables.written(table(results), kind), ending="")
+            self.stdout.write(tables.written(table(results), kind), ending="")
             return
-        frame = evaluation_tables.systems(results).drop(columns=["reason"])
-        self.stdout.write(evaluation_tables.written(frame, "md"), ending="")
+        frame = tables.systems(results).drop(columns=["reason"])
+        self.stdout.write(tables.written(frame, "md"), ending="")
         said = [*results["notes"], *results["warnings"]]
         for one in results["systems"]:
             for key, value in one["values"].items():

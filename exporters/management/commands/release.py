@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from annotate.errors import Refused
 from annotate.models.project import Project
-from exporters import contents, releasing
 from exporters.models import Release
+from exporters.releases import actions as releasing
+from exporters.releases import contents
 from jobs.runner import JobError, run
 
 

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotate.chain import End
 from annotate.models.project import Project
-from exporters.snapshot import snapshot
+from base.snapshot import snapshot
 from keeping.verify import Place, Verified, read, verify, written
 
 

@@ -1,1 +1,0 @@
-"""What goes out, for programs: the same access and actions as the pages."""

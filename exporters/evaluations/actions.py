@@ -1,0 +1,230 @@
+"""Measuring systems by their runs: asking for it, and doing it. Pages, command, API and job meet
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.actions.seats import refuse_if_archived
+from annotate.actions.trail import record
+from annotate.errors import Refused
+from annotate.models.collection import Document, Run
+from annotate.models.project import Membership, Project
+from exporters.evaluations import evaluation, statistics, systems
+from exporters.evaluations.evaluation import Collection, Qrels, Ranked
+from exporters.evaluations.systems import MOST_LINES, System
+from exporters.exports import actions
+from exporters.exports.manifest import Manifest
+from exporters.models import Evaluation, Release
+from exporters.releases import actions as releasing
+from formats.source import open_source
+from formats.trec import read_qrels
+from jobs import queue
+from jobs.models import Job
+from jobs.runner import JobError, LeaseLost, Progress
+
+FORMAT = "trec"
+ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
+WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
+
+
+def request_evaluation(
+    *,
+    project: Project,
+    measured: Sequence[System],
+    release: Release | None = None,
+    options: Mapping[str, str] | None = None,
+    baseline: str = "",
+    by: Membership | None,
+    now: datetime | None = None,
+) -> Evaluation:
+    """Ask for systems to be measured on a release, or on the rows as they stand; return the row.
+
+    `options`: by measure and name, {"p-mrr.documents": "changed"}. `baseline`: the system that the
+    others are compared with; "" for none. While the same is waiting or under way, that is returned.
+    Refused: who does not lead, an archived project, systems or options that are none, a release of
+    another project or one that is not made.
+    """
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project can have systems measured."))
+    refuse_if_archived(project)
+    systems.check(measured, baseline)
+    if any(run.project_id != project.pk for one in measured for run in one.runs.values()):
+        raise Refused(_("A run of another project cannot be measured here."))
+    if release is not None and (
+        release.project_id != project.pk or release.state != Release.State.DONE
+    ):
+        raise Refused(_("There is no such release of this project."))
+    given = dict(sorted((options or {}).items()))
+    try:
+        evaluation.read_options(given)
+    except ValueError as error:
+        raise Refused(_("%(what)s.") % {"what": error}) from error
+    asked: dict[str, Any] = {
+        "project": project,
+        "release": release,
+        "systems": systems.kept(measured),
+        "options": given,
+        "baseline": baseline,
+    }
+    with transaction.atomic():
+        # Two requests at once: the second waits here and then finds the first.
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        under_way = _under_way(asked)
+        if under_way is not None:
+            return under_way
+        made = Evaluation.objects.create(
+            **asked,
+            by=by,
+            requested_by=by.user if by else None,
+            requested_at=now or timezone.now(),
+        )
+        if by is not None:
+            queue.enqueue(made)
+        named = ", ".join(one.name for one in measured)
+        record(project=project, what="evaluation.asked", about=made, named=named, by=by, now=now)
+    return made
+
+
+def _under_way(asked: Mapping[str, Any]) -> Evaluation | None:
+    """An evaluation of the same that a worker has yet to finish."""
+    waiting = Evaluation.objects.filter(
+        project=asked["project"],
+        release=asked["release"],
+        state__in=[Job.State.QUEUED, Job.State.RUNNING],
+        cancel_requested_at=None,
+        by__isnull=False,
+    ).order_by("-pk")
+    return next(
+        (one for one in waiting if all(getattr(one, name) == asked[name] for name in asked)), None
+    )
+
+
+def compute_evaluation(job: Evaluation, progress: Progress) -> None:
+    """Measure the systems of an evaluation; the work of its job, which may be done again."""
+    progress.start(2 + 2 * len(job.systems), "Reading the qrels")
+    with TemporaryDirectory(prefix="evaluation-", dir=settings.SCRATCH) as scratch:
+        folder = Path(scratch)
+        try:
+            written = (
+                actions.write(job.project, FORMAT, folder)
+                if job.release is None
+                else releasing.copy(job.release, FORMAT, folder)
+            )
+            progress.advance()
+            of_pairs = _queries_of_pairs(folder)
+            collection, notes = read_collection(folder, job.project, of_pairs)
+            told = statistics.of_collection(collection, folder, of_pairs, job.project)
+            progress.advance()
+            topics = {pair: of_pairs[pair] for pair in collection.changed}
+            ranked = _read_systems(job, topics, progress)
+            results = evaluation.evaluate(
+                collection,
+                ranked,
+                evaluation.read_options(job.options),
+                job.baseline,
+                progress.advance,
+            )
+        except (Refused, ValueError) as error:
+            raise JobError(str(error)) from error
+    results |= {
+        "collection": told | {"runs": statistics.of_runs(ranked)},
+        "notes": notes,
+        "oracles": written.get("oracles"),
+        "warnings": written["warnings"],
+        "qrels": _sums(written),
+    }
+    kept = Evaluation.objects.filter(pk=job.pk, claim=job.claim).update(
+        results=results, code_version=settings.VERSION
+    )
+    if not kept:
+        raise LeaseLost
+
+
+def read_collection(
+    folder: Path, project: Project, of_pairs: Mapping[str, str]
+) -> tuple[Collection, list[str]]:
+    """Read what systems are measured on from an export in a folder, and say what was chosen.
+
+    Where people have judged nothing and one machine claims labels, these are the changed qrels.
+    """
+    changed, claimed = _qrels(folder / CHANGED), _qrels(folder / CLAIMED)
+    original, notes = _qrels(folder / ORIGINAL), []
+    if not changed and claimed:
+        changed = claimed
+        whole = _qrels(folder / WHOLE)
+        original = {pair: whole.get(of_pairs[pair], {}) for pair in changed}
+        notes.append(
+            f"Nobody has judged under altered narratives: the labels of {CLAIMED} stand for the "
+            "changed qrels."
+        )
+    if not changed:
+        notes.append(
+            "There is nothing to measure on yet: the changed qrels are empty. Judge at least one "
+            "pair, or load claimed labels of one machine."
+        )
+    collection = Collection(
+        original=original,
+        changed=changed,
+        reverse=_qrels(folder / REVERSED),
+        claimed=claimed,
+        relevant=project.relevant_from,
+        documents=Document.objects.filter(project=project).count(),
+    )
+    return collection, notes
+
+
+def _qrels(path: Path) -> Qrels:
+    """Read qrels by topic; none where there is no file or nothing in it."""
+    found: Qrels = {}
+    if path.exists() and path.stat().st_size:
+        with open_source(path) as source:
+            for line in read_qrels(source):
+                found.setdefault(line.query_id, {})[line.doc_id] = line.relevance
+    return found
+
+
+def _queries_of_pairs(folder: Path) -> dict[str, str]:
+    _heading, *rows = (folder / PAIRS).read_text(encoding="utf-8").split("\n")
+    fields = [row.split("\t") for row in rows if row]
+    return {pair: query for pair, query, *_rest in fields}
+
+
+def _read_systems(job: Evaluation, topics: Mapping[str, str], progress: Progress) -> list[Ranked]:
+    """Read the runs of every system, as they were when the evaluation was asked for."""
+    found: list[Ranked] = []
+    room = MOST_LINES
+    for one in job.systems:
+        runs = {}
+        for side, named in one["runs"].items() if topics else ():
+            try:
+                run = Run.objects.get(
+                    project=job.project, name=named["name"], sha256=named["sha256"]
+                )
+            except ObjectDoesNotExist as gone:
+                raise Refused(
+                    _("The run %(run)s is not there any more.") % {"run": named["name"]}
+                ) from gone
+            ranking = systems.read(run, side, topics, room)
+            room -= ranking.lines
+            runs[side] = ranking.scores
+        found.append(Ranked(one["name"], runs))
+        progress.advance()
+    return found
+
+
+def _sums(written: Manifest) -> dict[str, str]:
+    """The sha256 of every file of qrels that was read."""
+    read = {ORIGINAL, CHANGED, REVERSED, WHOLE, CLAIMED}
+    return {entry["name"]: entry["sha256"] for entry in written["files"] if entry["name"] in read}

@@ -1,0 +1,163 @@
+"""Evaluations: having systems measured, and reading what came out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.access import lead
+from annotate.api.frame import Resource, Scope, Sent, reads, writes
+from annotate.api.jobs import JobSerializer
+from annotate.models.collection import Run
+from annotate.models.project import Membership
+from exporters.evaluations import tables
+from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.systems import SIDES, System
+from exporters.exports import access
+from exporters.models import Evaluation, Release
+from jobs.queue import cancel
+
+
+class SentSystem(Sent):
+    """A system: its name, and the name of a loaded run for each side that it has."""
+
+    name = serializers.CharField(max_length=255)
+    original = serializers.CharField(max_length=255, required=False)
+    changed = serializers.CharField(max_length=255, required=False)
+    reversed = serializers.CharField(max_length=255, required=False)
+
+
+class SentEvaluation(Sent):
+    """Which systems are measured, and on what."""
+
+    systems = SentSystem(many=True, allow_empty=False)
+    release = serializers.CharField(
+        max_length=60,
+        required=False,
+        help_text="A release's name; without it the rows as they are.",
+    )
+    options = serializers.DictField(
+        child=serializers.CharField(max_length=200),
+        required=False,
+        help_text="By measure and name, as in p-mrr.documents.",
+    )
+    baseline = serializers.CharField(
+        max_length=255, required=False, help_text="The system that the others are compared with."
+    )
+
+
+class EvaluationSerializer(JobSerializer):
+    """An evaluation, without results."""
+
+    release = serializers.CharField(source="release.name", allow_null=True, default=None)
+    by = serializers.CharField(source="by.name", allow_null=True, default=None)
+    systems = serializers.ListField(child=serializers.DictField())
+    options = serializers.DictField(child=serializers.CharField())
+    baseline = serializers.CharField(allow_blank=True)
+    code_version = serializers.CharField(allow_blank=True)
+
+
+class FullEvaluationSerializer(EvaluationSerializer):
+    """An evaluation with its results, as docs/evaluation.md tells them; null before it is done."""
+
+    results = serializers.DictField(allow_null=True)
+
+
+class Evaluations(Resource):
+    """The evaluations of a project."""
+
+    tag = "Evaluations"
+
+    @reads(EvaluationSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List what was measured, the newest first, without results."""
+        member = lead(self.person, slug)
+        found = Evaluation.objects.filter(project=member.project_id)
+        return self.page(
+            found.select_related("by", "release").defer("results", "release__manifest"),
+            lambda rows: list(EvaluationSerializer(rows, many=True).data),
+            newest_first=True,
+        )
+
+    @writes(EvaluationSerializer, sent=SentEvaluation, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Have systems measured. The same that is under way is returned."""
+        member = lead(self.person, slug)
+        given = self.sent()
+        made = request_evaluation(
+            project=member.project,
+            measured=[_system(member, one) for one in given["systems"]],
+            release=_release(member, given.get("release")),
+            options=given.get("options", {}),
+            baseline=given.get("baseline", ""),
+            by=member,
+        )
+        return Response(EvaluationSerializer(made).data, status=201)
+
+
+class OneEvaluation(Resource):
+    """One evaluation."""
+
+    tag = "Evaluations"
+
+    @reads(FullEvaluationSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, evaluation: int) -> Response:
+        """Read how it is coming on, and its results. 403 for a lead who is still blind."""
+        found = access.computed_evaluation(self.person, slug, evaluation)
+        return Response(FullEvaluationSerializer(found).data)
+
+
+class EvaluationCancellation(Resource):
+    """Calling an evaluation off."""
+
+    tag = "Evaluations"
+
+    @writes(EvaluationSerializer, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, evaluation: int) -> Response:
+        """Call it off; what is over stays."""
+        _member, found = access.evaluation(self.person, slug, evaluation)
+        cancel(found)
+        found.refresh_from_db()
+        return Response(EvaluationSerializer(found).data)
+
+
+class EvaluationTable(Resource):
+    """One table of an evaluation."""
+
+    tag = "Evaluations"
+
+    @reads(OpenApiTypes.STR, media="text/csv", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, evaluation: int, table: str) -> HttpResponse:
+        """Take it: systems, summary, queries, documents, collection or totals."""
+        found = access.computed_evaluation(self.person, slug, evaluation)
+        if found.results is None or table not in tables.TABLES:
+            raise Http404("There is no such table of this evaluation.")
+        frame = tables.TABLES[table](found.results)
+        return HttpResponse(tables.written(frame, "csv"), content_type=tables.KINDS["csv"])
+
+
+def _system(member: Membership, given: dict[str, Any]) -> System:
+    named = {side: given[side] for side in SIDES if given.get(side)}
+    rows = Run.objects.filter(project=member.project_id, name__in=named.values())
+    there = {run.name: run for run in rows}
+    if lacking := [name for name in named.values() if name not in there]:
+        sentence = _("This project has no run called %(name)s.") % {"name": lacking[0]}
+        raise ValidationError({"systems": [sentence]})
+    return System(given["name"], {side: there[name] for side, name in named.items()})
+
+
+def _release(member: Membership, name: str | None) -> Release | None:
+    if name is None:
+        return None
+    found = Release.objects.made().filter(project=member.project_id, name=name).first()
+    if found is None:
+        sentence = _("This project has no release called %(name)s.") % {"name": name}
+        raise ValidationError({"release": [sentence]})
+    return found

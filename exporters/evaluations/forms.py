@@ -1,0 +1,103 @@
+"""Which systems are measured, and on what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.models.collection import Run
+from annotate.models.project import Project
+from exporters.evaluations.systems import SIDES, System, proposed
+from exporters.models import Release
+
+# Releases and runs that the lists offer, the newest first.
+OFFERED = 500
+
+
+class EvaluationForm(forms.Form):
+    """Systems as their runs make them, one more put together by hand, and how they are measured."""
+
+    release = forms.ChoiceField(label=gettext_lazy("Measure on"), required=False)
+    systems = forms.MultipleChoiceField(
+        label=gettext_lazy("Systems"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("Runs belong together by their names, or by their tags."),
+    )
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
+    original = forms.ChoiceField(label=gettext_lazy("Original run"), required=False)
+    changed = forms.ChoiceField(label=gettext_lazy("Changed run"), required=False)
+    reversed = forms.ChoiceField(label=gettext_lazy("Reversed run"), required=False)
+    baseline = forms.ChoiceField(label=gettext_lazy("Compare with"), required=False)
+    options = forms.CharField(
+        label=gettext_lazy("Options"),
+        required=False,
+        max_length=2_000,
+        help_text=gettext_lazy("One a line, as in p-mrr.documents=changed."),
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+    )
+
+    def __init__(self, project: Project, data: Any = None) -> None:
+        """Offer the releases and runs of the project."""
+        runs = list(Run.objects.filter(project=project).order_by("-pk")[:OFFERED])[::-1]
+        self.runs = {str(run.pk): run for run in runs}
+        self.offered = {
+            "-".join(str(run.pk) for run in system.runs.values()): system
+            for system in proposed(runs)
+        }
+        super().__init__(data, initial={"systems": list(self.offered)[:2]})
+        made = Release.objects.made().filter(project=project).order_by("-pk")
+        self.releases = {release.name: release for release in made.defer("manifest")[:OFFERED]}
+        self._offer("release", [("", _("the judgments as they are now")), *_same(self.releases)])
+        self._offer("systems", [(key, _words(one)) for key, one in self.offered.items()])
+        names = [one.name for one in self.offered.values()]
+        self._offer("baseline", [("", _("nothing")), *_same(dict.fromkeys(names))])
+        for side in SIDES:
+            every = [(key, run.name) for key, run in self.runs.items()]
+            self._offer(side, [("", _("none")), *every])
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, (forms.ChoiceField, forms.MultipleChoiceField))
+        field.choices = choices
+
+    def clean_options(self) -> dict[str, str]:
+        """Read one option a line."""
+        found = {}
+        for line in self.cleaned_data["options"].splitlines():
+            name, equals, value = (part.strip() for part in line.partition("="))
+            if line.strip() and not (name and equals and value):
+                raise forms.ValidationError(
+                    _("%(line)s: write MEASURE.OPTION=VALUE, one a line.") % {"line": line[:100]}
+                )
+            if name:
+                found[name] = value
+        return found
+
+    @property
+    def measured(self) -> list[System]:
+        """The systems that were chosen."""
+        given = self.cleaned_data
+        found = [self.offered[key] for key in given["systems"]]
+        by_hand = {side: self.runs[given[side]] for side in SIDES if given[side]}
+        if by_hand or given["name"]:
+            name = given["name"] or next((run.tag or run.name for run in by_hand.values()), "")
+            found.append(System(name, by_hand))
+        return found
+
+    @property
+    def release_asked(self) -> Release | None:
+        """The release that was chosen; None for the rows as they are."""
+        return self.releases.get(self.cleaned_data["release"])
+
+
+def _same(names: Any) -> list[tuple[str, str]]:
+    return [(name, name) for name in names]
+
+
+def _words(system: System) -> str:
+    runs = ", ".join(f"{side} {system.runs[side].name}" for side in SIDES if side in system.runs)
+    return f"{system.name}: {runs}"

@@ -1,0 +1,183 @@
+"""What the page of an evaluation draws: tables, and the points of its charts with their links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+
+from annotate.models.collection import Candidate
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.project import Project
+from exporters.evaluations.tables import interval_text
+
+# Measures that the first table shows; the others are folded below.
+FIRST = ("p-mrr", "wise", "sicr", "irs", "nfr")
+IR_FIRST = "nDCG@10"
+# Points that a chart draws at most: those that say most.
+MOST_POINTS = 400
+BINS = 20
+
+
+class Bar(NamedTuple):
+    """A topic with its value, and the page that tells about it."""
+
+    label: str
+    value: float
+    url: str
+
+
+class Bin(NamedTuple):
+    """A stretch of a histogram, and the topics in it."""
+
+    low: float
+    high: float
+    topics: list[str]
+
+
+class Move(NamedTuple):
+    """A changed document: its two ranks, and the page with the judgments behind its relevance."""
+
+    topic: str
+    document: str
+    original: int
+    changed: int
+    score: float
+    url: str
+
+
+def is_first(key: str) -> bool:
+    """Whether a measure stands in the first table."""
+    return key in FIRST or key.startswith(f"{IR_FIRST} ")
+
+
+def value_rows(results: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
+    """Systems with their values, for a table: the measures that stand first, or the others."""
+    measures = [one for one in results["measures"] if is_first(one["key"]) == first]
+    return {
+        "measures": measures,
+        "rows": [
+            {
+                "name": one["name"],
+                "cells": [_cell(one["values"].get(measure["key"])) for measure in measures],
+            }
+            for one in results["systems"]
+        ],
+    }
+
+
+def _cell(value: Mapping[str, Any] | None) -> dict[str, str]:
+    if value is None:
+        return {"value": "–", "interval": "", "words": ""}
+    shown, _bracket, interval = interval_text(value).partition(" [")
+    if value["value"] is None:
+        return {"value": "–", "interval": "", "words": value["reason"]}
+    return {
+        "value": shown,
+        "interval": f"[{interval}" if interval else "",
+        "words": value["note"],
+        "n": f"{value['n']:,}",
+    }
+
+
+def difference_rows(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Differences from the baseline, a measure and system a row: effect and interval first."""
+    rows = []
+    for measure in results["measures"]:
+        for name, one in results["differences"].get(measure["key"], {}).items():
+            known = one["difference"] is not None
+            rows.append(
+                {
+                    "measure": measure["name"],
+                    "name": name,
+                    "first": is_first(measure["key"]),
+                    "difference": f"{one['difference']:+.3f}" if known else one["reason"],
+                    "interval": ""
+                    if one["low"] is None
+                    else f"[{one['low']:+.3f}, {one['high']:+.3f}]",
+                    "n": one["n"],
+                    "p": "–" if one["p"] is None else f"{one['p']:.4f}",
+                    "p_holm": "–" if one["p_holm"] is None else f"{one['p_holm']:.4f}",
+                }
+            )
+    return rows
+
+
+def query_bars(project: Project, results: Mapping[str, Any], key: str, system: str) -> list[Bar]:
+    """A bar for each topic, the highest first: the difference from the baseline, or the value."""
+    by_system = results["by_query"].get(key, {})
+    mine = by_system.get(system, {})
+    baseline = results["baseline"]
+    other = by_system.get(baseline) if baseline and baseline != system else None
+    values = {
+        topic: value - (other[topic] if other else 0)
+        for topic, value in mine.items()
+        if value is not None and (other is None or other.get(topic) is not None)
+    }
+    ordered = sorted(values.items(), key=lambda item: (-item[1], item[0]))
+    if len(ordered) > MOST_POINTS:
+        ordered = ordered[: MOST_POINTS // 2] + ordered[-MOST_POINTS // 2 :]
+    urls = query_urls(project, values)
+    return [Bar(topic, value, urls.get(topic, "")) for topic, value in ordered]
+
+
+def query_urls(project: Project, topics: Iterable[str]) -> dict[str, str]:
+    """The page of the query of each pair that is there still."""
+    rows = InstructionPair.objects.filter(project=project, pair_id__in=list(topics)[:5_000])
+    return {
+        pair_id: reverse("annotate:query", args=[project.slug, query])
+        for pair_id, query in rows.values_list("pair_id", "query")
+    }
+
+
+def histogram(values: Iterable[tuple[str, float | None]]) -> list[Bin]:
+    """p-MRR from -1 to 1 in 20 stretches of the same width; 1 belongs to the last."""
+    bins = [
+        Bin((n - BINS / 2) / (BINS / 2), (n + 1 - BINS / 2) / (BINS / 2), []) for n in range(BINS)
+    ]
+    for topic, value in values:
+        if value is not None:
+            place = int((value + 1) * BINS / 2 + 1e-9)
+            bins[min(BINS - 1, max(0, place))].topics.append(topic)
+    return bins
+
+
+def moves(project: Project, found: Sequence[Sequence[Any]]) -> list[Move]:
+    """Changed documents with both ranks, those that rise farthest against the change first."""
+    from measures.followir import pair_score
+
+    scored = sorted(
+        ((pair_score(old, new), topic, document, old, new) for topic, document, old, new in found)
+    )[:MOST_POINTS]
+    urls = document_urls(project, {topic for _score, topic, *_rest in scored}, scored)
+    return [
+        Move(topic, document, old, new, score, urls.get((topic, document), ""))
+        for score, topic, document, old, new in scored
+    ]
+
+
+def document_urls(
+    project: Project, topics: Iterable[str], scored: Sequence[tuple[float, str, str, int, int]]
+) -> dict[tuple[str, str], str]:
+    """The page with what people said of each document, under the altered narrative in force."""
+    narratives = {
+        pair: (pair_id, query, narrative)
+        for pair, pair_id, query, narrative in Narrative.objects.filter(
+            pair__project=project, pair__pair_id__in=list(topics), side=Narrative.Side.ALTERED
+        )
+        .current()
+        .values_list("pair", "pair__pair_id", "pair__query_id", "pk")
+    }
+    of_query: dict[int, list[tuple[str, int]]] = {}
+    for pair_id, query, narrative in narratives.values():
+        of_query.setdefault(query, []).append((pair_id, narrative))
+    rows = Candidate.objects.filter(
+        query__in=list(of_query),
+        document__doc_id__in={document for _score, _topic, document, *_rest in scored},
+    )
+    return {
+        (pair_id, doc_id): reverse("audit:disagreement", args=[narrative, candidate])
+        for candidate, query, doc_id in rows.values_list("pk", "query_id", "document__doc_id")
+        for pair_id, narrative in of_query[query]
+    }

@@ -1,0 +1,104 @@
+"""Figures of a collection and of the runs on it: what a paper says of a test set in a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from django.db.models import Avg, Max
+
+from annotate.models.collection import DocumentText
+from annotate.models.project import Project
+from exporters.evaluations.evaluation import Collection, Ranked
+from formats.source import open_source
+from formats.trec import read_topics
+
+TOPICS = {"before": "topics.original.txt", "after": "topics.changed.txt"}
+
+
+def of_collection(
+    collection: Collection, folder: Path, of_pairs: Mapping[str, str], project: Project
+) -> dict[str, Any]:
+    """Count what is judged, relevant and dropped: of each topic, and of all together.
+
+    The keys: `topics` (a list, in the order of the qrels), `grades` (how many documents have each
+    grade, before and after), `lengths` (words of narratives, characters of document texts).
+    """
+    rows = [_topic(collection, topic, of_pairs[topic]) for topic in collection.changed]
+    sides = {"before": collection.original, "after": collection.changed}
+    return {
+        "topics": rows,
+        "grades": {
+            when: dict(
+                sorted(Counter(str(g) for its in qrels.values() for g in its.values()).items())
+            )
+            for when, qrels in sides.items()
+        },
+        "documents": collection.documents,
+        "lengths": {
+            "narratives": {when: _words(folder / name) for when, name in TOPICS.items()},
+            "texts": _characters(project),
+        },
+    }
+
+
+def _topic(collection: Collection, topic: str, query: str) -> dict[str, Any]:
+    before, after = collection.original.get(topic, {}), collection.changed[topic]
+    relevant = {d for d, grade in before.items() if grade >= collection.relevant}
+    still = {d for d, grade in after.items() if grade >= collection.relevant}
+    dropped = len([d for d in relevant if d in after and d not in still])
+    return {
+        "topic": topic,
+        "query": query,
+        "judged_before": len(before),
+        "judged_after": len(after),
+        "relevant_before": len(relevant),
+        "relevant_after": len(still),
+        "dropped": dropped,
+        "share_dropped": dropped / len(relevant) if relevant else None,
+    }
+
+
+def _words(path: Path) -> dict[str, Any]:
+    """How long the narratives of a file of topics are, in words."""
+    if not path.exists() or not path.stat().st_size:
+        return _spread([])
+    with open_source(path) as source:
+        return _spread(
+            [len(topic.narrative.split()) for topic in read_topics(source) if topic.narrative]
+        )
+
+
+def _characters(project: Project) -> dict[str, Any]:
+    """How long the texts of the project's documents are, in characters."""
+    texts = DocumentText.objects.current().filter(document__project=project)
+    found = texts.aggregate(mean=Avg("length"), most=Max("length"))
+    return {"mean": found["mean"], "most": found["most"]}
+
+
+def _spread(values: Sequence[int]) -> dict[str, Any]:
+    if not values:
+        return {"mean": None, "median": None, "least": None, "most": None}
+    return {
+        "mean": sum(values) / len(values),
+        "median": median(values),
+        "least": min(values),
+        "most": max(values),
+    }
+
+
+def of_runs(systems: Iterable[Ranked]) -> list[dict[str, Any]]:
+    """How many topics each run has, and how deep its rankings go."""
+    return [
+        {
+            "system": system.name,
+            "side": side,
+            "topics": len(run),
+            "depth": _spread([len(documents) for documents in run.values()]),
+        }
+        for system in systems
+        for side, run in system.runs.items()
+    ]

@@ -1,0 +1,191 @@
+"""Measuring systems: asking for it, what they get, and the tables to take away."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate.access import lead
+from annotate.actions.seats import must_answer_first
+from annotate.errors import Refused
+from annotate.models.project import Membership
+from annotate.requests import PageRequest
+from annotate.screens.pages import key
+from exporters.evaluations import evaluation as measuring
+from exporters.evaluations import page, tables
+from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.forms import EvaluationForm
+from exporters.exports import access
+from exporters.models import Evaluation
+from jobs.queue import cancel
+
+# How many evaluations the list shows, the newest first.
+SHOWN = 25
+
+
+@require_http_methods(["GET", "POST"])
+def evaluations(request: PageRequest, slug: str) -> HttpResponse:
+    """List what was measured, the newest first; a post has systems measured."""
+    member = lead(request.user, slug)
+    form = EvaluationForm(member.project, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect(
+                request_evaluation(
+                    project=member.project,
+                    measured=form.measured,
+                    release=form.release_asked,
+                    options=form.cleaned_data["options"],
+                    baseline=form.cleaned_data["baseline"],
+                    by=member,
+                )
+            )
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    rows = Evaluation.objects.filter(project=member.project_id).order_by("-pk")
+    before = key(request.GET.get("before", ""))
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    listed = rows.select_related("by", "project", "release").defer("results", "release__manifest")
+    found = list(listed[: SHOWN + 1])
+    return render(
+        request,
+        "exporters/evaluations.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "evaluation",
+            "form": form,
+            "evaluations": [
+                {"evaluation": one, "names": ", ".join(system["name"] for system in one.systems)}
+                for one in found[:SHOWN]
+            ],
+            "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show how an evaluation is coming on and, once it is done, what came out."""
+    member, found = access.evaluation(request.user, slug, pk)
+    if request.htmx and found.is_over:
+        # The poll of a job that has ended: the whole page has changed.
+        return HttpResponseClientRefresh()
+    context = {
+        "project": found.project,
+        "member": member,
+        "section": "evaluation",
+        "evaluation": found,
+        "seconds_left": found.seconds_left(timezone.now()),
+        "blind": "",
+        "results": None,
+    }
+    if found.state == Evaluation.State.DONE and found.results is not None:
+        if must_answer_first(member):
+            context["blind"] = access.BLIND_FIGURES
+        else:
+            context |= _computed(request, member, found)
+    name = "exporters/evaluation.html"
+    return render(request, f"{name}#job" if request.htmx else name, context)
+
+
+@require_POST
+def evaluation_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Call an evaluation off."""
+    _member, found = access.evaluation(request.user, slug, pk)
+    cancel(found)
+    return redirect(found)
+
+
+@require_GET
+def evaluation_table(
+    request: PageRequest, slug: str, pk: int, table: str, kind: str
+) -> HttpResponse:
+    """Hand out one table of the results as CSV, Markdown or LaTeX, or all of it as JSON."""
+    found = access.computed_evaluation(request.user, slug, pk)
+    results = found.results
+    if results is None:
+        raise Http404("This evaluation has no results yet.")
+    name = f'attachment; filename="{slug}-evaluation-{pk}-{table}.{kind}"'
+    if (table, kind) == ("results", "json"):
+        response: HttpResponse = JsonResponse(
+            results, json_dumps_params={"indent": 2, "ensure_ascii": False}
+        )
+    elif table in tables.TABLES and kind in tables.KINDS:
+        frame = tables.TABLES[table](results)
+        response = HttpResponse(tables.written(frame, kind), content_type=tables.KINDS[kind])
+    else:
+        raise Http404("There is no such table of an evaluation.")
+    response["Content-Disposition"] = name
+    return response
+
+
+def _computed(request: PageRequest, member: Membership, found: Evaluation) -> dict[str, Any]:
+    """What the page draws of an evaluation that has results."""
+    results: dict[str, Any] = found.results or {}
+    project = member.project
+    names = [one["name"] for one in results["systems"]]
+    others = [name for name in names if name != results["baseline"]]
+    system = _chosen(request.GET.get("system", ""), names, (others or names or [""])[0])
+    keys = [one["key"] for one in results["measures"]]
+    measure = _chosen(request.GET.get("measure", ""), keys, (keys or [""])[0])
+    found_moves: list[Any] = next(
+        (one["moves"] for one in results["systems"] if one["name"] == system), []
+    )
+    here = reverse("exporters:evaluation", args=[project.slug, found.pk])
+    differences = page.difference_rows(results)
+    return {
+        "results": results,
+        "first": page.value_rows(results, first=True),
+        "others": page.value_rows(results, first=False),
+        "differences": [row for row in differences if row["first"]],
+        "other_differences": [row for row in differences if not row["first"]],
+        "warnings": _warnings(results),
+        "system": system,
+        "measure": measure,
+        "measure_name": measuring.name_of(measure),
+        "systems": [(name, f"{here}?{urlencode({'system': name})}") for name in names],
+        "measures": [(one["key"], one["name"]) for one in results["measures"]],
+        "bars": page.query_bars(project, results, measure, system),
+        "against": results["baseline"] if results["baseline"] not in ("", system) else "",
+        "histogram": page.histogram(results["by_query"].get("p-mrr", {}).get(system, {}).items()),
+        "moves": page.moves(project, found_moves),
+        "moves_in_all": len(found_moves),
+        "totals": tables.figures(results),
+        "topics": results["collection"]["topics"],
+        "oracles": (results["oracles"] or {}).get("measures", []),
+        "tables": [
+            (name, [(kind, _table(found, name, kind)) for kind in tables.KINDS])
+            for name in tables.TABLES
+        ],
+        "json_url": _table(found, "results", "json"),
+    }
+
+
+def _chosen(asked: str, there: list[str], otherwise: str) -> str:
+    return asked if asked in there else otherwise
+
+
+def _warnings(results: dict[str, Any]) -> list[str]:
+    """Sentences about the runs, each once, with the systems they are about."""
+    said: dict[str, list[str]] = {}
+    for one in results["systems"]:
+        for value in one["values"].values():
+            for words in value["warnings"]:
+                names = said.setdefault(words, [])
+                if one["name"] not in names:
+                    names.append(one["name"])
+    return [f"{', '.join(names)}: {words}." for words, names in said.items()]
+
+
+def _table(found: Evaluation, table: str, kind: str) -> str:
+    return reverse("exporters:evaluation_table", args=[found.project.slug, found.pk, table, kind])

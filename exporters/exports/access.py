@@ -1,0 +1,109 @@
+"""The only door from a request to what goes out: for leads, and files once they are not blind."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.http import Http404
+from django.utils.translation import gettext_lazy
+
+from annotate import access
+from annotate.access import Person
+from annotate.actions.seats import must_answer_first
+from annotate.models.project import Membership
+from exporters.exports import manifest
+from exporters.models import Evaluation, Export, Release
+
+ARCHIVE = "export.zip"
+BLIND = gettext_lazy(
+    "You have judging or reviewing left in this project, and an export would show you what others "
+    "said. Finish it, or leave the seat, then look here again."
+)
+BLIND_FIGURES = gettext_lazy(
+    "You have judging or reviewing left in this project, and what systems get would tell you what "
+    "others said. Finish it, or leave the seat, then look here again."
+)
+
+
+def export(user: Person, slug: str, pk: int) -> tuple[Membership, Export]:
+    """Return an export of a project the person leads, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    found = (
+        Export.objects.select_related("project", "by")
+        .filter(pk=pk, project=member.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such export in this project.")
+    return member, found
+
+
+def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
+    """Open a file of a finished export by its name in the manifest, the manifest, or ARCHIVE.
+
+    Raises Http404 where there is none, PermissionDenied as `export` and for who is still blind.
+    """
+    member, found = export(user, slug, pk)
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    # Never a path made of what somebody sent: only names that are written in the row.
+    if found.state == Export.State.DONE and found.manifest is not None:
+        names = {entry["name"] for entry in found.manifest["files"]}
+        if name in names | {manifest.NAME, ARCHIVE}:
+            return default_storage.open(f"{found.folder}/{name}", "rb")
+    raise Http404("There is no such file in this export.")
+
+
+def release(user: Person, slug: str, name: str) -> tuple[Membership, Release]:
+    """Return a release of a project the person leads, or raise Http404 or PermissionDenied.
+
+    Of several attempts at one name the newest: nothing comes after one that was made.
+    """
+    member = access.lead(user, slug)
+    found = (
+        Release.objects.select_related("project", "by", "guideline")
+        .filter(project=member.project_id, name=name)
+        .order_by("-pk")
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no release of this name in this project.")
+    return member, found
+
+
+def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, list[Release]]:
+    """Return releases that were made, in the order of their names, for a lead who is not blind any
+    more; raise Http404 where one is not there or not made, or PermissionDenied.
+    """
+    member = access.lead(user, slug)
+    rows = Release.objects.made().select_related("project", "by", "guideline")
+    found = {row.name: row for row in rows.filter(project=member.project_id, name__in=names)}
+    if not found.keys() >= set(names):
+        raise Http404("There is no release of this name in this project.")
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member, [found[name] for name in names]
+
+
+def evaluation(user: Person, slug: str, pk: int) -> tuple[Membership, Evaluation]:
+    """Return an evaluation of a project the person leads, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    found = (
+        Evaluation.objects.select_related("project", "by", "release")
+        .filter(pk=pk, project=member.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such evaluation in this project.")
+    return member, found
+
+
+def computed_evaluation(user: Person, slug: str, pk: int) -> Evaluation:
+    """Return an evaluation with its results; as `evaluation`, and PermissionDenied for a lead who
+    is still blind.
+    """
+    member, found = evaluation(user, slug, pk)
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND_FIGURES)
+    return found

@@ -1,0 +1,156 @@
+"""Exports: asking for one, watching it, and taking its files away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import FileResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.access import lead
+from annotate.actions.seats import must_answer_first
+from annotate.api.frame import Resource, Scope, Sent, reads, writes
+from annotate.api.jobs import JobSerializer
+from annotate.models.project import Membership
+from exporters.exports import access, actions
+from exporters.exports.download_log import taken
+from exporters.models import Export
+
+COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
+
+
+class FileFactsSerializer(serializers.Serializer[Any]):
+    """A file: what it holds in words, and what it can be checked by."""
+
+    name = serializers.CharField()
+    holds = serializers.CharField()
+    lines = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+
+
+class SentExport(Sent):
+    """Which files are wanted."""
+
+    format = serializers.ChoiceField(choices=Export.Format.choices)
+
+
+class ExportSerializer(JobSerializer):
+    """An export. Nothing of what it holds is told before it is whole, nor to a lead who is still
+    blind.
+    """
+
+    format = serializers.ChoiceField(choices=Export.Format.choices)
+    by = serializers.CharField(source="by.name")
+    counts = serializers.SerializerMethodField()
+    files = serializers.SerializerMethodField()
+
+    @extend_schema_field(COUNTS)
+    def get_counts(self, export: Export) -> dict[str, int] | None:
+        """The counts of its manifest."""
+        return export.manifest["counts"] if self._told(export) and export.manifest else None
+
+    @extend_schema_field(FileFactsSerializer(many=True))
+    def get_files(self, export: Export) -> list[dict[str, Any]]:
+        """Its files, without the manifest, which lies beside them as manifest.json."""
+        return export.manifest["files"] if self._told(export) and export.manifest else []
+
+    def _told(self, export: Export) -> bool:
+        return export.state == Export.State.DONE and not self.context["blind"]
+
+
+class Exports(Resource):
+    """The exports of a project."""
+
+    tag = "Exports"
+
+    @reads(ExportSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the exports, the newest first."""
+        member = lead(self.person, slug)
+        found = Export.objects.filter(project=member.project_id).select_related("by")
+        context = {"blind": must_answer_first(member)}
+        return self.page(
+            found,
+            lambda rows: list(ExportSerializer(rows, many=True, context=context).data),
+            newest_first=True,
+        )
+
+    @writes(ExportSerializer, sent=SentExport, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask for an export. While one of the same format is under way, that one is returned."""
+        member = lead(self.person, slug)
+        made = actions.request_export(
+            project=member.project, format_name=self.sent()["format"], by=member
+        )
+        return Response(_told(member, made), status=201)
+
+
+class OneExport(Resource):
+    """One export."""
+
+    tag = "Exports"
+
+    @reads(ExportSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, export: int) -> Response:
+        """Read how it is coming on, and which files it has."""
+        return Response(_told(*access.export(self.person, slug, export)))
+
+
+class ExportCancellation(Resource):
+    """Calling an export off."""
+
+    tag = "Exports"
+
+    @writes(ExportSerializer, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, export: int) -> Response:
+        """Call it off; what is over stays."""
+        member, found = access.export(self.person, slug, export)
+        return Response(_told(member, actions.cancel_export(export=found, by=member)))
+
+
+class ExportFile(Resource):
+    """One file of an export."""
+
+    tag = "Exports"
+
+    @reads(OpenApiTypes.BINARY, media="application/octet-stream", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, export: int, name: str) -> FileResponse:
+        """Take it: a file of the list, or manifest.json."""
+        member, found = access.export(self.person, slug, export)
+        stream = access.file(self.person, slug, export, name)
+        taken(of=found, name=name, by=member)
+        return FileResponse(
+            stream,
+            as_attachment=True,
+            filename=name.rpartition("/")[2],
+            content_type="application/octet-stream",
+        )
+
+
+class ExportArchive(Resource):
+    """All files of an export as one archive."""
+
+    tag = "Exports"
+
+    @reads(OpenApiTypes.BINARY, media="application/zip", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, export: int) -> FileResponse:
+        """Take them all."""
+        member, found = access.export(self.person, slug, export)
+        stream = access.file(self.person, slug, export, access.ARCHIVE)
+        taken(of=found, name=access.ARCHIVE, by=member)
+        return FileResponse(
+            stream,
+            as_attachment=True,
+            filename=f"{found.project.slug}-{found.format}-{found.pk}.zip",
+            content_type="application/zip",
+        )
+
+
+def _told(member: Membership, export: Export) -> dict[str, Any]:
+    context = {"blind": must_answer_first(member)}
+    return dict(ExportSerializer(export, context=context).data)

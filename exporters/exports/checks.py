@@ -1,0 +1,186 @@
+"""Checked labels: what was claimed, what the two said, what a third settled; and their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import IO, Any, NamedTuple
+
+from django.db.models import Q
+
+from annotate.models.instruction import Condition
+from annotate.models.project import Project
+from audit.checks.queue import with_checks
+from audit.models import Check, Sample, SampleItem
+from exporters.exports import selection
+from formats.fields import to_json
+from formats.reading import write_lines
+
+
+class Drawn(NamedTuple):
+    """One sample: how it was drawn or picked, and from how many labels of each stratum."""
+
+    sample: str
+    kind: str
+    asks: str
+    source: str
+    rater: str | None
+    relevant_only: bool
+    stratify: str
+    per: str
+    size: int | None
+    seed: int | None
+    fewer: bool
+    at_least: int | None
+    depth: int | None
+    below: float | None
+    runs: list[str]
+    frame: dict[str, int]
+    shows_claim: bool
+    by: str
+    at: datetime
+    labels: int
+    checked: int
+
+
+class Said(NamedTuple):
+    """What one person said: place 1 or 2 blind, place 3 settling."""
+
+    place: int
+    annotator: str
+    relevance: int | None
+    cannot_judge: bool
+    # The number of each condition and the answer to it.
+    verdicts: dict[str, str]
+    words: str
+    at: datetime
+
+
+class Label(NamedTuple):
+    """One label whose check is over. `outcome`: what it is, None where nobody could judge it."""
+
+    sample: str
+    seed: int | None
+    pair_id: str
+    query_id: str
+    doc_id: str
+    side: str
+    version: int
+    stratum: str
+    missed: int | None
+    claimed: int
+    outcome: int | None
+    settled: bool
+    checks: tuple[Said, ...]
+
+
+def samples(project: Project) -> Iterator[Drawn]:
+    """Yield every sample in the byte order of their names."""
+    rows = Sample.objects.filter(project=project).select_related("rater", "created_by")
+    for one in rows.order_by(selection.bytewise("name")):
+        items = with_checks(SampleItem.objects.filter(sample=one))
+        yield Drawn(
+            sample=one.name,
+            kind=one.kind,
+            asks=one.asks,
+            source=one.source,
+            rater=one.rater.name if one.rater else None,
+            relevant_only=one.relevant_only,
+            stratify=one.stratify,
+            per=one.per,
+            size=one.size,
+            seed=one.seed,
+            fewer=one.fewer,
+            at_least=one.at_least,
+            depth=one.depth,
+            below=one.below,
+            runs=list(one.runs.order_by(selection.bytewise("name")).values_list("name", flat=True)),
+            frame=dict(sorted(one.frame.items())),
+            shows_claim=one.shows_claim,
+            by=one.created_by.name,
+            at=one.created_at,
+            labels=items.count(),
+            checked=items.filter(_OVER).count(),
+        )
+
+
+def labels(project: Project) -> Iterator[Label]:
+    """Yield every label that two agree on or a third has settled, in byte order of sample, pair,
+    side and document. The others would tell who checks next what another said.
+    """
+    every = SampleItem.objects.filter(sample__project=project)
+    outcomes = dict(with_checks(every).filter(_OVER).order_by().values_list("pk", "outcome"))
+    rows = selection.walk(
+        every.order_by(
+            selection.bytewise("sample__name"),
+            selection.bytewise("narrative__pair__pair_id"),
+            selection.bytewise("narrative__side"),
+            "narrative__version",
+            selection.bytewise("candidate__document__doc_id"),
+        ),
+        "pk",
+        "sample__name",
+        "sample__seed",
+        "narrative__pair__pair_id",
+        "narrative__pair__query__query_id",
+        "candidate__document__doc_id",
+        "narrative__side",
+        "narrative__version",
+        "stratum",
+        "missed",
+        "claimed",
+    )
+    numbers: dict[str, int] = {}
+    closed = (row for row in rows if row[0] in outcomes)
+    for batch in selection.batches(closed, selection.BATCH):
+        said = _said([row[0] for row in batch], numbers)
+        for pk, *label in batch:
+            checks = tuple(said.get(pk, ()))
+            settled = any(one.place == Check.SETTLES for one in checks)
+            yield Label._make((*label, outcomes[pk], settled, checks))
+
+
+def over(project: Project) -> int:
+    """How many labels are checked, and so have a line."""
+    return with_checks(SampleItem.objects.filter(sample__project=project)).filter(_OVER).count()
+
+
+def waiting(project: Project) -> int:
+    """How many labels are not checked yet, and so have no line."""
+    return SampleItem.objects.filter(sample__project=project).count() - over(project)
+
+
+def write(records: Iterable[Drawn] | Iterable[Label], stream: IO[bytes]) -> int:
+    """One sample or label a line; return how many there were."""
+    return write_lines(map(to_json, records), stream)
+
+
+_OVER = Q(outcome__isnull=False) | Q(unjudgeable=True)
+
+
+def _said(items: list[int], numbers: dict[str, int]) -> dict[int, list[Said]]:
+    """What stands of these items, by place. `numbers`: of conditions, by their keys; added to."""
+    found: dict[int, list[Said]] = {}
+    rows: list[Any] = list(
+        Check.objects.current()
+        .filter(item__in=items)
+        .order_by("item", "place")
+        .values_list(
+            "item",
+            "place",
+            "checker__name",
+            "relevance",
+            "cannot_judge",
+            "verdicts",
+            "words",
+            "at",
+        )
+    )
+    unknown = {int(key) for row in rows for key in row[5] if key not in numbers}
+    known = Condition.objects.filter(pk__in=unknown).values_list("pk", "number")
+    numbers.update({str(key): number for key, number in known})
+    for item, *before, verdicts, words, at in rows:
+        answers = sorted((numbers[key], answer) for key, answer in verdicts.items())
+        said = Said._make((*before, {str(n): answer for n, answer in answers}, words, at))
+        found.setdefault(item, []).append(said)
+    return found

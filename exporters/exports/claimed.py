@@ -1,0 +1,193 @@
+"""Claimed labels: what machines claim under narratives of each side, with what people found of it.
+
+The one home of the rule: what people judged stands before what a check came to, and that before the
+claim. No text of a document is read; batches of pairs come through a cursor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Judgment
+from annotate.models.project import Membership, Project
+from annotate.pure.consensus import Outcome, State, consensus
+from audit.checks.queue import with_checks
+from audit.models import Sample, SampleItem
+from exporters.exports import selection
+from exporters.exports.selection import BATCH, CHUNK, Pair
+
+# Sides in the order in which their files are written, with what stands in their files' names. The
+# altered side has none: its files are those that the others are compared with.
+SIDES = {
+    Narrative.Side.ALTERED: "",
+    Narrative.Side.REVERSED: "reversed.",
+    Narrative.Side.ORIGINAL: "original.",
+}
+
+# What each claimed label is counted as, one of these.
+COUNTS = (
+    "claims_unchecked",
+    "claims_checked",
+    "claims_open",
+    "claims_unjudgeable",
+    "claims_judged",
+    "claims_disputed",
+)
+# Of the checked labels, those whose check came to another relevance.
+CORRECTED = "claims_corrected"
+_OF_SIDES = tuple(word for word in SIDES.values() if word)
+# How many characters of a machine's name stand in that of a file.
+_MOST = 60
+
+
+class Label(NamedTuple):
+    """A claimed label and the relevance that stands: `counts_as` is one of COUNTS."""
+
+    pair: Pair
+    doc_id: str
+    claim: int
+    relevance: int
+    counts_as: str
+
+    @property
+    def corrected(self) -> bool:
+        """Whether a check came to another relevance than the claim."""
+        return self.counts_as == "claims_checked" and self.relevance != self.claim
+
+
+class Found(NamedTuple):
+    """What checks of one label came to: an outcome; without one, whether its check is over."""
+
+    outcome: int | None
+    over: bool
+
+
+def raters(project: Project, side: str = Narrative.Side.ALTERED) -> list[Membership]:
+    """Return the machines that claim something under a narrative in force on `side`, by name."""
+    in_force = Narrative.objects.filter(pair__project=project, side=side).current()
+    said = Judgment.objects.current().filter(annotator=OuterRef("pk"), narrative__in=in_force)
+    machines = Membership.objects.filter(Exists(said), project=project, is_machine=True)
+    return list(machines.order_by(selection.bytewise("name")))
+
+
+def file_names(
+    of: Sequence[Membership], side: str = Narrative.Side.ALTERED
+) -> Iterator[tuple[str, Membership]]:
+    """Name the file of each machine on a side; the machine's name is in it where there are several.
+
+    What could lead elsewhere, or is told apart by capitals alone, is made safe: letters, digits,
+    dots, hyphens and underscores stay, and a number comes in front of a name that is taken, or that
+    begins like the files of another side.
+    """
+    if len(of) == 1:
+        yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}txt", of[0]
+        return
+    taken: set[str] = set()
+    for rater in of:
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", rater.name)[:_MOST].strip("-.") or "machine"
+        name, number = plain, 1
+        while name.casefold() in taken or f"{name}.".casefold().startswith(_OF_SIDES):
+            number += 1
+            name = f"{number}-{plain}"
+        taken.add(name.casefold())
+        yield f"qrels.claimed.{SIDES[Narrative.Side(side)]}{name}.txt", rater
+
+
+def labels(
+    project: Project,
+    of: Sequence[Pair],
+    rater: Membership,
+    side: str = Narrative.Side.ALTERED,
+) -> Iterator[Label]:
+    """Yield what `rater` claims under the narratives of these pairs on `side`, and what stands.
+
+    In byte order of pair_id and doc_id. Every pair must have a narrative on that side.
+    """
+    machines = list(
+        Membership.objects.filter(project=project, is_machine=True).values_list("pk", flat=True)
+    )
+    for batch in selection.batches(of, BATCH):
+        under = {pair.versions[side].pk: pair for pair in batch}
+        checked = _checked(list(under))
+        walked = _claims(list(under), machines, rater)
+        for (narrative, candidate, doc_id, claim), said in groupby(walked, itemgetter(0, 1, 2, 3)):
+            rows = list(said)
+            grades = [row[4] for row in rows if row[4] is not None]
+            judged = consensus(grades, project.consensus, rows[0][5])
+            relevance, counts_as = _stands(claim, judged, checked.get((narrative, candidate)))
+            yield Label(under[narrative], doc_id, claim, relevance, counts_as)
+
+
+def _stands(claim: int, judged: Outcome, found: Found | None) -> tuple[int, str]:
+    """The relevance that stands, and what the label is counted as."""
+    if judged.relevance is not None:
+        return judged.relevance, "claims_judged"
+    if found is not None and found.outcome is not None:
+        return found.outcome, "claims_checked"
+    if judged.state is State.DISPUTED:
+        return claim, "claims_disputed"
+    if found is None:
+        return claim, "claims_unchecked"
+    return claim, "claims_unjudgeable" if found.over else "claims_open"
+
+
+def _checked(narratives: Sequence[int]) -> dict[tuple[int, int], Found]:
+    """What checks of grades came to, by narrative and candidate, whichever sample they are of.
+
+    Of several samples with an outcome the one made last has the word; without any, the label is
+    open while one of them is.
+    """
+    found: dict[tuple[int, int], Found] = {}
+    items = with_checks(
+        SampleItem.objects.filter(narrative__in=narratives, sample__asks=Sample.Asks.GRADE)
+    ).order_by("sample__created_at", selection.bytewise("sample__name"))
+    for narrative, candidate, outcome, unjudgeable in selection.walk(
+        items, "narrative", "candidate", "outcome", "unjudgeable"
+    ):
+        earlier = found.get((narrative, candidate), Found(None, True))
+        if outcome is not None:
+            found[narrative, candidate] = Found(outcome, True)
+        elif earlier.outcome is None:
+            found[narrative, candidate] = Found(None, earlier.over and unjudgeable)
+    return found
+
+
+def _claims(
+    narratives: Sequence[int], machines: Sequence[int], rater: Membership
+) -> Iterator[tuple[Any, ...]]:
+    """Yield (narrative, candidate, doc_id, claim, grade, settled), one row a grade of people.
+
+    A document that nobody has judged has one row without a grade. In SQL, because a join of claims
+    with other judgments of the same document cannot be said through the models.
+    """
+    marks, order = selection.marks, selection.byte_order()
+    statement = f"""
+        SELECT m.narrative_id, m.candidate_id, d.doc_id, m.relevance, j.relevance, a.relevance
+        FROM annotate_judgment m
+        JOIN annotate_narrative n ON n.id = m.narrative_id
+        JOIN annotate_instructionpair p ON p.id = n.pair_id
+        JOIN annotate_candidate c ON c.id = m.candidate_id
+        JOIN annotate_document d ON d.id = c.document_id
+        LEFT JOIN annotate_judgment j ON j.narrative_id = m.narrative_id
+            AND j.candidate_id = m.candidate_id AND j.superseded_at IS NULL
+            AND j.text_replaced_at IS NULL
+            AND j.annotator_id NOT IN ({marks(machines)})
+        LEFT JOIN annotate_adjudication a ON a.narrative_id = m.narrative_id
+            AND a.candidate_id = m.candidate_id AND a.withdrawn_at IS NULL
+            AND a.text_replaced_at IS NULL
+        WHERE m.annotator_id = %s AND m.superseded_at IS NULL AND m.text_replaced_at IS NULL
+            AND m.narrative_id IN ({marks(narratives)})
+        ORDER BY p.pair_id COLLATE "{order}", d.doc_id COLLATE "{order}"
+    """  # noqa: S608 (nothing but marks and a constant is put in)
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(statement, [*machines, rater.pk, *narratives])
+        while rows := cursor.fetchmany(CHUNK):
+            yield from rows

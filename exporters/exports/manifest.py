@@ -1,0 +1,278 @@
+"""What an export says of itself: counts, the rules by which it came about, what to look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from django.conf import settings
+
+from annotate.models.instruction import Narrative
+from annotate.models.project import Grade, Project
+from exporters.exports.files import FileFacts
+from exporters.exports.oracle_facts import Oracles
+from exporters.exports.selection import Pair
+
+NAME = "manifest.json"
+VERSION = 1
+
+# What is counted of the claims on each side: the keys of the altered side, with their words.
+CLAIMS = {
+    "claims": "in the claimed qrels",
+    "claims_unchecked": "not checked, the claim stands",
+    "claims_checked": "checked",
+    "claims_corrected": "of these corrected",
+    "claims_open": "check not over, the claim stands",
+    "claims_unjudgeable": "nobody could judge, the claim stands",
+    "claims_judged": "judged by people, which stands",
+    "claims_disputed": "disputed by people, the claim stands",
+    "claims_set_aside": "in pairs that are left out",
+}
+
+
+def count_key(key: str, side: str) -> str:
+    """Return the name of a count of claims on a side: `claims_reversed_checked`.
+
+    Of the altered side it is the name without a side.
+    """
+    if side == Narrative.Side.ALTERED:
+        return key
+    if key.startswith("claims"):
+        return f"claims_{side}{key.removeprefix('claims')}"
+    return f"{key}_{side}"
+
+
+# What each count counts, in the order in which a person reads them.
+GROUPS = {
+    "Pools": {
+        "queries": "queries",
+        "candidates": "documents in their pools",
+        "prior": "with an earlier relevance",
+        "prior_relevant": "relevant before",
+        "documents_with_newer_texts": "documents of the project that have had several texts",
+    },
+    "Instruction pairs": {
+        "pairs": "in all",
+        "pairs_written": "in the changed qrels",
+        "pairs_claimed": "in the claimed qrels",
+        "pairs_claimed_reversed": "in the claimed qrels of the reversed side",
+        "pairs_claimed_original": "in the claimed qrels of the original side",
+    },
+    "Documents under the altered narratives": {
+        "judged": "judged",
+        "settled": "settled by a lead",
+        "disputed": "disputed, left out",
+        "unjudged": "not judged, left out",
+        "kept": "not asked about, earlier relevance kept",
+        "without_relevance": "not asked about, without one, left out",
+        "fewer_than_asked": "judged by fewer people than asked",
+    },
+    "Relevance that changed": {
+        "changed": "documents in all",
+        "dropped": "relevant before, not now",
+        "grew": "relevant now, not before",
+    },
+    "Claimed labels": CLAIMS,
+    **{
+        f"Claimed labels under {side} narratives": {
+            count_key(key, side): words for key, words in CLAIMS.items()
+        }
+        for side in ("reversed", "original")
+    },
+    "Records": {
+        "judgments": "judgments of people and machines, also those that no longer stand",
+        "verdicts": "documents with verdicts on conditions",
+        "flags": "flags",
+        "adjudications": "settling decisions, also those withdrawn",
+        "rubrics": "rubrics",
+        "reviews": "reviews",
+        "reviews_by_machines": "reviews by machines, among these",
+        "decisions": "decisions on instructions",
+        "repeats": "answers to documents that came again",
+        "samples": "samples of labels",
+        "checks": "checked labels",
+        "checks_open": "labels not checked yet, left out",
+        "drafts": "reviews not submitted, left out",
+    },
+    "Judgments": {
+        "judgments_by_people": "of people",
+        "judgments_counted": "of these under the narrative in force, counted",
+        "judgments_stale": "of these under an older narrative or text, not counted",
+        "judgments_set_aside": "of these in pairs that are left out, not counted",
+        "adjudications_standing": "settled by leads",
+        "judgments_by_machines": "claimed by machines, not counted",
+        **{
+            f"judgments_by_machines_{side}": f"of these under {side} narratives"
+            for side in Narrative.Side.values
+        },
+        "judgments_superseded": "no longer standing",
+    },
+}
+COUNTS = [key for group in GROUPS.values() for key in group]
+# The few that say most, with words that stand alone.
+FIGURES = {
+    "judged": "documents judged",
+    "settled": "settled by a lead",
+    "disputed": "disputed, left out",
+    "unjudged": "not judged, left out",
+    "changed": "with another relevance",
+    "judgments_by_people": "judgments by people",
+    "adjudications_standing": "settled by leads",
+    "judgments_by_machines": "claims by machines",
+    "claims": "claimed labels in the claimed qrels",
+    "claims_corrected": "claims corrected",
+    "reviews": "reviews",
+}
+
+
+def with_derived(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts with those that manifests of earlier versions do not name themselves."""
+    people = (counts.get(f"judgments_{what}", 0) for what in ("counted", "stale", "set_aside"))
+    derived = {
+        "judgments_by_people": sum(people),
+        "adjudications_standing": counts.get("settled", 0),
+    }
+    return derived | dict(counts)
+
+
+class Rule(TypedDict):
+    """What is decided in one respect, in a sentence or two."""
+
+    about: str
+    says: str
+
+
+class PairFacts(TypedDict):
+    """One pair: which words were judged, and what came of it.
+
+    `left_out` says why a pair is not in the changed qrels, and is empty for one that is. `claimed`
+    is "yes" for one in the claimed qrels, and says of any other why it is not; `claimed_on` says so
+    of each side on which a machine claims something. `counts` has the keys of COUNTS that are about
+    one pair.
+    """
+
+    pair_id: str
+    query_id: str
+    category: str
+    versions: dict[str, int]
+    left_out: str
+    claimed: str
+    claimed_on: dict[str, str]
+    counts: dict[str, int]
+
+
+# Why a topic is left out of the paired qrels, beside the reasons in `PairFacts.left_out`.
+NO_PAIR = "no instruction pair"
+NO_LINE = "disputed or not judged"
+
+
+class LeftOut(TypedDict):
+    """A topic that is in neither qrels.original.txt nor qrels.changed.txt, and why.
+
+    `pair_id` is "" for a query without an instruction pair.
+    """
+
+    query_id: str
+    pair_id: str
+    why: str
+
+
+def facts_of(pair: Pair, counts: dict[str, int]) -> PairFacts:
+    """Return the facts of a pair; sides of its versions in the order of `Narrative.Side`."""
+    return PairFacts(
+        pair_id=pair.pair_id,
+        query_id=pair.query.query_id,
+        category=pair.category,
+        versions={
+            side: pair.versions[side].version
+            for side in Narrative.Side.values
+            if side in pair.versions
+        },
+        left_out=pair.left_out,
+        claimed=pair.claimed,
+        claimed_on={side: why for side, why in pair.claimed_on.items() if side in pair.claims_on},
+        counts=counts,
+    )
+
+
+class _Texts(TypedDict, total=False):
+    """Which text was the newest of each document that has had several, by its id. Absent where
+    every document has one text at most.
+    """
+
+    text_versions: dict[str, int]
+
+
+class _Measured(TypedDict, total=False):
+    """What three systems made from the qrels get by each measure. Absent where nothing can be
+    measured yet.
+    """
+
+    oracles: Oracles
+
+
+class Manifest(_Texts, _Measured):
+    """The whole of it, as it stands in manifest.json and on the export's page.
+
+    No moment of writing: the same rows make the same bytes. `rules` says how each relevance came
+    about, `warnings` what does not look right, `notes` what else a user of the files should know.
+    `left_out` names the topics that the paired qrels do not have.
+    """
+
+    manifest: int
+    format: str
+    project: dict[str, str]
+    code_version: str
+    counts: dict[str, int]
+    rules: list[Rule]
+    warnings: list[str]
+    notes: list[str]
+    grades: list[dict[str, Any]]
+    pairs: list[PairFacts]
+    left_out: list[LeftOut]
+    files: list[FileFacts]
+
+
+def compose(
+    *,
+    project: Project,
+    format_name: str,
+    counts: dict[str, int],
+    rules: list[Rule],
+    warnings: list[str],
+    notes: list[str],
+    pairs: list[PairFacts],
+    left_out: list[LeftOut],
+    files: list[FileFacts],
+    texts: dict[str, int] | None = None,
+    measured: Oracles | None = None,
+) -> Manifest:
+    """Return the manifest of an export whose files are all written. Counts are keys of COUNTS."""
+    made = Manifest(
+        manifest=VERSION,
+        format=format_name,
+        project={"slug": project.slug, "name": project.name},
+        code_version=settings.VERSION,
+        counts={key: counts[key] for key in COUNTS if key in counts},
+        rules=rules,
+        warnings=warnings,
+        notes=notes,
+        grades=[
+            {"value": grade.value, "name": grade.name, "sentence": grade.sentence}
+            for grade in Grade.objects.filter(project=project).order_by("value")
+        ],
+        pairs=pairs,
+        left_out=left_out,
+        files=files,
+    )
+    if texts:
+        made["text_versions"] = texts
+    if measured:
+        made["oracles"] = measured
+    return made
+
+
+def to_bytes(manifest: Manifest) -> bytes:
+    """The manifest as it stands in its file."""
+    return json.dumps(manifest, ensure_ascii=False, indent=2).encode() + b"\n"

@@ -1,0 +1,345 @@
+"""What an export says in words: the rules it follows, and what its users should know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
+from annotate.pure.consensus import RULES
+from exporters.exports import claimed
+from exporters.exports.manifest import LeftOut, PairFacts, Rule, count_key
+from exporters.exports.selection import CLAIMED
+
+
+def trec_rules(project: Project, raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
+    """Return the rules by which judgments became relevance; `raters`: who claims, by side."""
+    if project.judge_scope == Project.Scope.RELEVANT:
+        scope = (
+            f"Judges see the documents with an earlier relevance of at least "
+            f"{project.relevant_from}. The others keep the relevance they came with in "
+            "qrels.changed.txt, because a narrower narrative makes nothing relevant. Where people "
+            "judged one of them all the same, what they come to stands, and where they differ it "
+            "is disputed like any other document."
+        )
+    else:
+        scope = "Judges see every document in the pool."
+    return [
+        Rule(
+            about="Relevant",
+            says=f"A document with a relevance of at least {project.relevant_from}.",
+        ),
+        Rule(about="Consensus", says=RULES[project.consensus]),
+        Rule(
+            about="Settled", says="A lead's settling decision wins over the judgments it settles."
+        ),
+        Rule(
+            about="Who counts",
+            says="People, with what they said under the narrative in force. Judgments of machines "
+            "and those under older narratives have no part in any relevance"
+            + (", but for the claimed labels." if raters else "."),
+        ),
+        Rule(about="Scope", says=scope),
+        Rule(
+            about="Left out",
+            says="A document that is disputed, or that nobody has judged, has no line in the "
+            "qrels; disputed.tsv and unjudged.tsv list them. Pairs that were removed or sent back, "
+            "and pairs whose altered narrative is not written, or not judged at all, have no part "
+            "in the changed files; pairs.tsv says which.",
+        ),
+        Rule(
+            about="Pairing",
+            says="qrels.original.txt has the topics of qrels.changed.txt and no others, so that "
+            "means over the two are of the same topics; left_out in the manifest names the others, "
+            "and why. While qrels.changed.txt is empty it has every query. qrels.original.all.txt "
+            "has every query at all times, under the queries' ids.",
+        ),
+        Rule(
+            about="Ids",
+            says="The changed qrels and topics, and the original ones that are paired with them, "
+            "carry the ids of pairs; pairs.tsv says which query each belongs to.",
+        ),
+        *(_claimed_rules(raters) if raters else ()),
+    ]
+
+
+def _claimed_rules(raters: Mapping[str, Sequence[Membership]]) -> list[Rule]:
+    files = []
+    for side, machines in raters.items():
+        names = ", ".join(f"“{rater.name}”" for rater in machines)
+        infix = claimed.SIDES[Narrative.Side(side)]
+        whose = f"qrels.claimed.{infix}txt has" if len(machines) == 1 else "A file for each has"
+        files.append(f"{whose} what {names} said under {side} narratives in force.")
+    return [
+        Rule(
+            about="Claimed labels",
+            says=f"{' '.join(files)} There is a line for each "
+            "document of which something is claimed, zeros as well. Where people judged the "
+            "document, the relevance they come to stands; else where a check of the label is over, "
+            "its outcome, of the last sample that has one; else the claim, also where a check is "
+            "open, where nobody could judge it, and where people's judgments are disputed.",
+        ),
+        Rule(
+            about="Accepted",
+            says="Where instructions were reviewed or decided on, only those accepted, in the "
+            "version in force, have a part in the claimed files; where none was, all that are "
+            "not removed or sent back. The column claimed of pairs.tsv says which, and why not. "
+            "An instruction that has no part in them takes the claims under its original and "
+            "reversed narratives with it.",
+        ),
+    ]
+
+
+def about_trec(
+    *,
+    counts: Mapping[str, int],
+    pairs: list[PairFacts],
+    asked: int,
+    elsewhere: Mapping[str, Mapping[str, int]],
+    differing: list[str],
+    left_out: Sequence[LeftOut],
+    texts: int,
+) -> list[str]:
+    """Return what users of the TREC files should know, a sentence or two each.
+
+    `asked`: how many people judge each document. `elsewhere`: documents by state under the
+    narratives of other sides than the altered one. `differing`: queries whose pairs have several
+    original narratives. `left_out`: topics that the paired qrels do not have. `texts`: how many
+    documents are written with what is known of them.
+    """
+    written = [facts for facts in pairs if not facts["left_out"]]
+    said = [
+        *_about_pairs(pairs),
+        *_about_pairing(left_out),
+        *_about_claims(counts, pairs),
+        *_about_judgments(counts, asked),
+    ]
+    if any(map(_spoken_of, written)) and not counts["grew"]:
+        said.append("The relevant set only shrinks: no document became relevant.")
+    for side, states in elsewhere.items():
+        each = ", ".join(f"{n:,} {state}" for state, n in states.items() if n)
+        said.append(f"Documents under the {side} narratives: {each}.")
+    if differing:
+        said.append(
+            "Pairs of one query do not have the same original narrative; topics.original.all.txt "
+            f"has that of the first pair. This is so for: {_listed(differing)}."
+        )
+    if texts:
+        said.append(
+            "documents.changed.jsonl holds texts of documents where they are known. Leave it out "
+            "where their licence does not let you pass them on."
+        )
+    return said
+
+
+def trec_warnings(
+    counts: Mapping[str, int],
+    pairs: list[PairFacts],
+    without_prior: list[str],
+    measured: Sequence[str] = (),
+) -> list[str]:
+    """Return what does not look right: where the relevant set grew, and where nothing changed.
+
+    `without_prior`: topics of the changed qrels that the original qrels cannot have. `measured`:
+    what measures cannot tell (`exporters.exports.oracles`).
+    """
+    spoken_of = [facts for facts in pairs if not facts["left_out"] and _spoken_of(facts)]
+    said = []
+    if grown := [facts["pair_id"] for facts in spoken_of if facts["counts"]["grew"]]:
+        grew = _amount(counts["grew"], "document")
+        said.append(
+            f"The relevant set should only shrink, but {grew} became relevant "
+            f"(“grew” in documents.changed.tsv), in: {_listed(grown)}."
+        )
+    if same := [facts["pair_id"] for facts in spoken_of if not facts["counts"]["changed"]]:
+        said.append(
+            "At least one document should change in every pair, but none has changed in: "
+            f"{_listed(same)}."
+        )
+    said += measured
+    if open_ones := [facts["pair_id"] for facts in spoken_of if _unfinished(facts)]:
+        said.append(
+            "Documents that nobody has judged, or that are disputed, have no line, and evaluators "
+            "take them for not relevant. Scores count only once these are done: "
+            f"{_listed(open_ones)}."
+        )
+    if without_prior:
+        said.append(
+            "Topics of qrels.changed.txt that have no line in qrels.original.txt, because none of "
+            "their documents came with a relevance; leave them out of a comparison of means: "
+            f"{_listed(without_prior)}."
+        )
+    return said
+
+
+def jsonl_rules() -> list[Rule]:
+    """Return what stands in the JSON lines, and how to tell what counts."""
+    return [
+        Rule(
+            about="What stands",
+            says="judgments.jsonl holds every judgment ever made. One with superseded_at no longer "
+            "stands: its annotator judged again, put a flag instead, or took it back "
+            "(withdrawn_at). A flag stands until cleared_at; a settling decision, and a decision "
+            "on an instruction, until withdrawn_at.",
+        ),
+        Rule(
+            about="Under which words",
+            says="side and version name the narrative that was on the screen; pairs.jsonl has its "
+            "words. text_version names the text of the document, which documents.jsonl has; "
+            "without it the document has had one text only.",
+        ),
+        Rule(
+            about="Conditions",
+            says="verdicts.jsonl has a line for each document that somebody judged condition by "
+            "condition under a narrative in force. What people's answers to a condition come to "
+            "(agreed) follows the project's rule for several grades, unless a lead settled it "
+            "(state is settled); met counts the conditions agreed to be met, and is null while one "
+            "is not agreed on.",
+        ),
+        Rule(
+            about="Checks",
+            says="checks.jsonl has the labels that two people agree on or a third has settled, "
+            "with what was claimed and what each said; samples.jsonl how each sample was drawn, "
+            "from how many labels of each stratum. Labels whose check is not over are counted and "
+            "left out.",
+        ),
+        Rule(
+            about="Repeats",
+            says="repeats.jsonl has what people said of documents that came to them again, "
+            "unmarked, beside what they had said first. It counts in no relevance.",
+        ),
+        Rule(
+            about="Machines",
+            says="machine marks the judgments, flags and reviews of machines; they never count "
+            "among people.",
+        ),
+    ]
+
+
+def about_jsonl(counts: Mapping[str, int]) -> list[str]:
+    """Return what users of the JSON lines should know."""
+    if n := counts["drafts"]:
+        return [f"{_amount(n, 'review is', 'reviews are')} not submitted yet and left out."]
+    return []
+
+
+def _unfinished(facts: PairFacts) -> bool:
+    return bool(facts["counts"]["unjudged"] or facts["counts"]["disputed"])
+
+
+def _about_pairs(pairs: list[PairFacts]) -> list[str]:
+    empty = "so qrels.changed.txt and topics.changed.txt are empty."
+    if not pairs:
+        return [f"The project has no instruction pairs, {empty}"]
+    why = Counter(facts["left_out"] for facts in pairs if facts["left_out"])
+    said = []
+    if why["not written"] == len(pairs):
+        said.append(f"No altered narrative has been written, {empty}")
+    elif why:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
+        left_out = _amount(why.total(), "pair is", "pairs are")
+        said.append(f"{left_out} left out of the changed files: {reasons}.")
+    return said
+
+
+def _about_pairing(left_out: Sequence[LeftOut]) -> list[str]:
+    if not left_out:
+        return []
+    why = Counter(topic["why"] for topic in left_out)
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
+    names = [topic["pair_id"] or topic["query_id"] for topic in left_out]
+    amount = _amount(len(left_out), "topic is", "topics are")
+    said = (
+        f"{amount} in neither qrels.original.txt nor qrels.changed.txt ({reasons}): "
+        f"{_listed(names)}. left_out in the manifest says why of each, and "
+        "qrels.original.all.txt has every query."
+    )
+    return [said]
+
+
+def _about_claims(counts: Mapping[str, int], pairs: list[PairFacts]) -> list[str]:
+    said = []
+    for side in claimed.SIDES:
+        if count_key("claims", side) in counts:
+            said.append(_claims_on(side, counts))
+            if side == Narrative.Side.ALTERED:
+                said += _without_claims(pairs)
+            if n := counts[count_key("claims_set_aside", side)]:
+                aside = _amount(n, "claimed label belongs", "claimed labels belong")
+                files = "claimed files" if side == Narrative.Side.ALTERED else f"{side} ones"
+                said.append(f"{aside} to pairs that are left out of the {files}.")
+    return said
+
+
+def _claims_on(side: str, counts: Mapping[str, int]) -> str:
+    def counted(key: str) -> int:
+        return counts[count_key(key, side)]
+
+    labels = _amount(counted("claims"), "claimed label")
+    of_pairs = _amount(counted("pairs_claimed"), "pair")
+    under = "" if side == Narrative.Side.ALTERED else f" under {side} narratives"
+    checked, corrected, judged = (
+        f"{counted(f'claims_{key}'):,} {words}"
+        for key, words in (
+            ("checked", "checked"),
+            ("corrected", "of these corrected"),
+            ("judged", "judged by people instead"),
+        )
+    )
+    return f"{labels} of {of_pairs}{under}: {checked}, {corrected}; {judged}."
+
+
+def _without_claims(pairs: list[PairFacts]) -> list[str]:
+    why = Counter(facts["claimed"] for facts in pairs)
+    del why[CLAIMED]
+    if not why:
+        return []
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(why.items()))
+    left_out = _amount(why.total(), "pair is", "pairs are")
+    return [f"{left_out} left out of the claimed files: {reasons}."]
+
+
+def _about_judgments(counts: Mapping[str, int], asked: int) -> list[str]:
+    said = []
+    if n := counts["disputed"]:
+        disputed = _amount(n, "document is", "documents are")
+        said.append(f"{disputed} disputed and left out; see disputed.tsv.")
+    if n := counts["unjudged"]:
+        unjudged = _amount(n, "document is", "documents are")
+        said.append(f"{unjudged} not judged and left out; see unjudged.tsv.")
+    if n := counts["fewer_than_asked"]:
+        fewer = _amount(n, "document was", "documents were")
+        said.append(
+            f"{fewer} judged by fewer people than the {asked} asked for; "
+            "the relevance they gave stands."
+        )
+    if n := counts["judgments_stale"]:
+        stale = _amount(n, "judgment was", "judgments were")
+        said.append(
+            f"{stale} made under an older version of a narrative or of a text and not counted."
+        )
+    if n := counts["judgments_set_aside"]:
+        aside = _amount(n, "judgment belongs", "judgments belong")
+        said.append(f"{aside} to pairs that are left out.")
+    if n := counts["judgments_by_machines"]:
+        machines = _amount(n, "judgment was", "judgments were")
+        claims = any(count_key("claims", side) in counts for side in claimed.SIDES)
+        where = " in the changed qrels" if claims else ""
+        said.append(f"{machines} made by machines and not counted{where}.")
+    return said
+
+
+def _spoken_of(facts: PairFacts) -> bool:
+    """Whether anybody has said anything about a document of the pair."""
+    counts = facts["counts"]
+    return any(counts[state] for state in ("judged", "settled", "disputed"))
+
+
+def _amount(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _listed(names: list[str], most: int = 20) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

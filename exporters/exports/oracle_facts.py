@@ -1,0 +1,190 @@
+"""What the three systems of `exporters.exports.oracles` get, as the manifest says it, and its
+warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypedDict
+
+SEED = 17
+# Below this a difference is 0 up to rounding.
+_ZERO = 1e-9
+SYSTEMS = ("oracle", "ignorant", "shuffled")
+IR = ("nDCG@10", "AP", "RR")
+
+ByTopic = dict[str, dict[str, float | None]]
+
+
+class Facts(TypedDict):
+    """One measure of the three systems. `topics`: how many have a value.
+
+    `short_of_best` names the topics in which the oracle misses the best value,
+    `ignorant_not_zero` those in which the ignorant system gets another value than 0.
+    """
+
+    measure: str
+    qrels: str
+    topics: int
+    oracle: float | None
+    ignorant: float | None
+    shuffled: float | None
+    short_of_best: list[str]
+    ignorant_not_zero: list[str]
+
+
+class Oracles(TypedDict):
+    """The block of the manifest."""
+
+    rule: str
+    seed: int
+    measures: list[Facts]
+
+
+class Check(NamedTuple):
+    """How one measure is judged.
+
+    Attributes:
+        best: The best value, of all topics or by topic; None where only more than 0 is asked.
+        zero: Whether a run that ignores the change gets 0.
+        short: Warning about topics in which the oracle misses the best value; "" for none.
+        ignored: Warning about topics in which the ignorant system does not get 0; "" for none.
+    """
+
+    best: Mapping[str, float] | float | None
+    zero: bool
+    short: str = ""
+    ignored: str = ""
+
+
+class Values:
+    """Values by measure, system and topic, gathered batch by batch."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, ByTopic] = {}
+        self.best: dict[str, dict[str, float]] = {}
+
+    def add(self, measure: str, system: str, by_topic: Mapping[str, float | None]) -> None:
+        """Add the values of some topics."""
+        systems = self.found.setdefault(measure, {name: {} for name in SYSTEMS})
+        systems[system].update(by_topic)
+
+    def facts(self, measure: str, qrels: str, check: Check) -> Facts:
+        """Average over topics, and find those in which the set does not measure."""
+        values = self.found[measure]
+        means: dict[str, float | None] = {}
+        for system in SYSTEMS:
+            known = [value for value in values[system].values() if value is not None]
+            means[system] = round(sum(known) / len(known), 6) if known else None
+        oracle, ignorant = values["oracle"], values["ignorant"]
+        return Facts(
+            measure=measure,
+            qrels=qrels,
+            topics=sum(value is not None for value in oracle.values()),
+            oracle=means["oracle"],
+            ignorant=means["ignorant"],
+            shuffled=means["shuffled"],
+            short_of_best=[
+                topic
+                for topic, value in oracle.items()
+                if value is not None and _is_short(value, topic, check.best)
+            ],
+            ignorant_not_zero=[
+                topic
+                for topic, value in ignorant.items()
+                if check.zero and value is not None and abs(value) > _ZERO
+            ],
+        )
+
+
+def _is_short(value: float, topic: str, best: Mapping[str, float] | float | None) -> bool:
+    """Whether a value misses the best one; where none is known, whether it is not above 0."""
+    if best is None:
+        return value <= _ZERO
+    wanted = best[topic] if isinstance(best, Mapping) else best
+    return abs(value - wanted) > _ZERO or (isinstance(best, Mapping) and wanted <= _ZERO)
+
+
+class Result(NamedTuple):
+    """What the three systems get, and sentences about queries in which a set does not measure."""
+
+    measures: list[Facts]
+    warnings: list[str]
+
+
+def checks(values: Values) -> dict[str, Check]:
+    """How each measure is judged."""
+    follows = "A run that ranks by the changed qrels does not reach the best"
+    ignores = "A run that ignores the change gets another value than 0 of"
+    none = "No document is relevant {} the change, so nDCG@10 {} it is 0 for every run, in: "
+    return {
+        "p-MRR": Check(
+            best=values.best.get("p-MRR", {}),
+            zero=True,
+            short=f"{follows} p-MRR, or gets 0, because documents that are no longer relevant have "
+            "a higher grade than others, or because no other document could rank above them, in: ",
+            ignored=f"{ignores} p-MRR in: ",
+        ),
+        "nDCG@10 before": Check(1.0, zero=False, short=none.format("before", "before")),
+        "nDCG@10 after": Check(1.0, zero=False, short=none.format("after", "after")),
+        **{f"{name} {when}": Check(1.0, False) for name in IR[1:] for when in ("before", "after")},
+        "WISE": Check(
+            None,
+            zero=True,
+            short="A run that follows every narrative gets no reward by WISE in: ",
+            ignored=f"{ignores} WISE in: ",
+        ),
+        "SICR": Check(
+            1.0,
+            zero=True,
+            short="A run that follows every narrative does not get the best SICR, because a "
+            "document ranks first already or does not rise, in: ",
+            ignored=f"{ignores} SICR in: ",
+        ),
+        "IRS": Check(
+            1.0,
+            zero=True,
+            short=f"{follows} IRS in: ",
+            ignored=f"{ignores} IRS, because the order of the original qrels is ideal already, "
+            "in: ",
+        ),
+        "NFR": Check(0.0, zero=False, short=f"{follows} NFR in: "),
+    }
+
+
+def judged(values: Values, qrels: str) -> Result:
+    """Turn values into the facts of the manifest and its warnings."""
+    judging = checks(values)
+    result = Result([], [])
+    for measure in values.found:
+        check = judging[measure]
+        facts = values.facts(measure, qrels, check)
+        if not facts["topics"]:
+            continue
+        result.measures.append(facts)
+        if check.short and facts["short_of_best"]:
+            result.warnings.append(check.short + listed(facts["short_of_best"]))
+        if check.ignored and facts["ignorant_not_zero"]:
+            result.warnings.append(check.ignored + listed(facts["ignorant_not_zero"]))
+    return result
+
+
+def block(measured: Iterable[Facts]) -> Oracles | None:
+    """The block of the manifest; None where there is nothing to measure."""
+    facts = list(measured)
+    if not facts:
+        return None
+    return Oracles(
+        rule="Three systems made from the qrels alone rank the judged documents of each topic. The "
+        "oracle ranks by the changed qrels, and before the change by the original ones. The "
+        "ignorant system ranks by the original qrels at all times. The shuffled one draws its "
+        "order. short_of_best and ignorant_not_zero name the topics in which a measure does not "
+        "tell them apart.",
+        seed=SEED,
+        measures=facts,
+    )
+
+
+def listed(topics: Sequence[str], most: int = 20) -> str:
+    """Name the first topics, and how many more there are."""
+    shown = ", ".join(topics[:most])
+    return f"{shown} and {len(topics) - most:,} more." if len(topics) > most else f"{shown}."

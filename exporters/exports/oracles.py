@@ -1,0 +1,269 @@
+"""What a set of qrels can measure, before anybody hands in a run.
+
+Three systems are made from the qrels alone: the oracle ranks by the changed qrels, the ignorant
+system ranks by the original qrels whatever the narrative says, and the shuffled one draws its
+order. A set on which the oracle misses the best value, or the ignorant system gets anything but 0,
+says little about real systems; the warnings name its queries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
+from exporters.exports import claimed, selection
+from exporters.exports.labels import Grades, compliance, gold_documents, ir_values
+from exporters.exports.oracle_facts import IR, SEED, SYSTEMS, Result, Values, judged, listed
+from exporters.exports.selection import Pair
+from formats.records import Qrel
+from formats.source import open_source
+from formats.trec import read_qrels
+
+if TYPE_CHECKING:
+    from measures import Measurement
+
+# Topics whose documents are held in memory at a time.
+BATCH = 200
+SIDES = ("original", "changed", "reversed")
+
+Rankings = dict[str, dict[str, dict[str, float]]]
+
+
+class Topics(NamedTuple):
+    """The grades of a few topics, by side and topic."""
+
+    grades: dict[str, dict[str, Grades]]
+
+    @property
+    def ids(self) -> list[str]:
+        """The topics that are in the changed qrels."""
+        return list(self.grades["changed"])
+
+    def of(self, side: str, topic: str) -> Grades:
+        """The grades of a topic on one side; empty where it has none."""
+        return self.grades.get(side, {}).get(topic, {})
+
+
+def in_batches(qrels: Mapping[str, Iterable[Qrel]]) -> Iterator[Topics]:
+    """Yield the topics of the changed qrels, a few at a time, with their grades on every side.
+
+    Every side comes in ascending order of topics; topics that are not among the changed ones are
+    passed over.
+    """
+    topics = {side: groupby(lines, attrgetter("query_id")) for side, lines in qrels.items()}
+    heads = {side: next(its, None) for side, its in topics.items()}
+    batch: dict[str, dict[str, Grades]] = {side: {} for side in qrels}
+    while (head := heads["changed"]) is not None:
+        topic = head[0]
+        for side, its in topics.items():
+            while (other := heads[side]) is not None and other[0] < topic:
+                heads[side] = next(its, None)
+            if other is not None and other[0] == topic:
+                batch[side][topic] = {line.doc_id: line.relevance for line in other[1]}
+                heads[side] = next(its, None)
+        if len(batch["changed"]) == BATCH:
+            yield Topics(batch)
+            batch = {side: {} for side in qrels}
+    if batch["changed"]:
+        yield Topics(batch)
+
+
+def rankings(topics: Topics) -> dict[str, Rankings]:
+    """Rank the judged documents of each topic as the three systems do, by system and side.
+
+    Documents of one original grade come in an order that leaves the change most to do: those that
+    it takes away first. Documents of one changed grade keep that order, those taken away last.
+    """
+    made: dict[str, Rankings] = {
+        system: {side: {} for side in SIDES if side in topics.grades} for system in SYSTEMS
+    }
+    for topic in topics.ids:
+        grades = {side: topics.of(side, topic) for side in topics.grades}
+        before, after = grades["original"], grades["changed"]
+        pool = sorted({document for its in grades.values() for document in its})
+        kept = {d: d not in after or after[d] >= before.get(d, 0) for d in pool}
+        original = sorted(pool, key=lambda d: (-before.get(d, 0), kept[d], after.get(d, 0), d))
+        place = {document: number for number, document in enumerate(original)}
+        orders = {"original": original}
+        orders["changed"] = sorted(pool, key=lambda d: (-after.get(d, 0), not kept[d], place[d]))
+        reverse = grades.get("reversed", {})
+        orders["reversed"] = sorted(
+            pool, key=lambda d: (-reverse.get(d, 0), after.get(d, 0), place[d])
+        )
+        for side in made["oracle"]:
+            made["oracle"][side][topic] = _scored(orders[side])
+            made["ignorant"][side][topic] = _scored(original)
+            made["shuffled"][side][topic] = _scored(
+                sorted(pool, key=lambda d: _drawn(side, topic, d))
+            )
+    return made
+
+
+def _scored(order: Sequence[str]) -> dict[str, float]:
+    return {document: float(len(order) - place) for place, document in enumerate(order)}
+
+
+def _drawn(*parts: str) -> bytes:
+    """A digest to sort by: a shuffle that is the same on every machine."""
+    return hashlib.sha256("\0".join((str(SEED), *parts)).encode()).digest()
+
+
+def of_export(
+    folder: Path,
+    pairs: Sequence[Pair],
+    raters: Mapping[str, Sequence[Membership]],
+    project: Project,
+) -> Result:
+    """Measure what an export has written into a folder.
+
+    Args:
+        folder: The folder, with the qrels of all sides.
+        pairs: The pairs of the project.
+        raters: Who claims labels, by side.
+        project: Whose lowest relevant grade counts.
+    """
+    files = {side: folder / f"qrels.{side}.txt" for side in SIDES}
+    there = {side: _read(path) for side, path in files.items() if path.exists()}
+    result = measure(there, project.relevant_from, files["changed"].name)
+    reverse = Narrative.Side.REVERSED
+    reversed_names = {
+        rater: name for name, rater in claimed.file_names(raters.get(reverse, []), reverse)
+    }
+    of = selection.claimed(pairs)
+    for name, rater in claimed.file_names(raters.get(Narrative.Side.ALTERED, [])):
+        claims = {"original": selection.prior_qrels_of_pairs(of), "changed": _read(folder / name)}
+        if rater in reversed_names:
+            claims["reversed"] = _read(folder / reversed_names[rater])
+        found = measure(claims, project.relevant_from, name, claims=True)
+        result.measures.extend(found.measures)
+        result.warnings.extend(f"{name}: {sentence}" for sentence in found.warnings)
+    return result
+
+
+def _read(path: Path) -> Iterator[Qrel]:
+    if not path.stat().st_size:
+        return
+    with open_source(path) as source:
+        yield from read_qrels(source)
+
+
+def measure(
+    qrels: Mapping[str, Iterable[Qrel]], relevant: int, name: str, *, claims: bool = False
+) -> Result:
+    """Measure the three systems by every measure that applies.
+
+    Args:
+        qrels: Lines by side, in ascending order of topics: original, changed, perhaps reversed.
+        relevant: Lowest grade that is relevant.
+        name: The file that has the changed qrels.
+        claims: Whether a machine claims them, as in FollowTable: then IRS and NFR apply.
+    """
+    values = Values()
+    undefined: list[str] = []
+    for topics in in_batches(qrels):
+        runs = rankings(topics)
+        undefined += _add_p_mrr(values, topics, runs, relevant)
+        _add_ir_measures(values, topics, runs, relevant)
+        if "reversed" in qrels:
+            _add_modes(values, topics, runs, relevant)
+        if claims:
+            _add_responsiveness(values, topics, runs, relevant)
+    result = judged(values, name)
+    if undefined:
+        said = "p-MRR is undefined, because no document is relevant before and not after, in: "
+        result.warnings.insert(0, said + listed(undefined))
+    return result
+
+
+def _add_responsiveness(
+    values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int
+) -> None:
+    """Add IRS and NFR.
+
+    Documents that comply are relevant by the changed qrels; those that violate were relevant and
+    are not by the changed qrels.
+    """
+    from measures import irs, nfr
+
+    comply, violate = compliance(topics.grades["original"], topics.grades["changed"], relevant)
+    for system, its in runs.items():
+        given: dict[str, Any] = {
+            "with_instruction": its["changed"],
+            "without": its["original"],
+            "interval": None,
+        }
+        found = irs(positive=comply, violating=violate, **given)
+        values.add("IRS", system, found.by_query)
+        values.add("NFR", system, nfr(trap=violate, **given).by_query)
+
+
+def _add_p_mrr(
+    values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int
+) -> list[str]:
+    """Add p-MRR and its best value; return topics that changed but have no p-MRR."""
+    from measures import p_mrr
+    from measures.followir import changed_documents, pair_score
+
+    before, after = topics.grades["original"], topics.grades["changed"]
+    for system, its in runs.items():
+        found = p_mrr(
+            original=its["original"],
+            changed=its["changed"],
+            qrels_original=before,
+            qrels_changed=after,
+            unjudged="left_out",
+            relevant=relevant,
+            interval=None,
+        )
+        values.add("p-MRR", system, found.by_query)
+    counted, _warnings = changed_documents(before, after, unjudged="left_out", relevant=relevant)
+    best = values.best.setdefault("p-MRR", {})
+    for topic, documents in counted.items():
+        order = list(runs["oracle"]["original"][topic])
+        ranks = sorted(order.index(document) + 1 for document in documents)
+        last = range(len(order) - len(ranks) + 1, len(order) + 1)
+        moved = [pair_score(old, new) for old, new in zip(ranks, last, strict=True)]
+        best[topic] = sum(moved) / len(moved)
+    return [
+        topic
+        for topic in topics.ids
+        if topic not in counted
+        and any(topics.of("original", topic).get(d, g) != g for d, g in after[topic].items())
+    ]
+
+
+def _add_ir_measures(
+    values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int
+) -> None:
+    """Add nDCG, AP and RR before and after, as ir_measures computes them."""
+    for side, when in (("original", "before"), ("changed", "after")):
+        grades = topics.grades[side]
+        for name, by_system in ir_values(
+            IR, grades, {system: its[side] for system, its in runs.items()}, relevant
+        ).items():
+            for system, by_topic in by_system.items():
+                values.add(f"{name} {when}", system, by_topic)
+
+
+def _add_modes(values: Values, topics: Topics, runs: Mapping[str, Rankings], relevant: int) -> None:
+    """Add WISE and SICR of the documents that the reversed narrative makes not relevant."""
+    from measures import sicr, wise
+
+    gold = gold_documents(topics.grades["changed"], topics.grades["reversed"], relevant)
+    measure: Callable[..., Measurement]
+    for name, measure in (("WISE", wise), ("SICR", sicr)):
+        for system, its in runs.items():
+            found = measure(
+                original=its["original"],
+                instructed=its["changed"],
+                reversed=its["reversed"],
+                gold=gold,
+                interval=None,
+            )
+            values.add(name, system, found.by_query)

@@ -1,0 +1,67 @@
+"""Documents that came to a person again, unmarked: what they said then, and what the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import IO, NamedTuple
+
+from annotate.models.project import Project
+from annotate.models.repeat import Repeat
+from exporters.exports import selection
+from formats.fields import to_json
+from formats.reading import write_lines
+
+
+class Twice(NamedTuple):
+    """One answer to a document that had come before: `relevance`, or `flag` instead; `first` is
+    what was said the first time as it stood then, None where nothing did.
+    """
+
+    query_id: str
+    doc_id: str
+    annotator: str
+    side: str
+    pair_id: str
+    version: int
+    at: datetime
+    first: int | None
+    first_at: datetime | None
+    relevance: int | None
+    flag: str
+    note: str
+    active_ms: int | None
+
+
+def repeats(project: Project) -> Iterator[Twice]:
+    """Yield every answer to a repeat that stands, in the order of judgments."""
+    rows = Repeat.objects.current().filter(annotator__project=project)
+    for row in selection.walk(
+        rows.order_by(
+            selection.bytewise("candidate__query__query_id"),
+            selection.bytewise("candidate__document__doc_id"),
+            selection.bytewise("narrative__pair__pair_id"),
+            selection.bytewise("narrative__side"),
+            "narrative__version",
+            selection.bytewise("annotator__name"),
+        ),
+        "candidate__query__query_id",
+        "candidate__document__doc_id",
+        "annotator__name",
+        "narrative__side",
+        "narrative__pair__pair_id",
+        "narrative__version",
+        "at",
+        "first__relevance",
+        "first__at",
+        "relevance",
+        "flag",
+        "note",
+        "active_ms",
+    ):
+        yield Twice._make(row)
+
+
+def write(records: Iterable[Twice], stream: IO[bytes]) -> int:
+    """One answer a line; return how many there were."""
+    return write_lines(map(to_json, records), stream)

@@ -1,0 +1,401 @@
+"""The export for evaluators: qrels before and after, topics, documents that changed, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import PurePosixPath
+from shutil import copyfileobj
+from typing import IO
+
+from annotate.models.collection import Candidate, Run
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
+from annotate.pure.consensus import State
+from exporters.exports import claimed, notes, oracle_facts, oracles, selection
+from exporters.exports.files import BUFFER, Writer
+from exporters.exports.manifest import (
+    NO_LINE,
+    NO_PAIR,
+    LeftOut,
+    Manifest,
+    compose,
+    count_key,
+    facts_of,
+)
+from exporters.exports.progress import Report, reported
+from exporters.exports.selection import Pair, QueryRow, Standing, Tally
+from formats.jsonl import write_docs
+from formats.records import Qrel
+from formats.trec import write_qrels, write_topics
+
+FORMAT = "trec"
+ALTERED = Narrative.Side.ALTERED
+ORIGINAL = Narrative.Side.ORIGINAL
+REVERSED = Narrative.Side.REVERSED
+
+ORIGINAL_QRELS, WHOLE_QRELS = "qrels.original.txt", "qrels.original.all.txt"
+
+
+def size(project: Project) -> int:
+    """Return how many documents `write` walks, for a progress bar."""
+    sizes = selection.pool_sizes(project)
+    pairs = selection.pairs(project)
+    pools = selection.written(pairs, ALTERED)
+    claims = sum(
+        pair.claims_on[side] for side in claimed.SIDES for pair in selection.claimed(pairs, side)
+    )
+    prior = Candidate.objects.filter(query__project=project, prior_relevance__isnull=False)
+    return prior.count() + claims + sum(sizes.get(pair.query.pk, 0) for pair in pools)
+
+
+def write(project: Project, into: Writer, report: Report) -> Manifest:
+    """Write every file of this export and return its manifest; `report` is told of progress.
+
+    Raises ValueError with a sentence where a text or an id cannot stand in a TREC file.
+    """
+    return _Export(project, into, report).write()
+
+
+class _Export:
+    """One export under way."""
+
+    def __init__(self, project: Project, into: Writer, report: Report) -> None:
+        self.project = project
+        self.into = into
+        self.report = report
+        self.queries: list[QueryRow] = selection.queries(project)
+        self.pairs: list[Pair] = selection.pairs(project)
+        self.tally: Tally = selection.tally(project, self.pairs)
+        self.facts = {
+            pair.pk: facts_of(pair, {} if pair.left_out else dict.fromkeys(_OF_A_PAIR, 0))
+            for pair in self.pairs
+        }
+        # Candidates of other sides than the altered one, by side and state.
+        self.elsewhere: dict[str, dict[str, int]] = {}
+        # Ids of pairs that have a line in the changed qrels.
+        self.paired: set[str] = set()
+        self.changed_documents: set[int] = set()
+        self.newer_texts = selection.documents_with_newer_texts(project)
+        # Machines that claim something, by side, and claimed labels by what they are counted as.
+        self.raters: dict[str, list[Membership]] = {
+            side: raters for side in claimed.SIDES if (raters := claimed.raters(project, side))
+        }
+        self.claims: dict[str, dict[str, int]] = {
+            side: dict.fromkeys((*claimed.COUNTS, claimed.CORRECTED), 0) for side in self.raters
+        }
+
+    def write(self) -> Manifest:
+        into = self.into
+        with ExitStack() as stack:
+            original = stack.enter_context(
+                into.file(ORIGINAL_QRELS, "The relevance that documents of these topics came with.")
+            )
+            whole = stack.enter_context(
+                into.file(WHOLE_QRELS, "The relevance every document came with, of all queries.")
+            )
+            prior = write_qrels(reported(selection.prior_qrels(self.queries), self.report), whole)
+            changed = stack.enter_context(
+                into.file("qrels.changed.txt", "The relevance under the altered narratives.")
+            )
+            self.changes = stack.enter_context(
+                into.file("documents.changed.tsv", "Documents whose relevance changed.")
+            )
+            self.disputed = stack.enter_context(
+                into.file("disputed.tsv", "Documents on which people differ, not in the qrels.")
+            )
+            self.unjudged = stack.enter_context(
+                into.file("unjudged.tsv", "Documents nobody has judged, not in the qrels.")
+            )
+            _line(self.changes, "query_id", "pair_id", "doc_id", "before", "after", "change")
+            _line(self.disputed, "query_id", "pair_id", "narrative", "doc_id", "grades")
+            _line(self.unjudged, "query_id", "pair_id", "narrative", "doc_id", "before")
+            write_qrels(self._altered(), changed)
+            write_qrels(self._original(), original)
+            for side, name, holds in (
+                (REVERSED, "qrels.reversed.txt", "The relevance under the reversed narratives."),
+                (
+                    ORIGINAL,
+                    "qrels.original.judged.txt",
+                    "The relevance people gave here under the original narratives.",
+                ),
+            ):
+                if self.tally.people[side]:
+                    with into.file(name, holds) as stream:
+                        write_qrels(self._other(side), stream)
+        self._write_topics()
+        for claimed_on in self.raters:
+            self._write_claimed(claimed_on)
+        with into.file("pairs.tsv", "Which query each pair belongs to.") as stream:
+            self._write_pairs(stream)
+        with into.file("documents.changed.jsonl", "The same documents with their texts.") as stream:
+            texts = write_docs(selection.documents(self.project, self.changed_documents), stream)
+        runs = selection.runs(self.project)
+        for name, run in _file_names(runs):
+            with (
+                run.file.open("rb") as source,
+                into.file(f"runs/{name}", "A run, as it was handed in.") as stream,
+            ):
+                copyfileobj(source, stream, BUFFER)
+        return self._manifest(prior=prior, texts=texts)
+
+    def _altered(self) -> Iterator[Qrel]:
+        """Walk the pools under the altered narratives, keep the books, yield what has a relevance.
+
+        Those who judge see only what may have changed, so the documents they do not see keep what
+        they had: these are the explicit zeros.
+        """
+        relevant_from = self.project.relevant_from
+        asked = self.project.overlap_judge
+        judged, disputed = State.JUDGED, State.DISPUTED
+        of = selection.written(self.pairs, ALTERED)
+        for pair, pool in selection.standings(self.project, of, ALTERED):
+            counts = self.facts[pair.pk]["counts"]
+            before = after = 0
+            for standing in reported(pool, self.report):
+                doc_id, _, prior, in_scope, grades, (relevance, state) = standing
+                was_relevant = prior is not None and prior >= relevant_from
+                before += was_relevant
+                if relevance is not None:
+                    counts[state] += 1
+                    if state is judged and len(grades) < asked:
+                        counts["fewer_than_asked"] += 1
+                elif state is disputed:
+                    counts["disputed"] += 1
+                    self._dispute(pair, ALTERED, standing)
+                    continue
+                elif in_scope:
+                    counts["unjudged"] += 1
+                    self._miss(pair, ALTERED, standing)
+                    continue
+                elif prior is None:
+                    counts["without_relevance"] += 1
+                    continue
+                else:
+                    counts["kept"] += 1
+                    relevance = prior
+                is_relevant = relevance >= relevant_from
+                after += is_relevant
+                if relevance != prior and prior is not None:
+                    change = "regraded"
+                    if is_relevant != was_relevant:
+                        change = "grew" if is_relevant else "dropped"
+                        counts[change] += 1
+                    self._change(pair, standing, relevance, change)
+                    counts["changed"] += 1
+                self.paired.add(pair.pair_id)
+                yield Qrel(pair.pair_id, doc_id, relevance)
+            counts["relevant_before"], counts["relevant_after"] = before, after
+
+    def _original(self) -> Iterator[Qrel]:
+        """Yield the earlier relevance under the topics of the changed qrels, once there are any.
+
+        Until then every query has its place, under its own id. So a mean over these qrels and one
+        over the changed qrels are of the same topics.
+        """
+        if self.paired:
+            yield from selection.prior_qrels_of_pairs(self._changed())
+        else:
+            yield from selection.prior_qrels(self.queries)
+
+    def _changed(self) -> list[Pair]:
+        """Return the pairs that have a line in the changed qrels."""
+        return [pair for pair in self.pairs if pair.pair_id in self.paired]
+
+    def _other(self, side: str) -> Iterator[Qrel]:
+        """As `_altered` for the other sides: what people said there, and nothing else."""
+        counts = self.elsewhere[side] = dict.fromkeys(map(str, State), 0)
+        of = selection.written(self.pairs, side)
+        for pair, pool in selection.standings(self.project, of, side):
+            for standing in pool:
+                relevance, state = standing.outcome
+                if state is State.UNJUDGED and not standing.in_scope:
+                    continue
+                counts[state] += 1
+                if state is State.DISPUTED:
+                    self._dispute(pair, side, standing)
+                elif state is State.UNJUDGED:
+                    self._miss(pair, side, standing)
+                if relevance is not None:
+                    yield Qrel(pair.pair_id, standing.doc_id, relevance)
+
+    def _change(self, pair: Pair, standing: Standing, relevance: int, change: str) -> None:
+        self.changed_documents.add(standing.document)
+        _line(
+            self.changes,
+            pair.query.query_id,
+            pair.pair_id,
+            standing.doc_id,
+            str(standing.prior),
+            str(relevance),
+            change,
+        )
+
+    def _dispute(self, pair: Pair, side: str, standing: Standing) -> None:
+        grades = ",".join(map(str, standing.grades))
+        _line(self.disputed, pair.query.query_id, pair.pair_id, side, standing.doc_id, grades)
+
+    def _miss(self, pair: Pair, side: str, standing: Standing) -> None:
+        before = "" if standing.prior is None else str(standing.prior)
+        _line(self.unjudged, pair.query.query_id, pair.pair_id, side, standing.doc_id, before)
+
+    def _write_topics(self) -> None:
+        into = self.into
+        changed = self._changed()
+        with into.file("topics.original.txt", "The topics of qrels.original.txt.") as stream:
+            if changed:
+                write_topics(selection.pair_topics(changed, ORIGINAL), stream)
+            else:
+                write_topics(selection.original_topics(self.queries, self.pairs), stream)
+        holds = "All queries, each with the original narrative of its first pair."
+        with into.file("topics.original.all.txt", holds) as stream:
+            write_topics(selection.original_topics(self.queries, self.pairs), stream)
+        with into.file("topics.changed.txt", "The altered narratives, one a pair.") as stream:
+            write_topics(selection.pair_topics(changed, ALTERED), stream)
+        if of := selection.written(self.pairs, REVERSED):
+            with into.file("topics.reversed.txt", "The reversed narratives, one a pair.") as stream:
+                write_topics(selection.pair_topics(of, REVERSED), stream)
+
+    def _write_claimed(self, side: str) -> None:
+        """Write a file for each machine that claims labels on a side, and their narratives."""
+        of = selection.claimed(self.pairs, side)
+        under = "accepted instructions" if side == ALTERED else f"{side} narratives"
+        for name, rater in claimed.file_names(self.raters[side], side):
+            holds = f"What {rater.name} claims under {under}, with what people found."
+            with self.into.file(name, holds) as stream:
+                write_qrels(self._labels(of, rater, side), stream)
+        holds = f"The {side} narratives of claimed labels, one a pair."
+        name = f"topics.claimed.{claimed.SIDES[Narrative.Side(side)]}txt"
+        with self.into.file(name, holds) as stream:
+            write_topics(selection.pair_topics(of, side), stream)
+
+    def _labels(self, of: list[Pair], rater: Membership, side: str) -> Iterator[Qrel]:
+        counts = self.claims[side]
+        for label in reported(claimed.labels(self.project, of, rater, side), self.report):
+            counts[label.counts_as] += 1
+            counts[claimed.CORRECTED] += label.corrected
+            yield Qrel(label.pair.pair_id, label.doc_id, label.relevance)
+
+    def _write_pairs(self, stream: IO[bytes]) -> None:
+        _line(stream, "pair_id", "query_id", "category", "origin", "left_out", "claimed")
+        for pair in self.pairs:
+            _line(
+                stream,
+                pair.pair_id,
+                pair.query.query_id,
+                " ".join(pair.category.split()),
+                pair.origin,
+                pair.left_out,
+                pair.claimed,
+            )
+
+    def _manifest(self, *, prior: int, texts: int) -> Manifest:
+        pairs = list(self.facts.values())
+        left_out = self._left_out()
+        sizes = selection.pool_sizes(self.project)
+        counts = {
+            "queries": len(self.queries),
+            "candidates": sum(sizes.values()),
+            "prior": prior,
+            "prior_relevant": selection.prior_relevant(self.project),
+            "pairs": len(self.pairs),
+            "pairs_written": len(selection.written(self.pairs, ALTERED)),
+            **{key: sum(facts["counts"].get(key, 0) for facts in pairs) for key in _OF_A_PAIR},
+            **self.tally.counts(),
+        }
+        if self.newer_texts:
+            counts["documents_with_newer_texts"] = len(self.newer_texts)
+        for side in self.raters:
+            counts |= self._of_claims(side)
+        measured = oracles.of_export(self.into.folder, self.pairs, self.raters, self.project)
+        return compose(
+            project=self.project,
+            format_name=FORMAT,
+            counts=counts,
+            rules=notes.trec_rules(self.project, self.raters),
+            warnings=notes.trec_warnings(counts, pairs, self._without_prior(), measured.warnings),
+            notes=notes.about_trec(
+                counts=counts,
+                pairs=pairs,
+                left_out=left_out,
+                asked=self.project.overlap_judge,
+                elsewhere=self.elsewhere,
+                differing=selection.differing_originals(self.pairs),
+                texts=texts,
+            ),
+            pairs=pairs,
+            left_out=left_out,
+            texts=self.newer_texts,
+            measured=oracle_facts.block(measured.measures),
+            files=self.into.files,
+        )
+
+    def _left_out(self) -> list[LeftOut]:
+        """Return the topics that are in neither of the paired qrels, once these are paired."""
+        if not self.paired:
+            return []
+        of_query: dict[str, list[Pair]] = {query.query_id: [] for query in self.queries}
+        for pair in self.pairs:
+            of_query[pair.query.query_id].append(pair)
+        found = []
+        for query_id, pairs in of_query.items():
+            if not pairs:
+                found.append(LeftOut(query_id=query_id, pair_id="", why=NO_PAIR))
+            found += [
+                LeftOut(query_id=query_id, pair_id=pair.pair_id, why=pair.left_out or NO_LINE)
+                for pair in pairs
+                if pair.pair_id not in self.paired
+            ]
+        return found
+
+    def _without_prior(self) -> list[str]:
+        """Return the topics of the changed qrels whose documents came without a relevance."""
+        changed = self._changed()
+        known = selection.with_prior(changed)
+        return [pair.pair_id for pair in changed if pair.pk not in known]
+
+    def _of_claims(self, side: str) -> dict[str, int]:
+        """Count the claims on a side, by the manifest's names."""
+        written = selection.claimed(self.pairs, side)
+        of_all = sum(pair.claims_on.get(side, 0) for pair in self.pairs)
+        counts = {
+            "pairs_claimed": len(written),
+            "claims": sum(self.claims[side][key] for key in claimed.COUNTS),
+            **self.claims[side],
+            "claims_set_aside": of_all - sum(pair.claims_on[side] for pair in written),
+        }
+        return {count_key(key, side): n for key, n in counts.items()}
+
+
+_OF_A_PAIR = (
+    "relevant_before",
+    "relevant_after",
+    "judged",
+    "settled",
+    "disputed",
+    "unjudged",
+    "kept",
+    "without_relevance",
+    "fewer_than_asked",
+    "changed",
+    "dropped",
+    "grew",
+)
+
+
+def _file_names(runs: list[Run]) -> Iterator[tuple[str, Run]]:
+    """Name each run's file as it was handed in; a name that leads elsewhere loses its folders."""
+    taken: set[str] = set()
+    for run in runs:
+        plain = PurePosixPath(run.name.replace("\\", "/")).name or "run"
+        name, number = plain, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{number}-{plain}"
+        taken.add(name.casefold())
+        yield name, run
+
+
+def _line(stream: IO[bytes], *fields: str) -> None:
+    """Write one line of a table; no field may hold a tab or a line end."""
+    stream.write(("\t".join(fields) + "\n").encode())

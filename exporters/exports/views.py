@@ -1,0 +1,149 @@
+"""The exports of a project: asking for one, watching it, and taking its files away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import FileResponse, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate.access import lead
+from annotate.actions.seats import must_answer_first
+from annotate.errors import Refused
+from annotate.models.project import Membership
+from annotate.requests import PageRequest
+from annotate.screens.pages import key
+from exporters.exports import access, actions, manifest
+from exporters.exports.download_log import taken
+from exporters.exports.forms import ExportForm
+from exporters.models import Export
+
+# How many exports the list shows, the newest first.
+SHOWN = 50
+
+
+@require_http_methods(["GET", "POST"])
+def exports(request: PageRequest, slug: str) -> HttpResponse:
+    """List the project's exports, newest first; a post asks for another."""
+    member = lead(request.user, slug)
+    form = ExportForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect(
+                actions.request_export(
+                    project=member.project, format_name=form.cleaned_data["format"], by=member
+                )
+            )
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    rows = Export.objects.filter(project=member.project_id).order_by("-pk")
+    before = key(request.GET.get("before", ""))
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    found = list(rows.select_related("by", "project").defer("manifest")[: SHOWN + 1])
+    return render(
+        request,
+        "exporters/exports.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "exports",
+            "form": form,
+            "exports": found[:SHOWN],
+            "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show how an export is coming on and, once it is done, its manifest and then its files."""
+    member, found = access.export(request.user, slug, pk)
+    if request.htmx and found.is_over:
+        # The poll of a job that has ended: the whole page has changed.
+        return HttpResponseClientRefresh()
+    template = "exporters/export.html#job" if request.htmx else "exporters/export.html"
+    return render(request, template, _page(member, found))
+
+
+@require_POST
+def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Call an export off."""
+    member, found = access.export(request.user, slug, pk)
+    actions.cancel_export(export=found, by=member)
+    return redirect(found)
+
+
+@require_GET
+def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
+    """Hand out one file of an export, never to be shown in the page."""
+    member, found = access.export(request.user, slug, pk)
+    stream = access.file(request.user, slug, pk, name)
+    taken(of=found, name=name, by=member)
+    return FileResponse(
+        stream,
+        as_attachment=True,
+        filename=name.rpartition("/")[2],
+        content_type="application/octet-stream",
+    )
+
+
+@require_GET
+def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
+    """Hand out all files of an export as one zip archive."""
+    member, found = access.export(request.user, slug, pk)
+    stream = access.file(request.user, slug, pk, access.ARCHIVE)
+    taken(of=found, name=access.ARCHIVE, by=member)
+    return FileResponse(
+        stream,
+        as_attachment=True,
+        filename=f"{found.project.slug}-{found.format}-{found.pk}.zip",
+        content_type="application/zip",
+    )
+
+
+def _page(member: Membership, found: Export) -> dict[str, Any]:
+    """What the export's page draws: no manifest before it is done, nor to who is still blind."""
+    page: dict[str, Any] = {
+        "project": found.project,
+        "member": member,
+        "section": "exports",
+        "export": found,
+        "seconds_left": found.seconds_left(timezone.now()),
+        "blind": "",
+        "manifest": None,
+    }
+    if found.state != Export.State.DONE or found.manifest is None:
+        return page
+    if must_answer_first(member):
+        return {**page, "blind": access.BLIND}
+    here = [found.project.slug, found.pk]
+    said = found.manifest
+    return {
+        **page,
+        "manifest": said,
+        "figures": _counted(said, manifest.FIGURES),
+        "groups": [
+            (heading, rows)
+            for heading, words in manifest.GROUPS.items()
+            if (rows := _counted(said, words))
+        ],
+        "files": [
+            {**entry, "url": reverse("exporters:file", args=[*here, entry["name"]])}
+            for entry in said["files"]
+        ],
+        "manifest_url": reverse("exporters:file", args=[*here, manifest.NAME]),
+        "archive_url": reverse("exporters:archive", args=here),
+    }
+
+
+def _counted(said: Mapping[str, Any], words: Mapping[str, str]) -> list[tuple[str, int]]:
+    """The counts of a manifest with their words, as far as it has them."""
+    counts = manifest.with_derived(said["counts"])
+    return [(shown, counts[key]) for key, shown in words.items() if key in counts]

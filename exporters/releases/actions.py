@@ -1,0 +1,252 @@
+"""Releasing a project under a name, and giving out what was released. Pages, commands and the job
+meet here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple, cast
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.actions.seats import must_answer_first, refuse_if_archived
+from annotate.actions.trail import record
+from annotate.errors import Refused
+from annotate.models.collection import Query
+from annotate.models.project import Guideline, Membership, Project
+from base.snapshot import snapshot
+from exporters.exports import manifest, selection
+from exporters.exports.access import BLIND
+from exporters.exports.actions import FORMATS, check_format, write
+from exporters.exports.files import BUFFER, FileFacts, Writer, pack
+from exporters.exports.manifest import Manifest
+from exporters.models import Release
+from exporters.releases import contents, file_store
+from jobs import queue
+from jobs.models import Job
+from jobs.runner import JobError, LeaseLost, Progress
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+MAX_NOTE = 2_000
+# Names that stand in addresses for something else.
+TAKEN_BY_PAGES = {"new", "files", "cancellation"}
+
+
+def check_name(project: Project, name: str) -> None:
+    """Refuse a name that is none, or that a release of the project has."""
+    if not NAME.fullmatch(name):
+        raise Refused(
+            _(
+                "A release's name has letters, digits, dots, hyphens and underscores, at most 60 "
+                "of them, and begins with a letter or a digit, as in v1.0."
+            )
+        )
+    if name.lower() in TAKEN_BY_PAGES:
+        raise Refused(_("“%(name)s” cannot be the name of a release.") % {"name": name})
+    taken = Release.objects.filter(project=project, name__iexact=name).exclude(
+        state__in=[Job.State.FAILED, Job.State.CANCELLED]
+    )
+    if (other := taken.first()) is not None:
+        raise Refused(
+            _(
+                "There is a release called %(name)s already, and it never changes. Take another "
+                "name."
+            )
+            % {"name": other.name}
+        )
+
+
+def request_release(
+    *,
+    project: Project,
+    name: str,
+    note: str = "",
+    by: Membership | None,
+    now: datetime | None = None,
+) -> Release:
+    """Ask for a release and return the row that will be it; the files are made by a worker.
+
+    Refused: who does not lead, who has yet to judge or review themselves, an archived project, one
+    without queries, a name that is none or taken, while another is being made.
+    """
+    if by is not None:
+        if not by.leads or by.project_id != project.pk:
+            raise Refused(_("Only leads of this project can release it."))
+        if must_answer_first(by):
+            raise Refused(BLIND)
+    with transaction.atomic():
+        # Two requests at once: the second waits here and then finds the first.
+        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        refuse_if_archived(locked)
+        check_name(locked, name)
+        if len(note) > MAX_NOTE:
+            raise Refused(_("A note has at most %(most)d characters.") % {"most": MAX_NOTE})
+        if not Query.objects.filter(project=locked).exists():
+            raise Refused(_("There is nothing to release yet: this project has no queries."))
+        under_way = Release.objects.filter(
+            project=locked, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+        ).first()
+        if under_way is not None:
+            raise Refused(
+                _("%(name)s is being made. Wait until it is done, or call it off.")
+                % {"name": under_way.name}
+            )
+        release = Release.objects.create(
+            project=locked,
+            name=name,
+            note=note,
+            by=by,
+            requested_by=by.user if by else None,
+            requested_at=now or timezone.now(),
+        )
+        if by is not None:
+            queue.enqueue(release)
+        record(project=locked, what="release.asked", about=release, words=note, by=by, now=now)
+    return release
+
+
+def cancel_release(*, release: Release, by: Membership, now: datetime | None = None) -> Release:
+    """Call off a release that is being made and return it anew; one that is made stays."""
+    if not by.leads or by.project_id != release.project_id:
+        raise Refused(_("Only leads of this project can call its releases off."))
+    with transaction.atomic():
+        over = release.is_over or release.cancel_requested_at is not None
+        queue.cancel(release, now=now)
+        if not over:
+            record(project=release.project, what="release.cancelled", about=release, by=by, now=now)
+    return release
+
+
+def build(job: Release, progress: Progress) -> None:
+    """Do the work of a release: write every export of one moment, keep the files, name them.
+
+    What is named once is never named again, so that a worker who takes over a release that holds
+    something already has nothing to do.
+    """
+    if job.manifest is not None:
+        return
+    with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
+        folder = Path(scratch)
+        progress.start(sum(f.size(job.project) for f in FORMATS.values()), "Writing the files")
+        try:
+            held, at, guideline = _write(job, folder, progress)
+        except ValueError as error:
+            raise JobError(f"This cannot be written: {error}.") from error
+        own = folder / contents.NAME
+        own.write_bytes(contents.to_bytes(held))
+        facts = file_store.facts_of(own, contents.NAME, "")
+        progress.start(len(held["files"]) + 1, "Putting the files away")
+        for entry in [*held["files"], facts]:
+            try:
+                file_store.put(job.project_id, folder / entry["name"], entry["sha256"])
+            except file_store.Damaged as damaged:
+                raise JobError(str(damaged)) from damaged
+            progress.advance()
+    named = Release.objects.filter(pk=job.pk, claim=job.claim).update(
+        at=at,
+        guideline=guideline,
+        code_version=held["code_version"],
+        sha256=facts["sha256"],
+        manifest=held,
+    )
+    if not named:
+        raise LeaseLost
+
+
+def _write(
+    job: Release, folder: Path, progress: Progress
+) -> tuple[contents.Contents, datetime, Guideline | None]:
+    """Write all files but release.json, of one moment, into an empty folder."""
+    written: dict[str, Manifest] = {}
+    files: list[FileFacts] = []
+    with snapshot():
+        at = timezone.now()
+        for name in map(str, FORMATS):
+            (folder / name).mkdir()
+            written[name] = write(job.project, name, folder / name, progress.advance)
+        into = Writer(folder)
+        with into.file(contents.QUERIES, "Every query with its words.") as stream:
+            for query in selection.queries(job.project):
+                fields = {
+                    "query_id": query.query_id,
+                    "title": query.title,
+                    "description": query.description,
+                }
+                stream.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")
+        guideline = Guideline.objects.latest_of(job.project)
+        if guideline is not None:
+            with into.file(contents.GUIDELINES, "The guidelines in force.") as stream:
+                stream.write(guideline.text.encode())
+    for name, said in written.items():
+        files += [{**entry, "name": f"{name}/{entry['name']}"} for entry in said["files"]]
+        whole = [entry["name"] for entry in said["files"]] + [manifest.NAME]
+        with (folder / f"{name}.zip").open("xb") as stream:
+            pack(folder / name, whole, stream)
+        for path, holds in (
+            (f"{name}/{manifest.NAME}", "How these files came about, with counts for each pair."),
+            (f"{name}.zip", "All of them in one archive."),
+        ):
+            files.append(file_store.facts_of(folder / path, path, holds))
+    files += into.files
+    held = contents.compose(job, at=at, guideline=guideline, written=written, files=files)
+    return held, at, guideline
+
+
+class Checked(NamedTuple):
+    """What a look at a release's kept files found: how many were read, and what differs."""
+
+    files: int
+    faults: list[str]
+
+
+def verify(release: Release) -> Checked:
+    """Read every kept file of a release and compare it with its checksum."""
+    every = contents.files(release)
+    faults = [
+        wrong for entry in every.values() if (wrong := file_store.fault(release.project_id, entry))
+    ]
+    if contents.own_facts(release)["sha256"] != _sha256_of_row(release):
+        faults.append(_("The row in the database is not what release.json was written from."))
+    return Checked(len(every), faults)
+
+
+def _sha256_of_row(release: Release) -> str:
+    return hashlib.sha256(contents.to_bytes(contents.of(release))).hexdigest()
+
+
+def copy(release: Release, format_name: str, folder: Path) -> Manifest:
+    """Copy a release's kept export in one format into an empty folder, and return its manifest.
+
+    Every file is checked on its way. Refused: an unknown format, one that the release does not
+    have, a file that is not what was kept.
+    """
+    check_format(format_name)
+    prefix = f"{format_name}/"
+    every = contents.files(release)
+    mine = {name: entry for name, entry in every.items() if name.startswith(prefix)}
+    if not mine:
+        raise Refused(
+            _("%(release)s was made before there was the format %(format_name)s.")
+            % {"release": release.name, "format_name": format_name}
+        )
+    try:
+        for name, entry in mine.items():
+            target = folder / name.removeprefix(prefix)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with (
+                file_store.checked(release.project_id, entry) as source,
+                target.open("xb") as stream,
+            ):
+                shutil.copyfileobj(source, stream, BUFFER)
+    except file_store.Damaged as damaged:
+        raise Refused(str(damaged)) from damaged
+    return cast(Manifest, json.loads((folder / manifest.NAME).read_bytes()))

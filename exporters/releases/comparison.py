@@ -1,0 +1,497 @@
+"""Two releases compared, from their kept files alone: the same answer for ever.
+
+The files are sorted alike, so two of them are walked side by side, a line of each at a time; what
+is the same in both is not even parsed. No document's text is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from django.utils.translation import gettext_lazy
+
+from annotate.models.instruction import Narrative
+from exporters.exports import manifest
+from exporters.exports.files import FileFacts
+from exporters.exports.manifest import Manifest, Rule
+from exporters.models import Release
+from exporters.releases import contents, file_store
+
+# What stands in place of a grade where there is none in the qrels.
+DISPUTED, UNJUDGED, ABSENT = "disputed", "unjudged", ""
+
+# Under which narratives a grade stands, in the order in which changes come, with the file it is in.
+# "before": the relevance that documents came with.
+BEFORE = "before"
+QRELS = {
+    Narrative.Side.ALTERED.value: "trec/qrels.changed.txt",
+    Narrative.Side.REVERSED.value: "trec/qrels.reversed.txt",
+    Narrative.Side.ORIGINAL.value: "trec/qrels.original.judged.txt",
+    BEFORE: "trec/qrels.original.all.txt",
+}
+# What releases made before a file got its name have instead of it.
+EARLIER_NAMES = {QRELS[BEFORE]: "trec/qrels.original.txt"}
+OPEN = {DISPUTED: "trec/disputed.tsv", UNJUDGED: "trec/unjudged.tsv"}
+PAIRS = "jsonl/pairs.jsonl"
+MANIFEST = f"trec/{manifest.NAME}"
+READ = (*QRELS.values(), *OPEN.values(), PAIRS, MANIFEST, contents.QUERIES)
+
+# The counts of the two that stand beside each other.
+COMPARED = {
+    "queries": gettext_lazy("queries"),
+    "pairs": gettext_lazy("instruction pairs"),
+    "pairs_written": gettext_lazy("of them in the changed qrels"),
+    "pairs_claimed": gettext_lazy("of them in the claimed qrels"),
+    "candidates": gettext_lazy("documents in the pools"),
+    "prior_relevant": gettext_lazy("relevant before"),
+    "judged": gettext_lazy("documents judged"),
+    "settled": gettext_lazy("settled by a lead"),
+    "disputed": gettext_lazy("disputed, left out"),
+    "unjudged": gettext_lazy("not judged, left out"),
+    "dropped": gettext_lazy("relevant before, not now"),
+    "grew": gettext_lazy("relevant now, not before"),
+    "claims": gettext_lazy("claimed labels"),
+    "claims_corrected": gettext_lazy("of them corrected by checks"),
+    "claims_reversed": gettext_lazy("claimed labels under reversed narratives"),
+    "claims_original": gettext_lazy("claimed labels under original narratives"),
+    "judgments_by_people": gettext_lazy("judgments by people"),
+    "judgments_stale": gettext_lazy("of them under an older narrative or text, not counted"),
+    "adjudications_standing": gettext_lazy("settled by leads"),
+    "judgments_by_machines": gettext_lazy("claims by machines"),
+    "flags": gettext_lazy("flags"),
+    "reviews": gettext_lazy("reviews"),
+    "decisions": gettext_lazy("decisions on instructions"),
+    "documents_with_newer_texts": gettext_lazy("documents that have had several texts"),
+}
+
+# A release counts these only where there are any.
+ONLY_IF_ANY = "documents_with_newer_texts"
+
+_STATES = ("judged", "disputed", "unjudged")
+
+T = TypeVar("T")
+Key = tuple[str, ...]
+
+
+class GradeChange(NamedTuple):
+    """A document whose grade differs: as it stands in the qrels, "disputed", "unjudged", or ""
+    where the document has no place.
+
+    `under`: one of QRELS. `pair_id` is "" of the relevance that documents came with.
+    """
+
+    under: str
+    query_id: str
+    pair_id: str
+    doc_id: str
+    before: str
+    after: str
+
+    @property
+    def key(self) -> Key:
+        """Its place among all changes."""
+        return str(_PLACES[self.under]), self.pair_id or self.query_id, self.doc_id
+
+
+_PLACES = {under: place for place, under in enumerate(QRELS)}
+
+
+class Words(NamedTuple):
+    """A narrative in force."""
+
+    version: int
+    text: str
+    conditions: tuple[tuple[str, str], ...]
+
+
+class NarrativeChange(NamedTuple):
+    """A narrative in force that reads otherwise, or has other conditions, or is only in one."""
+
+    pair_id: str
+    query_id: str
+    side: str
+    before: Words | None
+    after: Words | None
+
+    @property
+    def key(self) -> Key:
+        """Its place among all of them."""
+        return self.pair_id, str(Narrative.Side.values.index(self.side))
+
+
+class Listed(NamedTuple):
+    """A query or a pair that is not the same in both.
+
+    `before` and `after` are "" where it is not there, "there", and of a query with other words
+    "reworded"; of a pair why it is left out of the changed files, if it is.
+    """
+
+    kind: str
+    query_id: str
+    pair_id: str
+    before: str
+    after: str
+
+    @property
+    def key(self) -> Key:
+        """Its place among all of them: queries, then pairs."""
+        return ("0", self.query_id) if self.kind == QUERY else ("1", self.pair_id)
+
+
+QUERY, PAIR = "query", "pair"
+THERE, REWORDED = "there", "reworded"
+
+
+class TextChange(NamedTuple):
+    """A document whose newest text version differs.
+
+    `before` and `after` are its numbers; "" while the document had one text at most.
+    """
+
+    doc_id: str
+    before: str
+    after: str
+
+    @property
+    def key(self) -> Key:
+        """Its place among all of them."""
+        return (self.doc_id,)
+
+
+class Contrast(NamedTuple):
+    """A count in both: its key, its words, and how many there are."""
+
+    key: str
+    words: str
+    before: int
+    after: int
+
+    @property
+    def more(self) -> int:
+        """How many more there are after."""
+        return self.after - self.before
+
+
+class Comparison:
+    """What differs between two releases of one project, `before` and `after`.
+
+    Everything is an iterator over the kept files, in the byte order of ids. Raises `kept.Damaged`
+    where a file that is read here is not what was kept.
+    """
+
+    def __init__(self, before: Release, after: Release) -> None:
+        self.before, self.after = before, after
+        self._files = {release.pk: contents.files(release) for release in (before, after)}
+        for release, name in self._both(READ):
+            entry = self._entry(release, name)
+            if entry is not None and (wrong := file_store.fault(release.project_id, entry)):
+                raise file_store.Damaged(wrong)
+        manifests = [self._manifest(release) for release in (before, after)]
+        self._pairs = tuple(
+            {facts["pair_id"]: facts for facts in one["pairs"]} for one in manifests
+        )
+        self._texts = tuple(one.get("text_versions", {}) for one in manifests)
+
+    def counts(self) -> list[Contrast]:
+        """The counts of both that say how far they are."""
+        said = [contents.all_counts(contents.of(r)) for r in (self.before, self.after)]
+        if any(ONLY_IF_ANY in one for one in said):
+            said = [{ONLY_IF_ANY: 0, **one} for one in said]
+        return [
+            Contrast(key, str(words), said[0][key], said[1][key])
+            for key, words in COMPARED.items()
+            if key in said[0] and key in said[1]
+        ]
+
+    def rules(self) -> list[tuple[str, str, str]]:
+        """Rules that differ: what they are about, and what each release says."""
+        said: list[dict[str, str]] = []
+        for release in (self.before, self.after):
+            rules: list[Rule] = contents.of(release)["rules"]
+            said.append({rule["about"]: rule["says"] for rule in rules})
+        before, after = said
+        return [
+            (about, before.get(about, ""), after.get(about, ""))
+            for about in before | after
+            if before.get(about) != after.get(about)
+        ]
+
+    def listed(self) -> Iterator[Listed]:
+        """Yield queries, then pairs, that are not the same in both."""
+        for (query_id,), before, after in self._differing(contents.QUERIES, _query):
+            there = REWORDED if before and after else THERE
+            yield Listed(QUERY, query_id, "", THERE if before else "", there if after else "")
+        before_of, after_of = self._pairs
+        for pair_id in sorted(before_of.keys() | after_of.keys()):
+            old, new = before_of.get(pair_id), after_of.get(pair_id)
+            states = [facts["left_out"] or THERE if facts else "" for facts in (old, new)]
+            if states[0] != states[1]:
+                either: Any = new or old
+                yield Listed(PAIR, either["query_id"], pair_id, states[0], states[1])
+
+    def texts(self) -> Iterator[TextChange]:
+        """Yield documents whose newest text version differs."""
+        before, after = self._texts
+        for doc_id in sorted(before.keys() | after.keys(), key=str.encode):
+            old, new = (str(of.get(doc_id, "")) for of in (before, after))
+            if old != new:
+                yield TextChange(doc_id, old, new)
+
+    def narratives(self) -> Iterator[NarrativeChange]:
+        """Yield narratives in force that differ, of pairs that are in both, by pair and side."""
+        for (pair_id,), before, after in self._differing(PAIRS, _narratives):
+            if before is None or after is None:
+                continue
+            for side in Narrative.Side.values:
+                old, new = before[1].get(side), after[1].get(side)
+                if (old and old[1:]) != (new and new[1:]):
+                    yield NarrativeChange(pair_id, after[0], side, old, new)
+
+    def grades(self) -> Iterator[GradeChange]:
+        """Yield documents whose grade differs, of pairs that both releases have in their files.
+
+        Pairs that came in or went out are in `listed`: all their grades did.
+        """
+        for under in QRELS:
+            if under == BEFORE:
+                for (query_id, doc_id), old, new in self._differing(QRELS[under], _qrel):
+                    yield GradeChange(under, query_id, "", doc_id, old or ABSENT, new or ABSENT)
+                continue
+            queries = self._in_both(under)
+            for (pair_id, doc_id), old, new in self._standings(under):
+                if pair_id in queries:
+                    yield GradeChange(under, queries[pair_id], pair_id, doc_id, old, new)
+
+    def _standings(self, under: str) -> Iterator[tuple[Key, str, str]]:
+        """Yield (pair, document), before and after, wherever they differ."""
+        graded = self._differing(QRELS[under], _qrel)
+        sides = [self._open(release, under) for release in (self.before, self.after)]
+        rest = _differences(*sides, parse=lambda item: item)
+        found: tuple[Key, str, str] | None = None
+        for key, old, new in merge(graded, rest, key=itemgetter(0)):
+            if found is not None and found[0] == key:
+                # In the qrels of one, disputed or unjudged in the other.
+                found = (key, found[1] or old or ABSENT, found[2] or new or ABSENT)
+                continue
+            if found is not None:
+                yield found
+            found = (key, old or ABSENT, new or ABSENT)
+        if found is not None:
+            yield found
+
+    def _open(self, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+        """Yield what has no line in a release's qrels, with the reason."""
+        return merge(*(self._listed_as(state, release, under) for state in OPEN))
+
+    def _listed_as(self, state: str, release: Release, under: str) -> Iterator[tuple[Key, str]]:
+        for line in self._lines(release, OPEN[state]):
+            _, pair_id, narrative, doc_id, _ = line.decode().split("\t")
+            if narrative == under:
+                yield (pair_id, doc_id), state
+
+    def _in_both(self, under: str) -> dict[str, str]:
+        """The pairs whose grades are compared, each with its query."""
+        before, after = self._pairs
+        altered = under == Narrative.Side.ALTERED
+        return {
+            pair_id: facts["query_id"]
+            for pair_id, facts in after.items()
+            if pair_id in before
+            and not (altered and (facts["left_out"] or before[pair_id]["left_out"]))
+        }
+
+    def states(self, release: Release) -> defaultdict[str, Counter[str]]:
+        """How many documents of each query are judged, disputed and unjudged in one of the two."""
+        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for facts in self._pairs[release.pk == self.after.pk].values():
+            counts = facts["counts"]
+            found[facts["query_id"]].update(
+                judged=counts.get("judged", 0) + counts.get("settled", 0),
+                disputed=counts.get("disputed", 0),
+                unjudged=counts.get("unjudged", 0),
+            )
+        return found
+
+    def _manifest(self, release: Release) -> Manifest:
+        entry = self._files[release.pk][MANIFEST]
+        with file_store.opened(release.project_id, entry) as stream:
+            said: Manifest = json.load(stream)
+        return said
+
+    def _differing(
+        self, name: str, parse: Callable[[bytes], tuple[Key, T]]
+    ) -> Iterator[tuple[Key, T | None, T | None]]:
+        """Yield what differs between the two files of one name; none if they are the same file."""
+        sums = {
+            entry["sha256"] if (entry := self._entry(release, name)) else ""
+            for release in (self.before, self.after)
+        }
+        if len(sums) > 1:
+            lines = (self._lines(release, name) for release in (self.before, self.after))
+            yield from _differences(*lines, parse=parse)
+
+    def _lines(self, release: Release, name: str) -> Iterator[bytes]:
+        """Yield the lines of a kept file; of one that the release has no need of, none."""
+        entry = self._entry(release, name)
+        if entry is None:
+            return
+        with file_store.opened(release.project_id, entry) as stream:
+            for line in stream:
+                yield line.rstrip(b"\n")
+
+    def _entry(self, release: Release, name: str) -> FileFacts | None:
+        """Return the facts of a release's file, under the name that it had when it was made."""
+        every = self._files[release.pk]
+        return every.get(name) or every.get(EARLIER_NAMES.get(name, ""))
+
+    def _both(self, names: Iterable[str]) -> Iterator[tuple[Release, str]]:
+        return ((release, name) for release in (self.before, self.after) for name in names)
+
+
+def _differences(
+    left: Iterator[Any], right: Iterator[Any], *, parse: Callable[[Any], tuple[Key, T]]
+) -> Iterator[tuple[Key, T | None, T | None]]:
+    """Walk two sorted iterators side by side; yield key, left and right wherever they differ."""
+    one, other = next(left, None), next(right, None)
+    while one is not None or other is not None:
+        if one == other:
+            one, other = next(left, None), next(right, None)
+            continue
+        old = None if one is None else parse(one)
+        new = None if other is None else parse(other)
+        if old is not None and (new is None or old[0] < new[0]):
+            yield old[0], old[1], None
+            one = next(left, None)
+        elif new is not None and (old is None or new[0] < old[0]):
+            yield new[0], None, new[1]
+            other = next(right, None)
+        elif old is not None and new is not None:
+            if old[1] != new[1]:
+                yield old[0], old[1], new[1]
+            one, other = next(left, None), next(right, None)
+
+
+def _qrel(line: bytes) -> tuple[Key, str]:
+    topic, _, doc_id, relevance = line.decode().split(" ")
+    return (topic, doc_id), relevance
+
+
+def _query(line: bytes) -> tuple[Key, tuple[str, str]]:
+    fields = json.loads(line)
+    return (fields["query_id"],), (fields["title"], fields["description"])
+
+
+def _narratives(line: bytes) -> tuple[Key, tuple[str, dict[str, Words]]]:
+    """The narratives in force of a pair: of each side the highest version."""
+    fields = json.loads(line)
+    in_force: dict[str, Words] = {}
+    for one in fields["narratives"]:
+        if one["side"] not in in_force or in_force[one["side"]].version < one["version"]:
+            conditions = tuple(
+                (condition.get("name", ""), condition["text"])
+                for condition in one.get("conditions", ())
+            )
+            in_force[one["side"]] = Words(one["version"], one["text"], conditions)
+    return (fields["pair_id"],), (fields["query_id"], in_force)
+
+
+class QueryContrast(NamedTuple):
+    """A query of which something differs: documents with another grade, narratives that read
+    otherwise, and how far its pairs were before and after.
+    """
+
+    query_id: str
+    grades: int
+    narratives: int
+    judged: tuple[int, int]
+    disputed: tuple[int, int]
+    unjudged: tuple[int, int]
+
+    @property
+    def key(self) -> Key:
+        """Its place among all queries."""
+        return (self.query_id,)
+
+
+def queries(
+    comparison: Comparison, grades: Counter[str], narratives: Counter[str]
+) -> list[QueryContrast]:
+    """Return what differs by query, in byte order; `grades` and `narratives` are by query_id."""
+    states = [comparison.states(release) for release in (comparison.before, comparison.after)]
+    rows = []
+    for query_id in sorted(states[0].keys() | states[1].keys() | grades.keys() | narratives.keys()):
+        before, after = (of_release[query_id] for of_release in states)
+        if before != after or grades[query_id] or narratives[query_id]:
+            pairs_of_counts = [(before[state], after[state]) for state in _STATES]
+            rows.append(
+                QueryContrast(query_id, grades[query_id], narratives[query_id], *pairs_of_counts)
+            )
+    return rows
+
+
+class Part(NamedTuple, Generic[T]):
+    """A stretch of a list, the length of the whole, and the key behind which it goes on, if so."""
+
+    rows: list[T]
+    total: int
+    following: Key | None
+
+
+class Placed(Protocol):
+    """Something with a place in a list."""
+
+    @property
+    def key(self) -> Key: ...
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def part(rows: Iterable[P], after: Key, size: int) -> Part[P]:
+    """Walk all of a list, and keep the `size` rows that come behind the key `after`."""
+    shown: list[P] = []
+    total, more = 0, False
+    for row in rows:
+        total += 1
+        if row.key > after:
+            if len(shown) < size:
+                shown.append(row)
+            else:
+                more = True
+    return Part(shown, total, shown[-1].key if more else None)
+
+
+TABLE = ("change", "narrative", "query_id", "pair_id", "doc_id", "before", "after")
+
+
+def table(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    """Yield everything that differs as rows of TABLE: queries, pairs, texts, narratives, grades."""
+    yield TABLE
+    for of in (
+        comparison.listed(),
+        comparison.texts(),
+        comparison.narratives(),
+        comparison.grades(),
+    ):
+        yield from map(line, of)
+
+
+def line(change: Listed | TextChange | NarrativeChange | GradeChange) -> tuple[str, ...]:
+    """Return something that differs as a row of TABLE.
+
+    Of a narrative or a text `before` and `after` are its versions; of what is not there they are
+    empty.
+    """
+    if isinstance(change, Listed):
+        return change.kind, "", change.query_id, change.pair_id, "", change.before, change.after
+    if isinstance(change, TextChange):
+        return "text", "", "", "", *change
+    if isinstance(change, NarrativeChange):
+        versions = [str(words.version) if words else "" for words in (change.before, change.after)]
+        return "narrative", change.side, change.query_id, change.pair_id, "", *versions
+    return "grade", *change

@@ -1,0 +1,96 @@
+"""The shelf of what was released: files that lie under their sha256, and are never written again.
+
+Nothing is ever taken from it. What an attempt that failed left behind is found again by the next,
+which needs the same bytes; two releases that hold the same file share it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import IO
+
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from exporters.exports.files import BUFFER, FileFacts
+
+
+class Damaged(Exception):
+    """A file is not there, or not what was kept; the message says which, in a sentence."""
+
+
+def place(project: int, sha256: str) -> str:
+    """Where a file of a project (by key) lies within the storage."""
+    return f"releases/{project}/{sha256[:2]}/{sha256}"
+
+
+def put(project: int, path: Path, sha256: str) -> None:
+    """Keep a copy of the file at `path`, whose digest is `sha256`, unless it is kept already.
+
+    What lies there with other bytes (a worker was killed while writing) is put right. Raises
+    `Damaged` where the storage gives other bytes back than it was given.
+    """
+    wanted = place(project, sha256)
+    if default_storage.exists(wanted):
+        if _digest(wanted) == sha256:
+            return
+        default_storage.delete(wanted)
+    with path.open("rb") as stream:
+        saved = default_storage.save(wanted, File(stream))
+    if saved != wanted:
+        default_storage.delete(saved)
+    if _digest(wanted) != sha256:
+        raise Damaged(_("The storage does not give back what was put there: %s.") % path.name)
+
+
+def fault(project: int, entry: FileFacts) -> str:
+    """Say in a sentence what is wrong with a kept file; "" where it is what was kept."""
+    try:
+        found = _digest(place(project, entry["sha256"]))
+    except FileNotFoundError:
+        return _("%(name)s is missing.") % {"name": entry["name"]}
+    if found == entry["sha256"]:
+        return ""
+    return _("%(name)s is not what was kept: its sha256 is %(found)s and should be %(kept)s.") % {
+        "name": entry["name"],
+        "found": found,
+        "kept": entry["sha256"],
+    }
+
+
+def checked(project: int, entry: FileFacts) -> IO[bytes]:
+    """Open a kept file, read through and found to be what was kept; raise `Damaged` otherwise."""
+    if wrong := fault(project, entry):
+        raise Damaged(wrong)
+    return opened(project, entry)
+
+
+def opened(project: int, entry: FileFacts) -> IO[bytes]:
+    """Open a kept file as it lies there; raise `Damaged` where it is missing."""
+    try:
+        return default_storage.open(place(project, entry["sha256"]), "rb")
+    except FileNotFoundError as missing:
+        raise Damaged(_("%(name)s is missing.") % {"name": entry["name"]}) from missing
+
+
+def facts_of(path: Path, name: str, holds: str) -> FileFacts:
+    """Measure a file that is written already; of an archive the lines mean nothing and are 0."""
+    digest, size, lines = hashlib.sha256(), 0, 0
+    with path.open("rb") as stream:
+        while part := stream.read(BUFFER):
+            digest.update(part)
+            size += len(part)
+            lines += part.count(b"\n")
+    if path.suffix == ".zip":
+        lines = 0
+    return FileFacts(name=name, holds=holds, lines=lines, bytes=size, sha256=digest.hexdigest())
+
+
+def _digest(place: str) -> str:
+    with default_storage.open(place, "rb") as stream:
+        digest = hashlib.sha256()
+        while part := stream.read(BUFFER):
+            digest.update(part)
+        return digest.hexdigest()

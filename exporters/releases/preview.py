@@ -1,0 +1,157 @@
+"""What a release would hold if it were made now, and what is still open: counted, not walked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, OuterRef
+from django.utils.translation import gettext as _
+
+from annotate.actions.pool import in_scope, judgments_in_force
+from annotate.models.collection import Candidate, Query
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Flag, Judgment
+from annotate.models.project import Guideline, Membership, Project
+from audit import disagreements
+from audit.models import Decision, Review, SampleItem
+from audit.reviews import to_decide
+from exporters.exports import checks, selection
+from exporters.exports.selection import Pair
+
+
+class Preview(NamedTuple):
+    """What would be in it: counts with their words; and what is still open, a sentence each."""
+
+    counts: list[tuple[str, int]]
+    guidelines: int | None
+    warnings: list[str]
+
+
+def preview(by: Membership) -> Preview:
+    """Return what a release of the project that `by` leads would hold now."""
+    project = by.project
+    pairs = selection.pairs(project)
+    written = selection.written(pairs, Narrative.Side.ALTERED)
+    guideline = Guideline.objects.latest_of(project)
+    of_project = {"narrative__pair__project": project}
+    judgments = Judgment.objects.current().filter(**of_project)
+    counts = [
+        (_("queries"), Query.objects.filter(project=project).count()),
+        (_("instruction pairs"), len(pairs)),
+        (_("of them in the changed qrels"), len(written)),
+        (_("versions of narratives"), Narrative.objects.filter(pair__project=project).count()),
+        (_("judgments by people"), judgments.of_people().count()),
+        (_("settled by leads"), Adjudication.objects.current().filter(**of_project).count()),
+        (_("claims by machines"), judgments.filter(annotator__is_machine=True).count()),
+        (_("flags"), Flag.objects.filter(**of_project).count()),
+        (_("reviews"), Review.objects.submitted().of_people().filter(**of_project).count()),
+        (_("decisions on instructions"), Decision.objects.filter(**of_project).count()),
+    ]
+    if machines := Review.objects.submitted().of_machines().filter(**of_project).count():
+        counts.append((_("reviews by machines"), machines))
+    if SampleItem.objects.filter(sample__project=project).exists():
+        counts.append((_("checked labels"), checks.over(project)))
+    for side, words in (
+        (Narrative.Side.ALTERED, _("claimed labels of accepted instructions")),
+        (Narrative.Side.REVERSED, _("claimed labels under reversed narratives")),
+        (Narrative.Side.ORIGINAL, _("claimed labels under original narratives")),
+    ):
+        if any(side in pair.claims_on for pair in pairs):
+            claimed = sum(pair.claims_on[side] for pair in selection.claimed(pairs, side))
+            counts.append((words, claimed))
+    version = guideline.version if guideline else None
+    return Preview(counts, version, _warnings(by, pairs, written, version))
+
+
+def _warnings(
+    by: Membership, pairs: list[Pair], written: list[Pair], guidelines: int | None
+) -> list[str]:
+    said: list[str] = []
+
+    def warn(n: int, one: str, many: str) -> None:
+        if n:
+            said.append((one if n == 1 else many) % {"n": f"{n:,}"})
+
+    disputed = disagreements.count(by, disagreements.Wanted(kind=disagreements.Kind.JUDGMENT))
+    warn(
+        disputed,
+        _("1 document is disputed and would be left out of the qrels."),
+        _("%(n)s documents are disputed and would be left out of the qrels."),
+    )
+    warn(
+        unjudged(by.project, written),
+        _(
+            "1 document that judges are asked about is not judged and would be left out: "
+            "evaluators take it for not relevant."
+        ),
+        _(
+            "%(n)s documents that judges are asked about are not judged and would be left out: "
+            "evaluators take them for not relevant."
+        ),
+    )
+    for why, one, many in (
+        (
+            "sent back",
+            _("1 pair is sent back and not rewritten, so it would be left out."),
+            _("%(n)s pairs are sent back and not rewritten, so they would be left out."),
+        ),
+        (
+            "not written",
+            _("1 pair has no altered narrative, so it would be left out."),
+            _("%(n)s pairs have no altered narrative, so they would be left out."),
+        ),
+        (
+            "not judged",
+            _("1 pair has no judgments and no claimed labels that count: it would be left out."),
+            _(
+                "%(n)s pairs have no judgments and no claimed labels that count: "
+                "they would be left out."
+            ),
+        ),
+    ):
+        warn(sum(pair.left_out == why for pair in pairs), one, many)
+    warn(
+        disagreements.count(by, disagreements.Wanted(kind=disagreements.Kind.REVIEW)),
+        _("Auditors differ on 1 instruction."),
+        _("Auditors differ on %(n)s instructions."),
+    )
+    warn(
+        to_decide(by).count(),
+        _("1 instruction waits for a decision."),
+        _("%(n)s instructions wait for a decision."),
+    )
+    drafts = Review.objects.filter(
+        narrative__pair__project=by.project_id, submitted_at__isnull=True
+    ).count()
+    warn(
+        drafts,
+        _("1 review is not submitted yet and would be left out."),
+        _("%(n)s reviews are not submitted yet and would be left out."),
+    )
+    if guidelines is None:
+        said.append(_("There are no guidelines."))
+    return said
+
+
+def unjudged(project: Project, written: list[Pair]) -> int:
+    """How many documents of these pairs judges are asked about and nobody has judged or settled."""
+    sizes = dict(
+        in_scope(project, Candidate.objects.filter(query__project=project))
+        .order_by()
+        .values_list("query_id")
+        .annotate(n=Count("pk"))
+    )
+    said = judgments_in_force(project)
+    judged = dict(
+        said.order_by().values_list("narrative_id").annotate(n=Count("candidate", distinct=True))
+    )
+    unheard = Adjudication.objects.current().filter(
+        ~Exists(said.filter(narrative=OuterRef("narrative"), candidate=OuterRef("candidate"))),
+        candidate__in=in_scope(project, Candidate.objects.filter(query__project=project)),
+    )
+    settled = dict(unheard.order_by().values_list("narrative_id").annotate(n=Count("pk")))
+    return sum(
+        max(0, sizes.get(pair.query.pk, 0) - judged.get(key, 0) - settled.get(key, 0))
+        for pair in written
+        for key in [pair.versions[Narrative.Side.ALTERED].pk]
+    )

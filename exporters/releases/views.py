@@ -1,0 +1,361 @@
+"""The releases of a project: making one, looking at it, taking its files, comparing two."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate.access import lead
+from annotate.actions.seats import must_answer_first
+from annotate.errors import Refused
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership
+from annotate.pure.narrative_diff import Op, Piece, diff
+from annotate.requests import PageRequest
+from annotate.screens.pages import key
+from annotate.screens.tables import csv_lines
+from exporters.exports import access
+from exporters.exports.download_log import taken
+from exporters.exports.files import FileFacts
+from exporters.exports.forms import CompareForm, ReleaseForm
+from exporters.models import Release
+from exporters.releases import actions as releasing
+from exporters.releases import comparison as comparing
+from exporters.releases import contents, file_store
+from exporters.releases.comparison import Comparison, NarrativeChange, Words
+from exporters.releases.preview import preview
+
+# How many releases the list shows, the newest first.
+SHOWN = 25
+# How many of each kind of difference one page shows.
+SIZES = {"grades": 100, "queries": 50, "narratives": 20, "texts": 100, "listed": 100}
+UNDER = {
+    Narrative.Side.ALTERED.value: "altered",
+    Narrative.Side.REVERSED.value: "reversed",
+    Narrative.Side.ORIGINAL.value: "original",
+    comparing.BEFORE: "earlier relevance",
+}
+
+
+@require_GET
+def releases(request: PageRequest, slug: str) -> HttpResponse:
+    """List the project's releases, newest first; two names lead to how they differ."""
+    member = lead(request.user, slug)
+    names = list(
+        Release.objects.made()
+        .filter(project=member.project_id)
+        .order_by("-pk")
+        .values_list("name", flat=True)
+    )
+    form = CompareForm(names, request.GET if "before" in request.GET else None)
+    if form.is_bound and form.is_valid():
+        before, after = form.cleaned_data["before"], form.cleaned_data["after"]
+        if before != after:
+            return redirect("exporters:comparison", slug, before, after)
+        form.add_error("after", _("Choose two different releases."))
+    elif not form.is_bound and len(names) > 1:
+        form = CompareForm(names, initial={"before": names[1], "after": names[0]})
+    rows = Release.objects.filter(project=member.project_id).order_by("-pk")
+    older = key(request.GET.get("older", ""))
+    if older is not None:
+        rows = rows.filter(pk__lt=older)
+    found = list(rows.select_related("by", "project", "guideline")[: SHOWN + 1])
+    blind = must_answer_first(member)
+    return render(
+        request,
+        "exporters/releases.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "releases",
+            "blind": access.BLIND if blind else "",
+            "releases": [
+                {
+                    "release": release,
+                    "counts": None
+                    if blind or release.state != Release.State.DONE
+                    else contents.all_counts(contents.of(release)),
+                }
+                for release in found[:SHOWN]
+            ],
+            "form": form if len(names) > 1 and not blind else None,
+            "next_url": f"?older={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def new_release(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what a release would hold now; a post has it made."""
+    member = lead(request.user, slug)
+    form = ReleaseForm(request.POST or None, initial={"name": request.GET.get("name", "")[:60]})
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect(
+                releasing.request_release(
+                    project=member.project,
+                    name=form.cleaned_data["name"],
+                    note=form.cleaned_data["note"].replace("\r\n", "\n"),
+                    by=member,
+                )
+            )
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    blind = must_answer_first(member)
+    return render(
+        request,
+        "exporters/new_release.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "releases",
+            "blind": access.BLIND if blind else "",
+            "form": form,
+            "preview": None if blind else preview(member),
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
+    """Show how a release is coming on and, once it is made, what it holds."""
+    member, found = access.release(request.user, slug, release)
+    if request.htmx and found.is_over:
+        # The poll of a job that has ended: the whole page has changed.
+        return HttpResponseClientRefresh()
+    template = "exporters/release.html#job" if request.htmx else "exporters/release.html"
+    return render(request, template, _page(member, found))
+
+
+@require_POST
+def release_cancellation(request: PageRequest, slug: str, release: str) -> HttpResponse:
+    """Call off a release that is being made."""
+    member, found = access.release(request.user, slug, release)
+    releasing.cancel_release(release=found, by=member)
+    return redirect(found)
+
+
+@require_GET
+def release_file(request: PageRequest, slug: str, release: str, name: str) -> HttpResponseBase:
+    """Hand out one file of a release, once it was found to be what was kept."""
+    member, (found,) = access.made_releases(request.user, slug, release)
+    entry = contents.files(found).get(name)
+    if entry is None:
+        raise Http404("There is no such file in this release.")
+    try:
+        stream = file_store.checked(found.project_id, entry)
+    except file_store.Damaged as damaged:
+        messages.error(request, _damaged(damaged))
+        return redirect(found)
+    taken(of=found, name=name, by=member)
+    plain = name.replace("/", "-")
+    return FileResponse(
+        stream,
+        as_attachment=True,
+        filename=f"{found.project.slug}-{found.name}-{plain}",
+        content_type="application/zip" if name.endswith(".zip") else "application/octet-stream",
+    )
+
+
+@require_GET
+def comparison(request: PageRequest, slug: str, before: str, after: str) -> HttpResponse:
+    """Show what differs between two releases; what is looked at, and from where, says the query."""
+    member, compared = _compared(request, slug, before, after)
+    if isinstance(compared, HttpResponse):
+        return compared
+    return render(request, "exporters/comparison.html", _comparison_page(request, member, compared))
+
+
+@require_GET
+def comparison_table(request: PageRequest, slug: str, before: str, after: str) -> HttpResponseBase:
+    """Hand out everything that differs as a table."""
+    member, compared = _compared(request, slug, before, after)
+    if isinstance(compared, HttpResponse):
+        return compared
+    name = f"{member.project.slug}-{compared.before.name}-{compared.after.name}.csv"
+    return StreamingHttpResponse(
+        csv_lines(comparing.table(compared)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _compared(
+    request: PageRequest, slug: str, before: str, after: str
+) -> tuple[Membership, Comparison | HttpResponse]:
+    """The two releases side by side, or the way back with a sentence."""
+    member, (one, other) = access.made_releases(request.user, slug, before, after)
+    listed = redirect("exporters:releases", slug)
+    if one == other:
+        messages.error(request, _("Choose two different releases."))
+        return member, listed
+    try:
+        return member, Comparison(one, other)
+    except file_store.Damaged as damaged:
+        messages.error(request, _damaged(damaged))
+        return member, listed
+
+
+def _damaged(damaged: file_store.Damaged) -> str:
+    return _("%(what)s Restore it from a backup of the data folder.") % {"what": damaged}
+
+
+def _page(member: Membership, found: Release) -> dict[str, Any]:
+    """What the release's page draws: nothing of what it holds to who is still blind."""
+    page: dict[str, Any] = {
+        "project": found.project,
+        "member": member,
+        "section": "releases",
+        "release": found,
+        "seconds_left": found.seconds_left(timezone.now()),
+        "blind": "",
+        "held": None,
+    }
+    if found.state != Release.State.DONE:
+        return page
+    if must_answer_first(member):
+        return {**page, "blind": access.BLIND}
+    held = contents.of(found)
+    every = [_with_url(found, entry) for entry in contents.files(found).values()]
+    formats = [
+        {
+            "name": name,
+            "archive": _with_url(found, contents.files(found)[f"{name}.zip"]),
+            "files": [file for file in every if file["name"].startswith(f"{name}/")],
+            "notes": held["notes"][name],
+        }
+        for name in held["counts"]
+    ]
+    others = (
+        Release.objects.made()
+        .filter(project=found.project_id)
+        .filter(pk__lt=found.pk)
+        .order_by("-pk")
+        .values_list("name", flat=True)[:SHOWN]
+    )
+    return {
+        **page,
+        "held": held,
+        "figures": contents.figures(held),
+        "groups": contents.groups(held),
+        "formats": formats,
+        "others": [
+            {"name": name, "url": reverse("exporters:comparison", args=[*_place(found, name)])}
+            for name in others
+        ],
+        "whole": [file for file in every if "/" not in file["name"] and ".zip" not in file["name"]],
+        "citation": contents.citation(found),
+    }
+
+
+def _place(found: Release, other: str) -> tuple[str, str, str]:
+    """The arguments of the address at which a release is compared with another one."""
+    return found.project.slug, other, found.name
+
+
+def _with_url(found: Release, entry: FileFacts) -> dict[str, Any]:
+    here = [found.project.slug, found.name, entry["name"]]
+    return {**entry, "url": reverse("exporters:release_file", args=here)}
+
+
+def _comparison_page(
+    request: PageRequest, member: Membership, compared: Comparison
+) -> dict[str, Any]:
+    """Walk everything once, and keep what this page shows."""
+    show = request.GET.get("show", "")
+    after = tuple(request.GET.get("after", "").split("\t")) if "after" in request.GET else ()
+    query = request.GET.get("query", "")
+    per_query: Counter[str] = Counter()
+    rewritten: Counter[str] = Counter()
+
+    def grades() -> Iterator[comparing.GradeChange]:
+        for change in compared.grades():
+            per_query[change.query_id] += 1
+            if not query or change.query_id == query:
+                yield change
+
+    def narratives() -> Iterator[NarrativeChange]:
+        for change in compared.narratives():
+            rewritten[change.query_id] += 1
+            yield change
+
+    def behind(kind: str) -> tuple[str, ...]:
+        return after if kind == show else ()
+
+    parts: dict[str, comparing.Part[Any]] = {
+        "grades": comparing.part(grades(), behind("grades"), SIZES["grades"]),
+        "narratives": comparing.part(narratives(), behind("narratives"), SIZES["narratives"]),
+        "texts": comparing.part(compared.texts(), behind("texts"), SIZES["texts"]),
+        "listed": comparing.part(compared.listed(), behind("listed"), SIZES["listed"]),
+    }
+    parts["queries"] = comparing.part(
+        comparing.queries(compared, per_query, rewritten), behind("queries"), SIZES["queries"]
+    )
+    totals = {kind: found.total for kind, found in parts.items()}
+    totals["grades"] = per_query.total()
+    if show not in SIZES:
+        # Unasked, what there is something of.
+        show = next((kind for kind in SIZES if totals[kind]), "grades")
+    shown = parts[show]
+    here = {"show": show, **({"query": query} if query and show == "grades" else {})}
+    return {
+        "project": member.project,
+        "member": member,
+        "section": "releases",
+        "before": compared.before,
+        "after": compared.after,
+        "counts": compared.counts(),
+        "rules": compared.rules(),
+        "guidelines_differ": compared.before.guideline_id != compared.after.guideline_id,
+        "show": show,
+        "query": query,
+        "totals": totals,
+        "nothing": not any(totals.values()),
+        "rows": [_narrative(row) for row in shown.rows]
+        if show == "narratives"
+        else [_grade(row) for row in shown.rows]
+        if show == "grades"
+        else shown.rows,
+        "total": shown.total,
+        "first_url": f"?{urlencode(here)}" if after else None,
+        "next_url": f"?{urlencode({**here, 'after': chr(9).join(shown.following)})}"
+        if shown.following
+        else None,
+    }
+
+
+def _grade(change: comparing.GradeChange) -> dict[str, Any]:
+    return {"change": change, "under": UNDER[change.under]}
+
+
+def _narrative(change: NarrativeChange) -> dict[str, Any]:
+    old, new = change.before, change.after
+    return {
+        "change": change,
+        "side": Narrative.Side(change.side).label,
+        "pieces": diff(old.text if old else "", new.text if new else ""),
+        "conditions": _conditions(old, new),
+    }
+
+
+def _conditions(old: Words | None, new: Words | None) -> list[Piece]:
+    """The conditions of both, those of only one of them marked."""
+    before, after = (words.conditions if words else () for words in (old, new))
+    if before == after:
+        return []
+    gone = [(Op.REMOVED, one) for one in before if one not in after]
+    now = [(Op.KEPT if one in before else Op.ADDED, one) for one in after]
+    return [Piece(op, f"{name}: {text}" if name else text) for op, (name, text) in [*gone, *now]]
