@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.http import HttpRequest
 
-from exporters.models import Export
+from exporters.exports.models import Export
 
 
 @admin.register(Export)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from celery import shared_task
 
 from exporters.evaluations import actions as evaluating
+from exporters.evaluations.models import Evaluation
 from exporters.exports import actions
-from exporters.models import Evaluation, Export, Release
+from exporters.exports.models import Export
 from exporters.releases import actions as releasing
+from exporters.releases.models import Release
 from jobs.runner import run
 
 

@@ -11,8 +11,9 @@ from django.db import models
 from annotate.models.project import Project
 from exporters.exports import manifest
 from exporters.exports.access import ARCHIVE
-from exporters.models import Export, Release
+from exporters.exports.models import Export
 from exporters.releases import contents, file_store
+from exporters.releases.models import Release
 from keeping import tables
 
 # Shelves of the storage; in each, what is of a project lies in a folder called by its key.

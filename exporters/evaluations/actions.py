@@ -23,11 +23,12 @@ from annotate.models.collection import Document, Run
 from annotate.models.project import Membership, Project
 from exporters.evaluations import evaluation, statistics, systems
 from exporters.evaluations.evaluation import Collection, Qrels, Ranked
+from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import MOST_LINES, System
 from exporters.exports import actions
 from exporters.exports.manifest import Manifest
-from exporters.models import Evaluation, Release
 from exporters.releases import actions as releasing
+from exporters.releases.models import Release
 from formats.source import open_source
 from formats.trec import read_qrels
 from jobs import queue

@@ -17,11 +17,11 @@ from annotate.api.frame import Resource, Scope, Sent, reads, writes
 from annotate.api.jobs import JobSerializer
 from annotate.models.collection import Run
 from annotate.models.project import Membership
-from exporters.evaluations import tables
+from exporters.evaluations import access, tables
 from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import SIDES, System
-from exporters.exports import access
-from exporters.models import Evaluation, Release
+from exporters.releases.models import Release
 from jobs.queue import cancel
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from annotate.models.collection import Run
 from annotate.models.project import Project
 from exporters.evaluations.systems import SIDES, System, proposed
-from exporters.models import Release
+from exporters.releases.models import Release
 
 # Releases and runs that the lists offer, the newest first.
 OFFERED = 500

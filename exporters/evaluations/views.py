@@ -18,12 +18,12 @@ from annotate.errors import Refused
 from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
+from exporters.evaluations import access, page, tables
 from exporters.evaluations import evaluation as measuring
-from exporters.evaluations import page, tables
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.forms import EvaluationForm
-from exporters.exports import access
-from exporters.models import Evaluation
+from exporters.evaluations.models import Evaluation
+from exporters.exports import access as exports_access
 from jobs.queue import cancel
 
 # How many evaluations the list shows, the newest first.
@@ -91,7 +91,7 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     }
     if found.state == Evaluation.State.DONE and found.results is not None:
         if must_answer_first(member):
-            context["blind"] = access.BLIND_FIGURES
+            context["blind"] = exports_access.BLIND_FIGURES
         else:
             context |= _computed(request, member, found)
     name = "exporters/evaluation.html"

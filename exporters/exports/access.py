@@ -13,7 +13,7 @@ from annotate.access import Person
 from annotate.actions.seats import must_answer_first
 from annotate.models.project import Membership
 from exporters.exports import manifest
-from exporters.models import Evaluation, Export, Release
+from exporters.exports.models import Export
 
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
@@ -53,57 +53,3 @@ def file(user: Person, slug: str, pk: int, name: str) -> File[bytes]:
         if name in names | {manifest.NAME, ARCHIVE}:
             return default_storage.open(f"{found.folder}/{name}", "rb")
     raise Http404("There is no such file in this export.")
-
-
-def release(user: Person, slug: str, name: str) -> tuple[Membership, Release]:
-    """Return a release of a project the person leads, or raise Http404 or PermissionDenied.
-
-    Of several attempts at one name the newest: nothing comes after one that was made.
-    """
-    member = access.lead(user, slug)
-    found = (
-        Release.objects.select_related("project", "by", "guideline")
-        .filter(project=member.project_id, name=name)
-        .order_by("-pk")
-        .first()
-    )
-    if found is None:
-        raise Http404("There is no release of this name in this project.")
-    return member, found
-
-
-def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, list[Release]]:
-    """Return releases that were made, in the order of their names, for a lead who is not blind any
-    more; raise Http404 where one is not there or not made, or PermissionDenied.
-    """
-    member = access.lead(user, slug)
-    rows = Release.objects.made().select_related("project", "by", "guideline")
-    found = {row.name: row for row in rows.filter(project=member.project_id, name__in=names)}
-    if not found.keys() >= set(names):
-        raise Http404("There is no release of this name in this project.")
-    if must_answer_first(member):
-        raise PermissionDenied(BLIND)
-    return member, [found[name] for name in names]
-
-
-def evaluation(user: Person, slug: str, pk: int) -> tuple[Membership, Evaluation]:
-    """Return an evaluation of a project the person leads, or raise Http404 or PermissionDenied."""
-    member = access.lead(user, slug)
-    found = (
-        Evaluation.objects.select_related("project", "by", "release")
-        .filter(pk=pk, project=member.project_id)
-        .first()
-    )
-    if found is None:
-        raise Http404("There is no such evaluation in this project.")
-    return member, found
-
-
-def computed_evaluation(user: Person, slug: str, pk: int) -> Evaluation:
-    """Return an evaluation with its results; as `evaluation`, and PermissionDenied for a lead who
-    is still blind.
-    """
-    member, found = evaluation(user, slug, pk)
-    if must_answer_first(member):
-        raise PermissionDenied(BLIND_FIGURES)
-    return found

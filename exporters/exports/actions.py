@@ -24,8 +24,8 @@ from exporters.exports import jsonl, manifest, trec
 from exporters.exports.access import ARCHIVE, BLIND
 from exporters.exports.files import Writer, pack
 from exporters.exports.manifest import Manifest
+from exporters.exports.models import Export
 from exporters.exports.progress import Report
-from exporters.models import Export
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress

@@ -18,7 +18,7 @@ from annotate.api.jobs import JobSerializer
 from annotate.models.project import Membership
 from exporters.exports import access, actions
 from exporters.exports.download_log import taken
-from exporters.models import Export
+from exporters.exports.models import Export
 
 COUNTS = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
 

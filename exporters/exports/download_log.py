@@ -7,7 +7,8 @@ from datetime import datetime
 from annotate.actions.trail import record
 from annotate.models.project import Membership
 from annotate.models.trail import Deed
-from exporters.models import Export, Release
+from exporters.exports.models import Export
+from exporters.releases.models import Release
 
 
 def taken(*, of: Export | Release, name: str, by: Membership, now: datetime | None = None) -> Deed:

@@ -21,7 +21,7 @@ from annotate.screens.pages import key
 from exporters.exports import access, actions, manifest
 from exporters.exports.download_log import taken
 from exporters.exports.forms import ExportForm
-from exporters.models import Export
+from exporters.exports.models import Export
 
 # How many exports the list shows, the newest first.
 SHOWN = 50

@@ -29,8 +29,8 @@ from exporters.exports.access import BLIND
 from exporters.exports.actions import FORMATS, check_format, write
 from exporters.exports.files import BUFFER, FileFacts, Writer, pack
 from exporters.exports.manifest import Manifest
-from exporters.models import Release
 from exporters.releases import contents, file_store
+from exporters.releases.models import Release
 from jobs import queue
 from jobs.models import Job
 from jobs.runner import JobError, LeaseLost, Progress

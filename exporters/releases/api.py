@@ -20,13 +20,13 @@ from annotate.api.jobs import JobSerializer
 from annotate.models.project import Membership
 from annotate.screens.tables import csv_lines
 from audit.api.paging import cursor_of, nowhere, paged, size_of
-from exporters.exports import access
+from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
 from exporters.exports.download_log import taken
-from exporters.models import Release
+from exporters.releases import access, comparison, contents, file_store
 from exporters.releases import actions as releasing
-from exporters.releases import comparison, contents, file_store
 from exporters.releases.comparison import Comparison
+from exporters.releases.models import Release
 from exporters.releases.preview import preview
 
 # Between the parts of a place in a list: no id holds it.
@@ -188,7 +188,7 @@ class ReleasePreview(Resource):
         """Count what would be in it now, and what is still open. 403 for who is still blind."""
         member = lead(self.person, slug)
         if must_answer_first(member):
-            raise PermissionDenied(access.BLIND)
+            raise PermissionDenied(exports_access.BLIND)
         found = preview(member)
         told = {
             "counts": [{"words": words, "count": count} for words, count in found.counts],

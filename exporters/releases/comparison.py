@@ -19,8 +19,8 @@ from annotate.models.instruction import Narrative
 from exporters.exports import manifest
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import Manifest, Rule
-from exporters.models import Release
 from exporters.releases import contents, file_store
+from exporters.releases.models import Release
 
 # What stands in place of a grade where there is none in the qrels.
 DISPUTED, UNJUDGED, ABSENT = "disputed", "unjudged", ""

@@ -13,7 +13,7 @@ from annotate.models.project import Guideline
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
 from exporters.exports.oracle_facts import Oracles
-from exporters.models import Release
+from exporters.releases.models import Release
 
 NAME = "release.json"
 VERSION = 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from annotate.models.project import Membership
 from annotate.screens.overview import Contribution
-from exporters.models import Export, Release
+from exporters.exports.models import Export
+from exporters.releases.models import Release
 
 NEWEST = 3
 

@@ -25,15 +25,15 @@ from annotate.pure.narrative_diff import Op, Piece, diff
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from annotate.screens.tables import csv_lines
-from exporters.exports import access
+from exporters.exports import access as exports_access
 from exporters.exports.download_log import taken
 from exporters.exports.files import FileFacts
-from exporters.exports.forms import CompareForm, ReleaseForm
-from exporters.models import Release
+from exporters.releases import access, contents, file_store
 from exporters.releases import actions as releasing
 from exporters.releases import comparison as comparing
-from exporters.releases import contents, file_store
 from exporters.releases.comparison import Comparison, NarrativeChange, Words
+from exporters.releases.forms import CompareForm, ReleaseForm
+from exporters.releases.models import Release
 from exporters.releases.preview import preview
 
 # How many releases the list shows, the newest first.
@@ -79,7 +79,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "releases",
-            "blind": access.BLIND if blind else "",
+            "blind": exports_access.BLIND if blind else "",
             "releases": [
                 {
                     "release": release,
@@ -121,7 +121,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "releases",
-            "blind": access.BLIND if blind else "",
+            "blind": exports_access.BLIND if blind else "",
             "form": form,
             "preview": None if blind else preview(member),
         },
@@ -227,7 +227,7 @@ def _page(member: Membership, found: Release) -> dict[str, Any]:
     if found.state != Release.State.DONE:
         return page
     if must_answer_first(member):
-        return {**page, "blind": access.BLIND}
+        return {**page, "blind": exports_access.BLIND}
     held = contents.of(found)
     every = [_with_url(found, entry) for entry in contents.files(found).values()]
     formats = [

@@ -13,9 +13,9 @@ from annotate.models.collection import Run
 from annotate.models.project import Project
 from exporters.evaluations import systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations.models import Evaluation
 from exporters.evaluations.systems import SIDES, System
 from exporters.management.commands.release import found
-from exporters.models import Evaluation
 from jobs.runner import JobError, run
 
 

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from annotate.errors import Refused
 from annotate.models.project import Project
-from exporters.models import Release
 from exporters.releases import actions as releasing
 from exporters.releases import contents
+from exporters.releases.models import Release
 from jobs.runner import JobError, run
 
 

@@ -1,0 +1,36 @@
+"""Evaluations that a request may have, else 404 or 403."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from annotate import access
+from annotate.access import Person
+from annotate.actions.seats import must_answer_first
+from annotate.models.project import Membership
+from exporters.evaluations.models import Evaluation
+from exporters.exports.access import BLIND_FIGURES
+
+
+def evaluation(user: Person, slug: str, pk: int) -> tuple[Membership, Evaluation]:
+    """Return an evaluation of a project the person leads, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    found = (
+        Evaluation.objects.select_related("project", "by", "release")
+        .filter(pk=pk, project=member.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such evaluation in this project.")
+    return member, found
+
+
+def computed_evaluation(user: Person, slug: str, pk: int) -> Evaluation:
+    """Return an evaluation with its results; as `evaluation`, and PermissionDenied for a lead who
+    is still blind.
+    """
+    member, found = evaluation(user, slug, pk)
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND_FIGURES)
+    return found

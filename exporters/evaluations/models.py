@@ -1,0 +1,75 @@
+"""Evaluations of systems by the labels of a release."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from annotate.models.project import Membership, Project
+from exporters.releases.models import Release
+from jobs.models import Job
+
+
+class EvaluationQuerySet(models.QuerySet["Evaluation"]):
+    """Evaluations of runs."""
+
+    def computed(self) -> EvaluationQuerySet:
+        """Those that have results, the newest first."""
+        return self.filter(state=Job.State.DONE, results__isnull=False).order_by("-pk")
+
+
+class Evaluation(Job):
+    """Systems measured by their runs on a release, or on what an export would hold: what was
+    measured, how, and what came out.
+    """
+
+    task: ClassVar[str] = "exporters.evaluate"
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="evaluations")
+    # Null: made by the command, which knows nobody.
+    by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"
+    )
+    # Null: measured on the rows as they stood when the worker read them.
+    release = models.ForeignKey(
+        Release, null=True, blank=True, on_delete=models.PROTECT, related_name="evaluations"
+    )
+    # Systems in their order: name, and by side the name and sha256 of a run.
+    systems: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    # Options of measures as they were given: {"p-mrr.documents": "changed"}.
+    options: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
+        default=dict, blank=True
+    )
+    # The system that the others are compared with.
+    baseline = models.CharField(max_length=255, blank=True)
+    code_version = models.CharField(max_length=40, blank=True)
+    # As `exporters.evaluations.evaluation.evaluate` returns it; null until computed.
+    results: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
+        null=True, blank=True
+    )
+
+    objects = EvaluationQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            *Job.Meta.constraints,
+            # No evaluation is shown as done without its results, nor results without a version.
+            models.CheckConstraint(
+                name="evaluation_done_has_results",
+                condition=~Q(state="done") | Q(results__isnull=False) & ~Q(code_version=""),
+            ),
+        ]
+        indexes: ClassVar = [
+            # The newest evaluation of a project.
+            models.Index(fields=["project", "-id"], name="evaluation_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"evaluation {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        """Where its results are shown."""
+        return reverse("exporters:evaluation", args=[self.project.slug, self.pk])

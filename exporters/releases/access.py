@@ -1,0 +1,44 @@
+"""Releases that a request may have, else 404 or 403."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from annotate import access
+from annotate.access import Person
+from annotate.actions.seats import must_answer_first
+from annotate.models.project import Membership
+from exporters.exports.access import BLIND
+from exporters.releases.models import Release
+
+
+def release(user: Person, slug: str, name: str) -> tuple[Membership, Release]:
+    """Return a release of a project the person leads, or raise Http404 or PermissionDenied.
+
+    Of several attempts at one name the newest: nothing comes after one that was made.
+    """
+    member = access.lead(user, slug)
+    found = (
+        Release.objects.select_related("project", "by", "guideline")
+        .filter(project=member.project_id, name=name)
+        .order_by("-pk")
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no release of this name in this project.")
+    return member, found
+
+
+def made_releases(user: Person, slug: str, *names: str) -> tuple[Membership, list[Release]]:
+    """Return releases that were made, in the order of their names, for a lead who is not blind any
+    more; raise Http404 where one is not there or not made, or PermissionDenied.
+    """
+    member = access.lead(user, slug)
+    rows = Release.objects.made().select_related("project", "by", "guideline")
+    found = {row.name: row for row in rows.filter(project=member.project_id, name__in=names)}
+    if not found.keys() >= set(names):
+        raise Http404("There is no release of this name in this project.")
+    if must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member, [found[name] for name in names]

@@ -1,0 +1,47 @@
+"""Forms of releases and of their comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from exporters.releases.actions import MAX_NOTE
+
+
+class ReleaseForm(forms.Form):
+    """Under which name a project is frozen, and what for. What a name may be says the action."""
+
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=60,
+        strip=True,
+        help_text=_("Letters, digits, dots, hyphens and underscores, as in v1.0."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    note = forms.CharField(
+        label=_("Note"),
+        max_length=MAX_NOTE,
+        required=False,
+        help_text=_("What it is for, or what is new in it. It is part of the release."),
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    sure = forms.BooleanField(
+        label=_("I have read what is open. A release is never changed or deleted."),
+        error_messages={"required": _("Tick the box if you are sure.")},
+    )
+
+
+class CompareForm(forms.Form):
+    """Which two releases are laid side by side."""
+
+    before = forms.ChoiceField(label=_("From"))
+    after = forms.ChoiceField(label=_("To"))
+
+    def __init__(self, names: list[str], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in ("before", "after"):
+            choices = self.fields[field]
+            assert isinstance(choices, forms.ChoiceField)
+            choices.choices = [(name, name) for name in names]
