@@ -21,15 +21,17 @@ class AuditConfig(AppConfig):
         from annotate.intake import stale
         from annotate.screens import overview as pages
         from annotate.screens import sent_back
-        from audit import entries, intake, overview, reviews, sums
+        from audit.audit_events import DEEDS
         from audit.checks import overview as checks
-        from audit.deeds import DEEDS
+        from audit.reports import overview
+        from audit.reviews import chain_content as sums
+        from audit.reviews import intake, journal_entry, passes
 
         deeds.register(DEEDS)
         chain.register(sums.KINDS)
-        completion.register_reviews(reviews.in_force)
-        sent_back.register(reviews.why_sent_back)
-        journal.register("rating", entries.rating)
+        completion.register_reviews(passes.in_force)
+        sent_back.register(passes.why_sent_back)
+        journal.register("rating", journal_entry.rating)
         pages.register(overview.contribution)
         pages.register(checks.contribution)
         files.register(intake.Rubrics, intake.Reviews, intake.Decisions)

@@ -17,8 +17,8 @@ from django.utils.translation import gettext_lazy as _
 from annotate.models.collection import Candidate, Document, ReadsText, Run
 from annotate.models.instruction import Narrative
 from annotate.models.project import Membership, Project
-from audit.criteria import Criterion, Level
-from audit.criteria import Rubric as Content
+from audit.reviews.criteria import Criterion, Level
+from audit.reviews.criteria import Rubric as Content
 from formats.records import RubricRecord
 from formats.rubrics import data
 from jobs.models import Job
@@ -40,7 +40,8 @@ class RubricQuerySet(models.QuerySet["Rubric"]):
 class Rubric(models.Model):
     """One version of what a project's instructions are rated on. A change inserts a version.
 
-    The same as `audit.criteria.Rubric`, which the pages know; levels and criteria are kept as its
+    The same as `audit.reviews.criteria.Rubric`, which the pages know; levels and criteria are kept
+    as its
     fields are named. In force is the one that was chosen last, or the one that comes with Rejudge.
     """
 
@@ -116,7 +117,8 @@ class Review(models.Model):
 
     narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="reviews")
     auditor = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reviews")
-    # The name of a rubric of the project, or of one that comes with Rejudge: `audit.rubrics`.
+    # The name of a rubric of the project, or of one that comes with Rejudge:
+    # `audit.reviews.rubrics`.
     rubric = models.CharField(max_length=60)
     started_at = models.DateTimeField(default=timezone.now)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -505,8 +507,8 @@ class AgreementReportQuerySet(models.QuerySet["AgreementReport"]):
     """Reports of agreement."""
 
     def of(self, scope: str) -> AgreementReportQuerySet:
-        """Those of one part of a project, as `audit.scopes` writes it; "" is the whole. Without
-        those that compare it with another.
+        """Those of one part of a project, as `audit.reports.scopes` writes it; "" is the whole.
+        Without those that compare it with another.
         """
         return self.filter(scope=scope, compares=False)
 
@@ -523,7 +525,7 @@ class AgreementReport(Job):
     task: ClassVar[str] = "audit.agreement"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="agreement_reports")
-    # The part of the project it is of, as `audit.scopes` writes it; "" is the whole.
+    # The part of the project it is of, as `audit.reports.scopes` writes it; "" is the whole.
     scope = models.TextField(blank=True, default="")
     # Whether it is compared with another part, and which; "" is the whole there too.
     compares = models.BooleanField(default=False)
@@ -533,7 +535,7 @@ class AgreementReport(Job):
     code_version = models.CharField(max_length=40, blank=True)
     # Of everything that was counted: the same answers have the same sum.
     sha256 = models.CharField(max_length=64, blank=True, default="")
-    # As `audit.reliability.agreement_of` returns it; null until computed.
+    # As `audit.reports.reliability.agreement_of` returns it; null until computed.
     figures: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )

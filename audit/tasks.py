@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from audit import actions
 from audit.models import AgreementReport
+from audit.reviews import actions
 from jobs.runner import run
 
 

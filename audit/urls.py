@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from audit.views import (
-    agreement,
-    bulk,
-    checks,
-    dashboard,
-    disagreements,
-    looking_again,
-    reviews,
-    rubrics,
-    settling,
-)
+from audit.checks import views as checks
+from audit.reports.views import agreement, dashboard
+from audit.reviews.views import reviews, rubrics
+from audit.settling.views import many as bulk
+from audit.settling.views import queue as disagreements
+from audit.settling.views import rejudge
+from audit.settling.views import settle as settling
 
 app_name = "audit"
 urlpatterns = [
@@ -59,12 +55,12 @@ urlpatterns = [
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/look-again/",
-        looking_again.look_again,
+        rejudge.look_again,
         name="look_again",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/look-again/withdrawal/",
-        looking_again.look_again_withdrawal,
+        rejudge.look_again_withdrawal,
         name="look_again_withdrawal",
     ),
     path(
@@ -147,5 +143,5 @@ urlpatterns = [
         agreement.agreement_cancellation,
         name="agreement_cancellation",
     ),
-    path("api/v1/", include("audit.api.urls")),
+    path("api/v1/", include("audit.api_urls")),
 ]

@@ -248,9 +248,9 @@ def _fill(options: argparse.Namespace) -> dict[str, Any]:
         User,
         Verdict,
     )
-    from audit.criteria import FOLLOWTABLE
-    from audit.disagreements import Wanted, page
     from audit.models import Check, Rating, Review, Sample, SampleItem
+    from audit.reviews.criteria import FOLLOWTABLE
+    from audit.settling.queue import Wanted, page
 
     call_command("migrate", verbosity=0)
     rng = random.Random(7)

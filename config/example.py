@@ -20,7 +20,7 @@ from annotate.actions.pool import sitting
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Flag, Judgment
 from annotate.models.project import Membership, Project, User
-from audit import actions as audit
+from audit.reviews import actions as audit
 from formats.records import DecisionRecord, ReviewRecord
 from formats.registry import lookup
 

@@ -156,6 +156,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
             ],
             "libraries": {
+                "checks": "audit.checks.tags",
                 "evaluation_charts": "exporters.evaluations.tags",
             },
         },

@@ -25,7 +25,6 @@ from django.test.client import MULTIPART_CONTENT
 from django.urls import resolve
 
 from annotate.actions import judging
-from annotate.actions.settling import adjudicate
 from annotate.models import (
     Assignment,
     Candidate,
@@ -37,9 +36,10 @@ from annotate.models import (
     Verdict,
 )
 from annotate.pure.evidence import Span
-from audit.actions import decide, save_ratings, submit_review
 from audit.checks import actions as checks
 from audit.models import Check, Review, Sample, SampleItem
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.settling.adjudication import adjudicate
 from exporters.models import Release
 from exporters.tasks import release
 from jobs.models import Job

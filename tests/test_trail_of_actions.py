@@ -17,19 +17,19 @@ from annotate.actions import (
     projects,
     rules,
     seats,
-    settling,
 )
 from annotate.actions.looking_again import Which
 from annotate.deeds import DEEDS
 from annotate.errors import Refused
 from annotate.models import Assignment, Deed, Judgment, Run, Verdict
 from annotate.pure.taxonomies import Kind
-from audit import actions as audit
-from audit import revealing, settling_many
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
-from audit.criteria import MULTICONIR
-from audit.differing import Wanted
+from audit.reviews import actions as audit
+from audit.reviews.criteria import MULTICONIR
+from audit.settling import adjudication, reveals
+from audit.settling import many as settling_many
+from audit.settling.disagreement_queries import Wanted
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
 from exporters.exports import actions as exports
@@ -162,32 +162,32 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
 
     # What people differ on.
     story.does("names.revealed", times=2)(
-        lambda: revealing.reveal_names(narrative=story.narrative, candidate=first, by=carla)
+        lambda: reveals.reveal_names(narrative=story.narrative, candidate=first, by=carla)
     )
     settled = story.does("judgment.settled", times=2)(
-        lambda: settling.adjudicate(
+        lambda: adjudication.adjudicate(
             narrative=story.narrative, candidate=first, relevance=1, by=carla, **why
         )
     )
     story.does("judgment.unsettled", times=2)(
-        lambda: settling.withdraw_adjudication(adjudication=settled, by=carla)
+        lambda: adjudication.withdraw_adjudication(adjudication=settled, by=carla)
     )
     said = Judgment.objects.get(candidate=second, annotator=story.ada)
     adopted = story.does("judgment.settled")(
-        lambda: settling.adopt(judgment=said, cause="edge", by=carla)
+        lambda: adjudication.adopt(judgment=said, cause="edge", by=carla)
     )
-    settling.withdraw_adjudication(adjudication=adopted, by=carla)
+    adjudication.withdraw_adjudication(adjudication=adopted, by=carla)
     settled = story.does("condition.settled", times=2)(
-        lambda: settling.settle_condition(
+        lambda: adjudication.settle_condition(
             condition=story.condition, candidate=first, answer="met", by=carla, **why
         )
     )
     story.does("condition.unsettled", times=2)(
-        lambda: settling.withdraw_condition_adjudication(adjudication=settled, by=carla)
+        lambda: adjudication.withdraw_condition_adjudication(adjudication=settled, by=carla)
     )
     verdict = Verdict.objects.get(judgment=said)
     story.does("condition.settled")(
-        lambda: settling.adopt_verdict(verdict=verdict, cause="edge", by=carla)
+        lambda: adjudication.adopt_verdict(verdict=verdict, cause="edge", by=carla)
     )
     how = settling_many.How(settling_many.Rule.GRADE, grade=1)
     token = settling_many.preview(carla, Wanted(), how).token
@@ -195,7 +195,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
         lambda: settling_many.settle_many(wanted=Wanted(), how=how, token=token, by=carla, **why)
     )
     story.does("judgments.unsettled", times=2)(
-        lambda: settling.withdraw_batch(batch=batch, by=carla)
+        lambda: adjudication.withdraw_batch(batch=batch, by=carla)
     )
 
     # Looking again.
@@ -275,7 +275,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
 
 def test_what_is_refused_is_not_in_the_trail(story):
     with pytest.raises(Refused):
-        settling.adjudicate(
+        adjudication.adjudicate(
             narrative=story.narrative,
             candidate=story.candidates[0],
             relevance=1,
@@ -290,7 +290,7 @@ def test_what_is_refused_is_not_in_the_trail(story):
 
 
 def test_what_people_said_is_not_in_the_trail(story):
-    settling.adjudicate(
+    adjudication.adjudicate(
         narrative=story.narrative,
         candidate=story.candidates[0],
         relevance=2,

@@ -61,7 +61,7 @@ BEGIN_AT_SEEN_ROWS = {
     "annotate/access.py": "at a pair",
     "annotate/judgment_sums.py": "at judgments",
     "annotate/texts.py": "at a candidate that a person was shown",
-    "audit/intake.py": "at what a load has written",
+    "audit/reviews/intake.py": "at what a load has written",
     "exporters/exports/claimed.py": "at judgments of machines",
 }
 READS = re.compile(r"\b(?:FROM|JOIN) annotate_(?:query|document|candidate)\b")

@@ -1,6 +1,7 @@
 """Drawing samples of claimed labels, checking them, and settling what two checkers differ on.
 
-As in `audit.actions`: keyword-only, the actor is `by`, one transaction, refused with a sentence.
+As in `audit.reviews.actions`: keyword-only, the actor is `by`, one transaction, refused with a
+sentence.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from annotate.models.judgment import Verdict
 from annotate.models.project import Membership, Project
 from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.typed import tidy
-from audit import sums
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.suspects import suspicion
 from audit.models import Check, Sample, SampleItem
+from audit.reviews import chain_content as sums
 
 MAX_WORDS = 10_000
 # What people can look at, and what its page counts in one go.

@@ -4,7 +4,8 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-from audit.criteria import FOLLOWTABLE, SHIPPED
+from audit.reviews.criteria import FOLLOWTABLE
+from audit.reviews.criteria import SHIPPED
 
 
 # The levels there were before rubrics could be a project's own.

@@ -19,7 +19,7 @@ from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
 from annotate.api.jobs import JobSerializer
 from annotate.models.project import Membership
 from annotate.screens.tables import csv_lines
-from audit.api.paging import cursor_of, nowhere, paged, size_of
+from base.api.paging import cursor_of, nowhere, paged, size_of
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
 from exporters.exports.download_log import taken

@@ -12,9 +12,9 @@ from annotate.models.collection import Candidate, Query
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Adjudication, Flag, Judgment
 from annotate.models.project import Guideline, Membership, Project
-from audit import disagreements
 from audit.models import Decision, Review, SampleItem
-from audit.reviews import to_decide
+from audit.reviews.passes import to_decide
+from audit.settling import queue as disagreements
 from exporters.exports import checks, selection
 from exporters.exports.selection import Pair
 

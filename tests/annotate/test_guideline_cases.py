@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.actions import settling
 from annotate.actions.guidelines import cases_waiting, write_guideline
 from annotate.errors import Refused
 from annotate.models import Adjudication, Guideline, GuidelineCase
+from audit.settling import adjudication
 from tests import factories
 
 
@@ -32,7 +32,7 @@ class Scene:
         self.settled = self.settle(self.first, Adjudication.Cause.GUIDELINE)
 
     def settle(self, candidate, cause) -> Adjudication:
-        return settling.adjudicate(
+        return adjudication.adjudicate(
             narrative=self.narrative,
             candidate=candidate,
             relevance=0,
@@ -71,7 +71,7 @@ def test_what_was_settled_because_of_a_gap_waits_until_a_version_answers_it(scen
 
 def test_a_decision_taken_back_or_with_another_cause_does_not_wait(scene):
     scene.settle(scene.second, Adjudication.Cause.EDGE)
-    settling.withdraw_adjudication(adjudication=scene.settled, by=scene.carla)
+    adjudication.withdraw_adjudication(adjudication=scene.settled, by=scene.carla)
 
     assert not cases_waiting(scene.project).exists()
 

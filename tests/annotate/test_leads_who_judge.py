@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotate.actions import judging, seats
 from annotate.actions.seats import must_answer_first
 from annotate.models import Assignment, InstructionPair
-from audit.actions import take_review
+from audit.reviews.actions import take_review
 from tests import factories
 from tests.programs import Program
 

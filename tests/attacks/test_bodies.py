@@ -29,8 +29,8 @@ from annotate.models import (
     Run,
     Verdict,
 )
-from audit.actions import save_ratings
 from audit.models import Decision
+from audit.reviews.actions import save_ratings
 from tests import factories
 from tests.attacks.test_addresses import columns, everything, with_the_same_keys
 from tests.attacks.test_every_door import writes

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from annotate.errors import Refused
-from audit.actions import request_agreement
 from audit.models import AgreementReport
-from audit.scopes import Scope
+from audit.reports.scopes import Scope
+from audit.reviews.actions import request_agreement
 from exporters.exports.actions import request_export
 from jobs import queue
 from jobs.models import Job

@@ -18,9 +18,9 @@ from django.db import DatabaseError, models, transaction
 
 from annotate.actions import loading
 from annotate.models import InstructionPair, Load, Membership, Narrative, User
-from audit.actions import request_agreement, save_rubric
-from audit.criteria import SHIPPED, Rubric
-from audit.scopes import Scope
+from audit.reports.scopes import Scope
+from audit.reviews.actions import request_agreement, save_rubric
+from audit.reviews.criteria import SHIPPED, Rubric
 from exporters.exports.actions import request_export
 from jobs.runner import JobError
 from tests.attacks.reading import ALL, PAYLOADS, SHORT, running

@@ -8,7 +8,7 @@ import pytest
 
 from annotate.actions import seats
 from annotate.models import Assignment
-from audit.criteria import FOLLOWTABLE
+from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 
 

@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from annotate.errors import Refused
 from annotate.models import Guideline
-from audit.actions import compute_agreement, request_comparison
-from audit.comparing import COMPARED, comparison_of
 from audit.models import AgreementReport
-from audit.reliability import since
-from audit.scopes import WHOLE, Scope
+from audit.reports.comparison import COMPARED, comparison_of
+from audit.reports.reliability import since
+from audit.reports.scopes import WHOLE, Scope
+from audit.reviews.actions import compute_agreement, request_comparison
 from jobs.runner import Progress
 from tests import factories
 

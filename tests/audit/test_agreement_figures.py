@@ -9,9 +9,9 @@ import pytest
 
 from annotate.actions import rewriting, seats
 from annotate.models import Assignment, Flag, Project
-from audit.actions import save_ratings, submit_review
 from audit.models import AgreementReport
-from audit.reliability import COEFFICIENTS, agreement_of, since
+from audit.reports.reliability import COEFFICIENTS, agreement_of, since
+from audit.reviews.actions import save_ratings, submit_review
 from jobs.runner import Cancelled, Progress
 from tests import factories
 from tests.audit.conftest import levels

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from audit.models import AgreementReport
-from audit.reliability import agreement_of
+from audit.reports.reliability import agreement_of
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from agreement import fleiss_kappa
-from audit.criteria import MULTICONIR
 from audit.models import Rating, Review
-from audit.reliability import agreement_of
+from audit.reports.reliability import agreement_of
+from audit.reviews.criteria import MULTICONIR
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

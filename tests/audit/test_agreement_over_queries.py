@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agreement import Ratings, krippendorff_alpha
-from audit.reliability import agreement_of
+from audit.reports.reliability import agreement_of
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

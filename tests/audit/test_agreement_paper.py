@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit.figures import Line
-from audit.paper import escaped, latex, sentence
+from audit.reports.paper import escaped, latex, sentence
+from audit.reports.tables import Line
 
 HOW = "95 % expanded percentile bootstrap over units, 2,000 resamples, seed 7"
 

@@ -14,9 +14,9 @@ from django.urls import reverse
 from annotate.actions import rules
 from annotate.errors import Refused
 from audit import tasks
-from audit.actions import request_agreement
 from audit.models import AgreementReport
-from audit.reliability import agreement_of
+from audit.reports.reliability import agreement_of
+from audit.reviews.actions import request_agreement
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -16,10 +16,10 @@ from annotate.models import (
     LookAgain,
     Membership,
 )
-from audit.actions import save_ratings, submit_review
 from audit.models import AgreementReport
-from audit.reliability import agreement_of, since
-from audit.scopes import Scope, kept, scope_of, words
+from audit.reports.reliability import agreement_of, since
+from audit.reports.scopes import Scope, kept, scope_of, words
+from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
 from tests.audit.conftest import levels
 

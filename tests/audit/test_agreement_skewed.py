@@ -6,7 +6,7 @@ from io import StringIO
 
 from django.core.management import call_command
 
-from audit.reliability import agreement_of
+from audit.reports.reliability import agreement_of
 from tests import factories
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.actions import seats
 from annotate.models import Assignment, InstructionPair, Membership
-from audit.actions import save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
 from tests.audit.conftest import levels
 

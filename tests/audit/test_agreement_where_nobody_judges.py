@@ -9,10 +9,10 @@ from django.urls import reverse
 
 from annotate.actions import seats
 from annotate.models import Assignment
-from audit.actions import save_ratings, submit_review
-from audit.criteria import FOLLOWTABLE
 from audit.models import AgreementReport, Rating
-from audit.reliability import agreement_of
+from audit.reports.reliability import agreement_of
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 
 

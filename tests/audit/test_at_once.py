@@ -10,12 +10,18 @@ import pytest
 from django.db import connection
 
 from annotate.actions import rewriting
-from annotate.actions.settling import adjudicate
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Assignment, Membership, Narrative
-from audit.actions import decide, request_agreement, save_rating, save_ratings, submit_review
-from audit.criteria import FOLLOWTABLE
 from audit.models import AgreementReport, Decision, Rating, Review
+from audit.reviews.actions import (
+    decide,
+    request_agreement,
+    save_rating,
+    save_ratings,
+    submit_review,
+)
+from audit.reviews.criteria import FOLLOWTABLE
+from audit.settling.adjudication import adjudicate
 from tests import factories
 from tests.audit.conftest import levels
 

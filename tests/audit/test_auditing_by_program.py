@@ -6,8 +6,8 @@ import pytest
 
 from annotate.actions import seats
 from annotate.models import Adjudication, Assignment, LookAgain
-from audit.criteria import FOLLOWTABLE
 from audit.models import AgreementReport, Decision, Reveal, Review
+from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 from tests.audit.checking import claimed_scene
 from tests.programs import Program

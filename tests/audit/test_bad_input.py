@@ -10,8 +10,8 @@ import pytest
 
 from annotate.actions import rewriting, seats
 from annotate.models import Assignment, Project, Run, RunLine
-from audit.actions import decide, save_ratings, submit_review
 from audit.models import Rating, Review
+from audit.reviews.actions import decide, save_ratings, submit_review
 from tests import factories
 from tests.audit.conftest import levels
 from tests.test_permissions import rows

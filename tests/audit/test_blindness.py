@@ -8,10 +8,10 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions import judging, seats
-from annotate.actions.settling import adjudicate
 from annotate.models import Assignment, Judgment, Project
-from audit.actions import compute_agreement, decide, save_ratings, submit_review
 from audit.models import AgreementReport
+from audit.reviews.actions import compute_agreement, decide, save_ratings, submit_review
+from audit.settling.adjudication import adjudicate
 from jobs.runner import Progress
 from tests import factories
 from tests.audit.conftest import levels

@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from audit.checks import actions
 from audit.checks.queue import OPEN, to_settle, with_checks
-from audit.differing import Kind, Wanted
-from audit.disagreements import page
 from audit.models import Check, Sample, SampleItem
+from audit.settling.disagreement_queries import Kind, Wanted
+from audit.settling.queue import page
 from tests.audit.checking import claimed_scene, draw, say
 
 pytestmark = pytest.mark.both_databases

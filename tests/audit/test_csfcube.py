@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from annotate.models import Flag, Judgment, Project
 from audit.models import AgreementReport
-from audit.reliability import agreement_of
+from audit.reports.reliability import agreement_of
 from tests import factories
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.actions import seats
-from annotate.actions.settling import adjudicate
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -19,8 +18,9 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from audit.actions import save_ratings, submit_review
 from audit.models import Decision
+from audit.reviews.actions import save_ratings, submit_review
+from audit.settling.adjudication import adjudicate
 from tests import factories
 from tests.audit.conftest import levels
 
@@ -128,7 +128,7 @@ def test_a_pair_that_the_list_names_asks_for_its_query(led, client):
 
 
 def test_a_long_list_comes_in_pages(led, client, monkeypatch):
-    monkeypatch.setattr("audit.views.disagreements.PAGE_SIZE", 1)
+    monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 1)
 
     first = client.get(led.list)
     second = client.get(first.context["next_url"])

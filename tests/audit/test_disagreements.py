@@ -7,21 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from annotate.actions import rewriting, seats
-from annotate.actions.settling import adjudicate, withdraw_adjudication
 from annotate.models import Assignment, Project
 from annotate.pure.consensus import State, consensus
-from audit.actions import decide, save_ratings, submit_review
-from audit.disagreements import (
-    Key,
-    Kind,
-    Order,
-    Thing,
-    Wanted,
-    count,
-    following,
-    key_of,
-    page,
-)
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.settling.adjudication import adjudicate, withdraw_adjudication
+from audit.settling.queue import Key, Kind, Order, Thing, Wanted, count, following, key_of, page
 from tests import factories
 from tests.audit.conftest import levels
 

@@ -8,9 +8,9 @@ import pytest
 from django.conf import settings
 
 from annotate.models import Adjudication, Verdict
-from audit.differing import Kind
-from audit.forms import WantedForm
-from audit.letters import person
+from audit.settling.disagreement_queries import Kind
+from audit.settling.forms import WantedForm
+from audit.settling.pseudonyms import person
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ from annotate.actions import seats
 from annotate.actions.rules import archive
 from annotate.errors import Refused
 from annotate.models import Assignment, Condition, Flag, Project, Verdict
-from audit.actions import save_ratings, submit_review
 from audit.checks import actions as checking
-from audit.letters import person, places
 from audit.models import Reveal, Sample, SampleItem
-from audit.revealing import reveal_names
+from audit.reviews.actions import save_ratings, submit_review
+from audit.settling.pseudonyms import person, places
+from audit.settling.reveals import reveal_names
 from tests import factories
 from tests.audit.conftest import levels
 from tests.programs import Program
@@ -197,7 +197,7 @@ def test_each_look_stands_in_a_list_newest_first(led, client):
 def test_the_list_of_looks_comes_in_parts_and_costs_the_same(
     led, client, monkeypatch, django_assert_num_queries
 ):
-    monkeypatch.setattr("audit.views.disagreements.PAGE_SIZE", 2)
+    monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 2)
     url = reverse("audit:reveals", args=[led.project.slug])
     for kind in ("judgment", "review", "check"):
         client.post(led.reveals[kind])

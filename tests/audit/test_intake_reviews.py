@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
+from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, problems, rows
 

@@ -10,8 +10,8 @@ from annotate.actions import judging, looking_again, seats
 from annotate.actions.guidelines import write_guideline
 from annotate.actions.looking_again import Which
 from annotate.models import Adjudication, Assignment, Judgment, LookAgain
-from audit.disagreements import Wanted
-from audit.settling_many import How, Rule, preview, settle_many
+from audit.settling.many import How, Rule, preview, settle_many
+from audit.settling.queue import Wanted
 from tests import factories
 from tests.audit.test_at_once import at_once, fresh
 

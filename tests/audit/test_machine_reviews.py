@@ -9,14 +9,16 @@ import pytest
 
 from annotate.errors import Refused
 from annotate.models import Flag, Membership
-from audit import disagreements, overview, rubrics
-from audit.actions import decide, save_ratings, submit_review
-from audit.criteria import FOLLOWTABLE, Verdict
-from audit.figures import against_machines
 from audit.models import Decision, Review
-from audit.rejected import rejected
-from audit.reliability import agreement_of
-from audit.reviews import passes_of, story, to_decide, verdict_of
+from audit.reports import overview
+from audit.reports.reliability import agreement_of
+from audit.reports.tables import against_machines
+from audit.reviews import rubrics
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.criteria import FOLLOWTABLE, Verdict
+from audit.reviews.passes import passes_of, story, to_decide, verdict_of
+from audit.reviews.rejected import rejected
+from audit.settling import queue as disagreements
 from exporters.exports.selection import pairs as pairs_of
 from exporters.exports.selection import reviews as exported
 from formats.jsonl import read_judgments
@@ -120,7 +122,7 @@ def test_it_does_not_choose_the_rubric_that_people_review_under(criticised):
 
 
 def factories_rubric(project, content):
-    from audit.actions import choose_rubric, save_rubric
+    from audit.reviews.actions import choose_rubric, save_rubric
 
     save_rubric(project=project, content=content, by=None)
     choose_rubric(project=project, name=content.name, by=None)

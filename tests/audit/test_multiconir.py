@@ -17,13 +17,13 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotate.models import Judgment, Narrative, Project
-from audit.actions import save_ratings, submit_review, take_review
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
 from audit.checks.figures import figures
 from audit.models import Rating, Review, Sample
-from audit.reliability import agreement_of
-from audit.reviews import contrasts, passes_of, verdict_of
+from audit.reports.reliability import agreement_of
+from audit.reviews.actions import save_ratings, submit_review, take_review
+from audit.reviews.passes import contrasts, passes_of, verdict_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db

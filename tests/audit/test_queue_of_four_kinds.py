@@ -7,13 +7,23 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from annotate.actions import seats
-from annotate.actions.settling import settle_condition
 from annotate.models import Assignment, Candidate, Condition, Project, Verdict
 from annotate.pure.consensus import State, consensus
-from audit.actions import decide, save_ratings, submit_review
 from audit.checks import actions as checking
-from audit.disagreements import Kind, Order, Thing, Wanted, counts, following, is_open, key_of, page
 from audit.models import Sample, SampleItem
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.settling.adjudication import settle_condition
+from audit.settling.queue import (
+    Kind,
+    Order,
+    Thing,
+    Wanted,
+    counts,
+    following,
+    is_open,
+    key_of,
+    page,
+)
 from formats.records import ANSWERS
 from tests import factories
 from tests.audit.conftest import levels

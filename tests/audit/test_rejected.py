@@ -13,8 +13,14 @@ from django.test import Client
 from annotate.actions import seats
 from annotate.errors import Stale
 from annotate.models import Assignment
-from audit.actions import decide, save_ratings, submit_review, take_review, withdraw_decision
 from audit.models import Review
+from audit.reviews.actions import (
+    decide,
+    save_ratings,
+    submit_review,
+    take_review,
+    withdraw_decision,
+)
 from tests import factories
 from tests.annotate.arriving import load
 from tests.audit.conftest import levels

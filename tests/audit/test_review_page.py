@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from annotate.actions import rewriting, rules
 from annotate.screens.naming import neutral_name
-from audit.actions import decide, save_ratings, submit_review
-from audit.criteria import FOLLOWTABLE
 from audit.models import Rating, Review
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 from tests.audit.conftest import levels
 

@@ -10,10 +10,16 @@ import pytest
 from annotate.actions import rewriting, rules, seats
 from annotate.errors import Refused, Stale, Unconfirmed
 from annotate.models import Assignment
-from audit.actions import save_rating, save_ratings, start_review, submit_review, take_review
-from audit.criteria import FOLLOWTABLE
 from audit.models import Rating, Review
-from audit.reviews import pass_of, summary_digest
+from audit.reviews.actions import (
+    save_rating,
+    save_ratings,
+    start_review,
+    submit_review,
+    take_review,
+)
+from audit.reviews.criteria import FOLLOWTABLE
+from audit.reviews.passes import pass_of, summary_digest
 from tests import factories
 from tests.audit.conftest import levels
 

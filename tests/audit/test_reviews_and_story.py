@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from annotate.actions import rewriting, seats
 from annotate.models import Assignment, Project
-from audit.actions import decide, save_ratings, submit_review
 from audit.models import Decision
-from audit.reviews import words_for
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.passes import words_for
 from tests import factories
 from tests.audit.conftest import levels
 

@@ -1,4 +1,4 @@
-"""docs/rubric.md says what audit/criteria.py says."""
+"""docs/rubric.md says what audit/reviews/criteria.py says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from audit.criteria import FOLLOWTABLE, MULTICONIR, Verdict, straddles, verdict
+from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR, Verdict, straddles, verdict
 from formats.rubrics import parse
 
 CRITERIA = FOLLOWTABLE.criteria

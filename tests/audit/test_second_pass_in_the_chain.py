@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotate.actions import settling
 from annotate.models import Adjudication, ConditionAdjudication, Verdict
-from audit import actions as audit
 from audit.checks import actions as checks
 from audit.models import Check, Decision, Rating, Review
+from audit.reviews import actions as audit
+from audit.settling import adjudication
 from keeping.verify import verify
 from tests.annotate.arriving import jsonl, load
 from tests.audit.checking import claimed_scene, draw, say
@@ -39,7 +39,7 @@ def faults(project) -> list[tuple[str, str]]:
 
 
 def settle(story, number: int = 0, **more):
-    return settling.adjudicate(
+    return adjudication.adjudicate(
         narrative=story.narrative,
         candidate=story.candidates[number],
         relevance=1,
@@ -52,7 +52,7 @@ def settle(story, number: int = 0, **more):
 def test_settling_and_taking_it_back_at_one_moment_is_in_order(story):
     for _ in range(3):
         made = settle(story, now=NOON)
-        settling.withdraw_adjudication(adjudication=made, by=story.carla, now=NOON)
+        adjudication.withdraw_adjudication(adjudication=made, by=story.carla, now=NOON)
     settle(story, now=NOON)
 
     found = verify(story.project)
@@ -81,14 +81,14 @@ def test_a_settlement_that_was_changed_is_named(story, change, what, sentence):
 
 
 def test_a_condition_that_was_settled_otherwise_is_named(story):
-    made = settling.settle_condition(
+    made = adjudication.settle_condition(
         condition=story.condition,
         candidate=story.candidates[0],
         answer="met",
         by=story.carla,
         **WHY,
     )
-    settling.withdraw_condition_adjudication(adjudication=made, by=story.carla)
+    adjudication.withdraw_condition_adjudication(adjudication=made, by=story.carla)
     assert faults(story.project) == []
 
     ConditionAdjudication.objects.update(answer=Verdict.Answer.NOT_MET)
@@ -218,13 +218,13 @@ def test_reviews_and_decisions_of_a_file_are_in_the_chain(db, scene):
 
 
 def test_many_settled_together_and_taken_back_are_in_order(story):
-    batch = settling.settle_together(
+    batch = adjudication.settle_together(
         decisions=[(story.narrative.pk, one.pk, 1) for one in story.candidates],
         by=story.carla,
         **WHY,
     )
     assert faults(story.project) == []
-    settling.withdraw_batch(batch=batch, by=story.carla)
+    adjudication.withdraw_batch(batch=batch, by=story.carla)
 
     assert faults(story.project) == []
     assert verify(story.project).rows["adjudication"] == 3

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from annotate.actions import rewriting
 from annotate.models import Project, Repeat
-from audit.figures import tables
 from audit.models import AgreementReport
-from audit.reliability import agreement_of, since
-from audit.scopes import Scope
+from audit.reports.reliability import agreement_of, since
+from audit.reports.scopes import Scope
+from audit.reports.tables import tables
 from tests import factories
 from tests.annotate.arriving import jsonl, load
 

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from annotate.actions import judging, seats
 from annotate.models import Assignment, Condition, LookAgain, Verdict
-from audit import disagreements
-from audit.disagreements import Kind, Thing, Wanted
+from audit.settling import queue as disagreements
+from audit.settling.queue import Kind, Thing, Wanted
 from tests import factories
 
 WORDS = "Read the second paragraph."

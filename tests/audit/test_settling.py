@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.actions import rewriting, rules
-from annotate.actions.settling import adjudicate, adopt, withdraw_adjudication
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Judgment
+from audit.settling.adjudication import adjudicate, adopt, withdraw_adjudication
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

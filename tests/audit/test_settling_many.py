@@ -8,12 +8,13 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, seats, settling
+from annotate.actions import judging, looking_again, seats
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Assignment
-from audit import disagreements
-from audit.disagreements import Wanted
-from audit.settling_many import How, Rule, preview, settle_many
+from audit.settling import adjudication
+from audit.settling import queue as disagreements
+from audit.settling.many import How, Rule, preview, settle_many
+from audit.settling.queue import Wanted
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -170,7 +171,7 @@ def test_what_was_sent_back_waits(scene):
 
 
 def test_what_is_settled_already_stays_as_it_is(scene):
-    settling.adjudicate(
+    adjudication.adjudicate(
         narrative=scene.narrative,
         candidate=scene.candidates["A"],
         relevance=2,
@@ -192,7 +193,7 @@ def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
         # The same grade: even so it is another judgment now.
         judging.judge(narrative=scene.narrative, candidate=first, relevance=2, by=scene.dan)
     elif what == "settled":
-        settling.adjudicate(
+        adjudication.adjudicate(
             narrative=scene.narrative, candidate=first, relevance=0, by=scene.carla, **WHY
         )
     elif what == "sent back":
@@ -217,13 +218,15 @@ def test_a_token_of_another_rule_settles_nothing(scene):
 
 def test_one_undo_takes_the_batch_back(scene):
     batch = scene.settle()
-    settling.withdraw_adjudication(adjudication=Adjudication.objects.earliest("pk"), by=scene.carla)
+    adjudication.withdraw_adjudication(
+        adjudication=Adjudication.objects.earliest("pk"), by=scene.carla
+    )
 
-    assert settling.withdraw_batch(batch=batch, by=scene.carla) == 2
+    assert adjudication.withdraw_batch(batch=batch, by=scene.carla) == 2
 
     assert scene.settled() == {}
     assert disagreements.count(scene.carla, Wanted()) == 4
-    assert settling.withdraw_batch(batch=batch, by=scene.carla) == 0
+    assert adjudication.withdraw_batch(batch=batch, by=scene.carla) == 0
     # And it can be settled anew.
     scene.settle()
 
@@ -232,7 +235,7 @@ def test_a_batch_is_taken_back_alone(scene):
     first = scene.settle(wanted=Wanted(people=(scene.ada.pk, scene.ben.pk)))
     scene.settle()
 
-    settling.withdraw_batch(batch=first, by=scene.carla)
+    adjudication.withdraw_batch(batch=first, by=scene.carla)
 
     assert scene.settled() == {"A": 0, "D": 2}
 
@@ -272,9 +275,9 @@ def test_only_leads_of_the_project_settle_and_take_back(scene, who):
         settle_many(wanted=Wanted(), how=MAJORITY, by=by, token=scene.preview(by=by).token, **WHY)
     if who == "ada":
         with pytest.raises(Refused, match="Only leads"):
-            settling.withdraw_batch(batch=batch, by=by)
+            adjudication.withdraw_batch(batch=batch, by=by)
     else:
-        assert settling.withdraw_batch(batch=batch, by=by) == 0
+        assert adjudication.withdraw_batch(batch=batch, by=by) == 0
 
     assert scene.settled() == {"A": 0, "B": 1, "D": 2}
 

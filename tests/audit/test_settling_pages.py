@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from annotate.actions import seats
 from annotate.models import Adjudication, Condition, ConditionAdjudication, Judgment, Verdict
-from audit.actions import decide, save_ratings, submit_review
 from audit.checks import actions as checking
 from audit.models import Check, Decision, Sample, SampleItem
+from audit.reviews.actions import decide, save_ratings, submit_review
 from tests import factories
 from tests.audit.conftest import levels
 

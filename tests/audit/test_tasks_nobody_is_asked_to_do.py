@@ -13,7 +13,7 @@ from annotate.actions.rules import GradeRule
 from annotate.errors import Refused
 from annotate.models import Assignment
 from annotate.screens.progress import task_progress
-from audit.reviews import to_decide
+from audit.reviews.passes import to_decide
 from tests import factories
 
 GRADES = [GradeRule(0, "No"), GradeRule(1, "Yes"), GradeRule(2, "Very")]

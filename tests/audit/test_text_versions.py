@@ -9,16 +9,16 @@ from django.db import connection
 from django.urls import reverse
 
 from annotate import texts
-from annotate.actions.settling import adjudicate, settle_condition
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Candidate, Condition, Document, Judgment, Verdict
 from audit.checks import actions
 from audit.checks.queue import to_check, with_checks
-from audit.differing import Kind, Wanted
-from audit.disagreements import counts
 from audit.models import Check, SampleItem
-from audit.reliability import agreement_of
-from audit.settling_many import How, Rule, preview, settle_many
+from audit.reports.reliability import agreement_of
+from audit.settling.adjudication import adjudicate, settle_condition
+from audit.settling.disagreement_queries import Kind, Wanted
+from audit.settling.many import How, Rule, preview, settle_many
+from audit.settling.queue import counts
 from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load

@@ -10,8 +10,8 @@ from django.urls import reverse
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
 from annotate.pure.promises import Change, Counts, Promise, Rule, change
 from annotate.screens.standing import promises
-from audit.coverage import coverage
 from audit.models import Decision
+from audit.reports.coverage import coverage
 from tests import factories
 
 
@@ -194,7 +194,7 @@ def test_the_page_says_which_documents_grew_and_leads_there(tides, client):
 
 
 def test_the_pairs_that_break_a_rule_come_in_pages(tides, client, monkeypatch):
-    monkeypatch.setattr("audit.views.dashboard.LISTED", 1)
+    monkeypatch.setattr("audit.reports.views.dashboard.LISTED", 1)
     Project.objects.update(relevant_from=2)
     tides.carla.project.refresh_from_db()
     client.force_login(tides.carla.user)

@@ -19,9 +19,9 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from audit.actions import compute_agreement, save_ratings, submit_review
-from audit.differences import differences
 from audit.models import AgreementReport
+from audit.reports.differences import differences
+from audit.reviews.actions import compute_agreement, save_ratings, submit_review
 from jobs.runner import Progress
 from tests import factories
 from tests.audit.conftest import levels
@@ -299,7 +299,7 @@ def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client
 
 
 def test_of_many_lines_the_first_are_drawn_and_the_rest_is_counted(tides, client, monkeypatch):
-    monkeypatch.setattr("audit.views.dashboard.DRAWN", 1)
+    monkeypatch.setattr("audit.reports.views.dashboard.DRAWN", 1)
     report = AgreementReport.objects.create(project=tides.project, resamples=100)
     compute_agreement(report, Progress())
     AgreementReport.objects.update(state="done", finished_at=report.requested_at)

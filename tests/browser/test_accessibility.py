@@ -38,10 +38,10 @@ from annotate.models import (
 )
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
-from audit.disagreements import Kind, Wanted, page
 from audit.models import Sample
-from audit.revealing import reveal_names
-from audit.settling_many import How, Rule, preview, settle_many
+from audit.settling.many import How, Rule, preview, settle_many
+from audit.settling.queue import Kind, Wanted, page
+from audit.settling.reveals import reveal_names
 from config.example import ensure_example
 from exporters.exports import actions as exporting
 from exporters.models import Export

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from annotate.actions import rewriting, seats
 from annotate.models import Adjudication, Assignment
-from audit.actions import save_ratings, save_rubric, submit_review
-from audit.criteria import FOLLOWTABLE, Criterion, Level, Rubric
 from audit.models import Decision, Rating, Review
+from audit.reviews.actions import save_ratings, save_rubric, submit_review
+from audit.reviews.criteria import FOLLOWTABLE, Criterion, Level, Rubric
 from tests import factories
 from tests.browser.waiting import listens, saved, shows
 

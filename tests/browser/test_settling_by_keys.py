@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 
 from annotate.actions import seats
 from annotate.models import Adjudication, Assignment, Condition, ConditionAdjudication, Verdict
-from audit.actions import save_ratings, submit_review
 from audit.checks import actions as checking
-from audit.criteria import FOLLOWTABLE
 from audit.models import Check, Decision, Reveal, Sample, SampleItem
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
 from tests.browser.waiting import shows
 

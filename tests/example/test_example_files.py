@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from audit.criteria import FOLLOWTABLE, Level, straddles
+from audit.reviews.criteria import FOLLOWTABLE, Level, straddles
 from formats.records import (
     AdjudicationRecord,
     DecisionRecord,

@@ -21,8 +21,8 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
+from audit.reviews.criteria import FOLLOWTABLE
 from exporters.exports import actions
 from exporters.models import Release
 from exporters.releases import actions as releasing

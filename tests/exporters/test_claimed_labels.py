@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from annotate.models import Adjudication, Candidate, InstructionPair, Narrative
 from audit.checks import actions
-from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Review, Sample
+from audit.reviews.criteria import FOLLOWTABLE
 from exporters.exports import claimed, selection
 from exporters.exports.trec import size
 from exporters.releases import comparison, contents

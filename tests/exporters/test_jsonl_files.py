@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotate.actions.settling import settle_condition, withdraw_condition_adjudication
+from audit.settling.adjudication import settle_condition, withdraw_condition_adjudication
 from formats.jsonl import read_judgments, read_pairs
 from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
 from formats.source import open_source

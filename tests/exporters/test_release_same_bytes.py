@@ -15,7 +15,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotate.actions import guidelines, judging, rewriting, rules, seats, settling
+from annotate.actions import guidelines, judging, rewriting, rules, seats
 from annotate.errors import Refused
 from annotate.models import (
     Adjudication,
@@ -27,8 +27,9 @@ from annotate.models import (
     Membership,
     Narrative,
 )
-from audit import actions as auditing
 from audit.models import Decision, Rating
+from audit.reviews import actions as auditing
+from audit.settling import adjudication
 from exporters.exports import actions
 from exporters.models import Release
 from exporters.releases import actions as releasing
@@ -65,7 +66,7 @@ def flag(tides: Tides, n: int) -> None:
 
 
 def settle(tides: Tides, n: int) -> None:
-    settling.adjudicate(
+    adjudication.adjudicate(
         narrative=newest(tides),
         candidate=tides.pool["FT-9"],
         relevance=n % 3,
@@ -78,7 +79,7 @@ def settle(tides: Tides, n: int) -> None:
 def unsettle(tides: Tides, n: int) -> None:
     standing = Adjudication.objects.current().order_by("pk").first()
     if standing is not None:
-        settling.withdraw_adjudication(adjudication=standing, by=tides.carla)
+        adjudication.withdraw_adjudication(adjudication=standing, by=tides.carla)
 
 
 def rewrite(tides: Tides, n: int) -> None:

@@ -25,10 +25,10 @@ from annotate.models import (
     Query,
     Verdict,
 )
-from audit import rubrics
-from audit.actions import choose_rubric, save_rubric
-from audit.criteria import FOLLOWTABLE
 from audit.models import Decision, Rating, Review
+from audit.reviews import rubrics
+from audit.reviews.actions import choose_rubric, save_rubric
+from audit.reviews.criteria import FOLLOWTABLE
 
 pytestmark = pytest.mark.both_databases
 

@@ -21,20 +21,20 @@ from annotate.actions import (
     rewriting,
     rules,
     seats,
-    settling,
 )
 from annotate.errors import Refused
 from annotate.models import Assignment, Deed, Draft, Membership, Project
-from audit import actions as auditing
-from audit import settling_many
 from audit.checks import actions as checking
+from audit.reviews import actions as auditing
+from audit.settling import adjudication
+from audit.settling import many as settling_many
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
 
 ROOMS = (
     *(categories, drafting, guidelines, invitations, judging, loading, looking_again, members),
-    *(rewriting, rules, seats, settling, auditing, settling_many, checking),
+    *(rewriting, rules, seats, adjudication, auditing, settling_many, checking),
 )
 # How an action asks; the second is that of the place where somebody judges.
 ASKS = {"refuse_if_archived", "refuse_if_closed"}

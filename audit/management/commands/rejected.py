@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.models.project import Project
-from audit.rejected import lines, rejected
+from audit.reviews.rejected import lines, rejected
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.errors import Refused
 from annotate.models.project import Project
-from audit import actions, rubrics
+from audit.reviews import actions, rubrics
 from formats.rubrics import pretty
 
 

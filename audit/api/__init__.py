@@ -1,1 +1,0 @@
-"""The second pass for programs: the same access and actions as the pages."""

@@ -1,0 +1,266 @@
+"""Agreement: reports of a part of a project, comparisons of two, and what others compute with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import access as annotate_access
+from annotate.actions.seats import must_answer_first
+from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
+from annotate.api.jobs import JobSerializer
+from annotate.errors import Refused
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership
+from annotate.screens.tables import csv_lines
+from audit.models import AgreementReport
+from audit.reports.coverage import coverage
+from audit.reports.differences import differences
+from audit.reports.scopes import FIELDS, kept, scope_of, words
+from audit.reports.scopes import Scope as Part
+from audit.reports.units import Of, units
+from audit.reviews import actions
+from audit.settling import access
+from jobs.queue import cancel
+
+
+class SentPart(Sent):
+    """A part of a project; all of it where nothing is said."""
+
+    query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
+    category = serializers.CharField(max_length=255, required=False)
+    side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
+    criterion = serializers.CharField(max_length=40, required=False)
+    one = serializers.CharField(
+        max_length=150, required=False, help_text="With `other`, the names of two people."
+    )
+    other = serializers.CharField(max_length=150, required=False)
+    guideline = serializers.IntegerField(
+        min_value=0, max_value=2**31 - 1, required=False, help_text="0: before the first version."
+    )
+    week = serializers.DateField(required=False, help_text="Any day of the week.")
+    blind = serializers.BooleanField(default=False)
+
+
+class AskedUnits(SentPart, Asked):
+    """Of which answers, in which part of the project, and whether people have names there."""
+
+    of = serializers.ChoiceField(
+        choices=[(one.value, one.value) for one in Of], default=Of.JUDGMENTS.value
+    )
+    numbered = serializers.BooleanField(default=False, help_text="Numbers instead of names.")
+
+
+class SentComparison(Sent):
+    """Two parts of a project."""
+
+    part = SentPart(required=False)
+    against = SentPart(required=False)
+
+
+class AgreementReportSerializer(JobSerializer):
+    """A report of agreement. The sum is empty for a lead who is still blind: it tells whether
+    others have said anything new.
+    """
+
+    part = serializers.SerializerMethodField()
+    compares = serializers.BooleanField()
+    against = serializers.SerializerMethodField()
+    sha256 = serializers.SerializerMethodField()
+    code_version = serializers.CharField(allow_blank=True)
+
+    def get_part(self, report: AgreementReport) -> str:
+        """Of which part, in words; empty for the whole."""
+        return words(kept(report.scope))
+
+    def get_against(self, report: AgreementReport) -> str:
+        """Against which part; empty for the whole, and where nothing is compared."""
+        return words(kept(report.against)) if report.compares else ""
+
+    def get_sha256(self, report: AgreementReport) -> str:
+        """The sum of what was counted."""
+        return "" if self.context["blind"] else report.sha256
+
+
+class FullAgreementReportSerializer(AgreementReportSerializer):
+    """A report with its figures, as docs/reports.md tells them; null before it is computed."""
+
+    figures = serializers.DictField(allow_null=True)
+
+
+class SpotSerializer(serializers.Serializer[Any]):
+    """A part of the project, and how much people differ there."""
+
+    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    key = serializers.CharField(allow_blank=True)
+    compared = serializers.IntegerField()
+    open = serializers.IntegerField()
+    settled = serializers.IntegerField()
+
+
+class MeetingSerializer(serializers.Serializer[Any]):
+    """How often two people gave these two grades to one document."""
+
+    lower = serializers.IntegerField()
+    higher = serializers.IntegerField()
+    times = serializers.IntegerField()
+
+
+class DifferencesSerializer(serializers.Serializer[Any]):
+    """Where people differ, each list with most to settle first."""
+
+    everything = SpotSerializer()
+    queries = SpotSerializer(many=True)
+    categories = SpotSerializer(many=True)
+    conditions = SpotSerializer(many=True)
+    criteria = SpotSerializer(many=True)
+    meetings = MeetingSerializer(many=True)
+
+
+class CoveredSerializer(serializers.Serializer[Any]):
+    """A category of instructions, and what became of its pairs."""
+
+    key = serializers.CharField(allow_blank=True)
+    name = serializers.CharField(allow_blank=True)
+    known = serializers.BooleanField()
+    pairs = serializers.IntegerField()
+    accepted = serializers.IntegerField()
+    revised = serializers.IntegerField()
+    removed = serializers.IntegerField()
+
+
+class AgreementReports(Resource):
+    """The reports of a project's agreement."""
+
+    tag = "Agreement"
+
+    @reads(AgreementReportSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List what was computed, the newest first, without figures."""
+        member = annotate_access.lead(self.person, slug)
+        found = AgreementReport.objects.filter(project=member.project_id).defer("figures")
+        context = {"blind": must_answer_first(member)}
+        return self.page(
+            found,
+            lambda rows: list(AgreementReportSerializer(rows, many=True, context=context).data),
+            newest_first=True,
+        )
+
+    @writes(AgreementReportSerializer, sent=SentPart, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Have the agreement in a part of the project computed. What is under way is returned."""
+        member = annotate_access.lead(self.person, slug)
+        part = _part(member, self.sent())
+        made = actions.request_agreement(project=member.project, scope=part, by=member)
+        return Response(_told(member, made), status=201)
+
+
+class AgreementComparisons(Resource):
+    """Agreement in two parts of a project against each other."""
+
+    tag = "Agreement"
+
+    @writes(AgreementReportSerializer, sent=SentComparison, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Have the agreement in two parts compared. What is under way is returned."""
+        member = annotate_access.lead(self.person, slug)
+        given = self.sent()
+        made = actions.request_comparison(
+            project=member.project,
+            scope=_part(member, given.get("part", {})),
+            against=_part(member, given.get("against", {})),
+            by=member,
+        )
+        return Response(_told(member, made), status=201)
+
+
+class OneAgreementReport(Resource):
+    """One report."""
+
+    tag = "Agreement"
+
+    @reads(FullAgreementReportSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str, report: int) -> Response:
+        """Read how it is coming on, and its figures. 403 for a lead who is still blind."""
+        found = access.computed_report(self.person, slug, report)
+        return Response(FullAgreementReportSerializer(found, context={"blind": False}).data)
+
+
+class AgreementCancellation(Resource):
+    """Calling a report off."""
+
+    tag = "Agreement"
+
+    @writes(AgreementReportSerializer, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, report: int) -> Response:
+        """Call it off; what is over stays."""
+        member, found = access.report(self.person, slug, report)
+        cancel(found)
+        return Response(_told(member, found))
+
+
+class AgreementUnits(Resource):
+    """What others compute agreement with."""
+
+    tag = "Agreement"
+
+    @reads(OpenApiTypes.STR, asked=AskedUnits, media="text/csv", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Give out the table of units and answers in a part of the project, as it is now."""
+        member = access.told(self.person, slug)
+        asked = self.asked()
+        part = _part(member, asked, "?")
+        of, numbered = Of(asked["of"]), asked["numbered"]
+        return StreamingHttpResponse(
+            csv_lines(units(member.project, part, of, numbered=numbered)),
+            content_type="text/csv; charset=utf-8",
+        )
+
+
+class Differences(Resource):
+    """Where people differ."""
+
+    tag = "Agreement"
+
+    @reads(DifferencesSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Count where people differ: by query, category, condition, criterion and grades."""
+        member = annotate_access.lead(self.person, slug)
+        return Response(DifferencesSerializer(differences(member)).data)
+
+
+class Coverage(Resource):
+    """How the instructions of a project cover its taxonomy."""
+
+    tag = "Agreement"
+
+    @reads(CoveredSerializer, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Count the pairs of each category, and what was decided on them."""
+        member = annotate_access.lead(self.person, slug)
+        return Response(CoveredSerializer(coverage(member).categories, many=True).data)
+
+
+def _told(member: Membership, report: AgreementReport) -> dict[str, Any]:
+    context = {"blind": must_answer_first(member)}
+    return dict(AgreementReportSerializer(report, context=context).data)
+
+
+def _part(member: Membership, given: dict[str, Any], before: str = "") -> Part:
+    """The part that was named; 400 for what is not in the project."""
+    said = {
+        name: given[name]
+        for name in FIELDS
+        if given.get(name) is not None and given[name] is not False
+    }
+    try:
+        return scope_of(member.project, {name: str(value) for name, value in said.items()})
+    except Refused as refused:
+        name = next(iter(said), FIELDS[0])
+        raise ValidationError({f"{before}{name}": [str(refused)]}) from refused

@@ -1,0 +1,146 @@
+"""Two parts of a project side by side: how far people agree in each, and by how much they differ.
+
+Before and after a change of the guidelines, or two categories of instructions. What stands in both
+parts is paired, so that a document that is hard in both is no difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from annotate.models.project import Grade, Membership, Project
+from audit.reports.counting import Patterns, met
+from audit.reports.reliability import Measure, coefficients, through
+from audit.reports.scopes import Scope
+from jobs.runner import Progress
+
+if TYPE_CHECKING:
+    from agreement import Difference, Ratings
+
+# What is compared: those that mean the same for any number of people.
+COMPARED = ("percent", "fleiss", "alpha_nominal", "alpha_ordinal", "gwet_ac1")
+
+
+def comparison_of(
+    project: Project,
+    scope: Scope,
+    against: Scope,
+    *,
+    seed: int,
+    resamples: int,
+    progress: Progress | None = None,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Return the agreement among people in two parts of a project, ready for JSON.
+
+    Keys: project, scope, against, sha256, computed_at, through, scale, seed, resamples, first and
+    second (measured scopes, as in `audit.reports.reliability.agreement_of`), paired (how many
+    documents two
+    people judged in both parts), differences (keys of COMPARED): first minus second, each with
+    name, value (or None and the reason in note), interval and interval_note. Only judgments are
+    compared.
+    """
+    progress = progress or Progress()
+    frame: dict[str, Any] = {
+        "project": project.slug,
+        "scope": str(scope),
+        "against": str(against),
+        "computed_at": (now or timezone.now()).isoformat(),
+        "through": through(project),
+    }
+    units = met(project, scope, against)
+    names = dict(Membership.objects.filter(project=project).values_list("pk", "name"))
+    values = {value for both in units for said in both for _member, value in said}
+    grades = Grade.objects.filter(project=project).values_list("value", flat=True)
+    scale = sorted(values.union(grades))
+    progress.start(2 + len(COMPARED), "Comparing two parts")
+    measure = Measure(scale, names, seed, resamples, progress)
+    first, second = _part(units, 0), _part(units, 1)
+    measured = {"first": measure(first), "second": measure(second)}
+    rows = _rows(units, scale)
+    differences = {}
+    for key in COMPARED:
+        differences[key] = _difference(key, rows, seed=seed, resamples=resamples)
+        progress.advance()
+    return {
+        **frame,
+        "sha256": _sum_of(units, names, scale),
+        "scale": scale,
+        "seed": seed,
+        "resamples": resamples,
+        **measured,
+        "paired": sum(
+            times for (one, other), times in units.items() if len(one) > 1 and len(other) > 1
+        ),
+        "differences": differences,
+    }
+
+
+def _part(units: Counter[Any], which: int) -> Patterns:
+    found: Patterns = Counter()
+    for both, times in units.items():
+        if both[which]:
+            found[both[which]] += times
+    return found
+
+
+def _rows(units: Counter[Any], scale: Sequence[int]) -> tuple[Ratings, Ratings]:
+    """Both parts unit by unit, those that stand in both under one name: the package pairs units and
+    not patterns of them. Of people, only who answered in that part.
+    """
+    import numpy as np
+
+    from agreement import Ratings
+
+    times = np.fromiter(units.values(), dtype=np.int64, count=len(units))
+    found = []
+    for which in (0, 1):
+        members = sorted({member for both in units for member, _value in both[which]})
+        place = {member: at for at, member in enumerate(members)}
+        patterns = np.full((len(units), len(members)), np.nan)
+        for row, both in zip(patterns, units, strict=True):
+            for member, value in both[which]:
+                row[place[member]] = value
+        kept = np.repeat(np.array([bool(both[which]) for both in units], dtype=bool), times)
+        found.append(
+            Ratings.from_matrix(
+                np.repeat(patterns, times, axis=0)[kept],
+                categories=list(scale) or "seen",
+                units=np.flatnonzero(kept).tolist(),
+            )
+        )
+    return found[0], found[1]
+
+
+def _difference(
+    key: str, rows: tuple[Ratings, Ratings], *, seed: int, resamples: int
+) -> dict[str, Any]:
+    from agreement import compare
+
+    found: Difference = compare(
+        *rows, coefficient=coefficients()[key], interval="auto", seed=seed, resamples=resamples
+    )
+    interval = found.interval
+    return {
+        "name": found.name,
+        "value": found.value,
+        "note": found.note,
+        "interval": None if interval is None else [interval.low, interval.high],
+        "interval_note": found.interval_note,
+    }
+
+
+def _sum_of(units: Counter[Any], names: dict[int, str], scale: Sequence[int]) -> str:
+    """Of everything that was counted, as in `audit.reports.counting.Counts`."""
+    lines = [json.dumps(["scale", list(scale)])]
+    for both, times in units.items():
+        said = [sorted((names[member], value) for member, value in one) for one in both]
+        lines.append(json.dumps(["both", *said, times]))
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()

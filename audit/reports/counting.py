@@ -1,0 +1,420 @@
+"""How many units each pattern of answers has, counted where the rows are: no judgment travels.
+
+A unit is a candidate under a narrative version (for reviews one criterion of a narrative version),
+a pattern is who answered what of it. Units with the same pattern are exchangeable for every
+coefficient, so a few thousand patterns say all that a million judgments do. A pattern is put
+together as text ("12:1,40:0", member and value), so that any number of people fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from functools import reduce
+from operator import and_, or_
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.models import (
+    Aggregate,
+    Case,
+    CharField,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Concat
+
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, Judgment, JudgmentQuerySet
+from annotate.models.looking import LookAgain
+from annotate.models.project import Grade, Membership, Project
+from audit.models import Rating, Review
+from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
+from audit.reviews.criteria import Rubric
+
+# Who said what of a unit: (member, value) in the order of the members.
+Said = tuple[tuple[int, int], ...]
+Patterns = Counter[Said]
+
+
+class Under(NamedTuple):
+    """The narrative version that a judgment is under, by what a report can be split."""
+
+    query: str
+    pair: str
+    category: str
+    side: str
+    version: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Everything that a report of agreement is computed on.
+
+    Attributes:
+        scale: The grades of the project, and what files held besides, ascending.
+        names: Everybody's name by their key.
+        machines: Keys of those who are machines.
+        judgments: Patterns of people and machines, for each narrative version.
+        guidelines: Patterns of people for each version of the guidelines; 0 is before the first.
+        weeks: Patterns of people by the Monday of the week in which a unit was last judged.
+        rubric: What the reviews are under: those under another one are not counted.
+        reviews: Patterns of auditors for each criterion; the worst level is 0, the next 1.
+        reviews_with_machines: The same of people and machines together; empty where no machine
+            has reviewed anything.
+    """
+
+    scale: list[int]
+    names: dict[int, str]
+    machines: frozenset[int]
+    judgments: dict[Under, Patterns]
+    guidelines: dict[int, Patterns]
+    weeks: dict[date, Patterns]
+    rubric: Rubric
+    reviews: dict[str, Patterns]
+    reviews_with_machines: dict[str, Patterns]
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """Levels as an ordered scale, the worst 0: what weighted kappa and ordinal alpha see."""
+        best = len(self.rubric.levels) - 1
+        return {level.value: best - place for place, level in enumerate(self.rubric.levels)}
+
+    @property
+    def sha256(self) -> str:
+        """Of every count with its names: the same rows have the same sum, in any database."""
+        sections: list[tuple[str, Iterable[tuple[Any, Patterns]]]] = [
+            ("judgments", self.judgments.items()),
+            ("guidelines", self.guidelines.items()),
+            ("weeks", ((day.isoformat(), patterns) for day, patterns in self.weeks.items())),
+            ("reviews", self.reviews.items()),
+            ("reviews with machines", self.reviews_with_machines.items()),
+        ]
+        lines = [json.dumps(["scale", self.scale, self.rubric.name, self.levels])]
+        for section, groups in sections:
+            lines += [
+                json.dumps([section, of, self._named(said), times])
+                for of, patterns in groups
+                for said, times in patterns.items()
+            ]
+        return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+
+    def _named(self, said: Said) -> list[tuple[str, int]]:
+        return sorted((self.names[member], value) for member, value in said)
+
+    def people(self, patterns: Patterns) -> Patterns:
+        """The same units, what people said of them only."""
+        return self._of(patterns, frozenset(self.names) - self.machines)
+
+    def with_machine(self, patterns: Patterns, machine: int) -> Patterns:
+        """The same units, what people and one machine said of them."""
+        return self._of(patterns, frozenset(self.names) - self.machines | {machine})
+
+    def _of(self, patterns: Patterns, raters: frozenset[int]) -> Patterns:
+        if not self.machines:
+            return patterns
+        found: Patterns = Counter()
+        for said, times in patterns.items():
+            left = tuple(one for one in said if one[0] in raters)
+            if left:
+                found[left] += times
+        return found
+
+
+def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
+    """Count the answers in a part of a project: a fixed number of queries, as of about now."""
+    members = Membership.objects.filter(project=project)
+    rubric = rubric_of(project)
+    everybody = list(members.values_list("pk", "name", "is_machine"))
+    judgments = _by_narrative(project, scope)
+    guidelines = {} if scope.criterion else _by_guideline(project, scope)
+    weeks = {} if scope.criterion else _by_week(project, scope)
+    values = {value for group in judgments.values() for said in group for _member, value in said}
+    values |= {value for group in guidelines.values() for said in group for _, value in said}
+    grades = Grade.objects.filter(project=project).values_list("value", flat=True)
+    return Counts(
+        scale=sorted(values.union(grades)),
+        names={pk: name for pk, name, _is_machine in everybody},
+        machines=frozenset(pk for pk, _name, is_machine in everybody if is_machine),
+        judgments=judgments,
+        guidelines=guidelines,
+        weeks=weeks,
+        rubric=rubric,
+        reviews=_by_criterion(project, scope, rubric),
+        reviews_with_machines=(
+            _by_criterion(project, scope, rubric, machines=True)
+            if Review.objects.submitted().of_machines().filter(auditor__project=project).exists()
+            else {}
+        ),
+    )
+
+
+def judgments_in(
+    project: Project, scope: Scope = WHOLE, *, machines: bool = False
+) -> QuerySet[Judgment]:
+    """The judgments that count in a scope, of people, with `machines` of machines too: under
+    narratives in force, what each says now; in a scope that looks back, what they said then.
+
+    A scope's week is of units, not of judgments: it is not asked here.
+    """
+    found = _of_anyone(project, scope) if machines else _of_anyone(project, scope).of_people()
+    whenever = Period(None, None)
+    period = whenever if scope.guideline is None else periods_of(project)[scope.guideline]
+    return found.filter(_standing(period, blind=scope.blind))
+
+
+def met(project: Project, one: Scope, other: Scope) -> Counter[tuple[Said, Said]]:
+    """How many units had which answers of people in one scope and which in another; empty where a
+    unit is not in the other. What two scopes are compared by.
+    """
+    parts: list[str] = []
+    parameters: list[Any] = []
+    for number, scope in enumerate((one, other)):
+        units = judgments_in(project, scope).values("narrative_id", "candidate_id")
+        units = _in_week(units.annotate(said=_answers("annotator_id", "relevance")), scope)
+        sql, more = units.order_by().query.sql_with_params()
+        parts.append(f"SELECT {number} AS part, narrative_id, candidate_id, said FROM ({sql}) u")  # noqa: S608 -- ours
+        parameters += more
+    found: Counter[tuple[Said, Said]] = Counter()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT one, other, COUNT(*) FROM ("  # noqa: S608 -- ours
+            "SELECT MAX(CASE WHEN part = 0 THEN said END) AS one, "
+            "MAX(CASE WHEN part = 1 THEN said END) AS other "
+            f"FROM ({' UNION ALL '.join(parts)}) parts GROUP BY narrative_id, candidate_id"
+            ") units GROUP BY one, other",
+            parameters,
+        )
+        while rows := cursor.fetchmany(10_000):
+            for said, heard, times in rows:
+                found[_read(said or ""), _read(heard or "")] += times
+    return found
+
+
+def in_force(project: Project) -> Any:
+    """The keys of the narratives in force, of every side."""
+    return (
+        Narrative.objects.current()
+        .filter(pair__project=project, pair__removed_at__isnull=True)
+        .values("pk")
+    )
+
+
+def _of_anyone(project: Project, scope: Scope) -> JudgmentQuerySet:
+    return Judgment.objects.filter(said_by(scope), narrative__in=in_force(project))
+
+
+def said_by(scope: Scope) -> Q:
+    """The judgments that a scope is of: of its people, and of machines, which have a table."""
+    of_scope = about(scope, "narrative__")
+    if not scope.people:
+        return of_scope
+    return of_scope & (Q(annotator__name__in=scope.people) | Q(annotator__is_machine=True))
+
+
+def _standing(period: Period, *, blind: bool) -> Q:
+    """Said in a period, and standing when it ended; with `blind`, said before the person could see
+    another's answer, and standing then. What was taken back never stood, and what was said of an
+    older text of the document is not of what others read.
+    """
+    said, stands = _in_period(period, "at"), Q(superseded_at__isnull=True)
+    if period.end is not None:
+        stands |= Q(superseded_at__gte=period.end)
+    if blind:
+        said &= ~_could_see("at")
+        stands |= _could_see("superseded_at")
+    return said & stands & Q(withdrawn_at__isnull=True, text_replaced_at__isnull=True)
+
+
+def _could_see(moment: str) -> Q:
+    """Whether whoever judged could see another's answer at a moment (a column of the judgment).
+
+    Pages show nobody's answer before one's own. After it, people meet the decision once one is
+    made, and who is asked to look again knows that something is wrong; leads, who have the
+    disagreements, see all that was said.
+    """
+    unit = {"narrative": OuterRef("narrative"), "candidate": OuterRef("candidate")}
+    settled = Adjudication.objects.filter(**unit, at__lte=OuterRef(moment))
+    earlier = Judgment.objects.filter(**unit, at__lt=OuterRef(moment))
+    own = earlier.filter(annotator=OuterRef("annotator"))
+    of_others = earlier.of_people().exclude(annotator=OuterRef("annotator"))
+    asked = LookAgain.objects.filter(
+        judgment__narrative=OuterRef("narrative"),
+        judgment__candidate=OuterRef("candidate"),
+        judgment__annotator=OuterRef("annotator"),
+        # For a new version of the guidelines everybody is asked, whatever others said.
+        guideline__isnull=True,
+        at__lte=OuterRef(moment),
+    )
+    lead = Q(annotator__role=Membership.Role.LEAD) & Q(Exists(own)) & Q(Exists(of_others))
+    return Q(Exists(settled)) | Q(Exists(asked)) | lead
+
+
+class _Together(Aggregate):
+    """Texts of a group, with commas between, in whatever order."""
+
+    function = "GROUP_CONCAT"
+    template = "%(function)s(%(expressions)s, ',')"
+    output_field = TextField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """PostgreSQL calls it otherwise."""
+        return super().as_sql(compiler, connection, function="STRING_AGG", **context)
+
+
+def _answers(member: str, value: Any) -> _Together:
+    """Who said what of a unit: "12:1,40:0"."""
+    return _Together(
+        Concat(
+            Cast(member, CharField()),
+            Value(":"),
+            Cast(value, CharField()),
+            output_field=TextField(),
+        )
+    )
+
+
+def _by_narrative(project: Project, scope: Scope) -> dict[Under, Patterns]:
+    if scope.criterion:
+        return {}
+    units = judgments_in(project, scope, machines=True).values("narrative_id", "candidate_id")
+    units = _in_week(units.annotate(said=_answers("annotator_id", "relevance")), scope)
+    found = _grouped(units, "narrative_id")
+    under = {
+        of[0]: Under(*of[1:])
+        for of in Narrative.objects.filter(pair__project=project).values_list(
+            "pk", "pair__query__query_id", "pair__pair_id", "pair__category", "side", "version"
+        )
+    }
+    return {under[narrative]: patterns for narrative, patterns in found.items()}
+
+
+def _by_guideline(project: Project, scope: Scope) -> dict[int, Patterns]:
+    """Under each version of the guidelines, what stood when the next one came."""
+    periods = periods_of(project)
+    if scope.guideline is not None:
+        periods = {scope.guideline: periods[scope.guideline]}
+    if set(periods) == {0}:
+        return {}
+    standing = {
+        version: _standing(period, blind=scope.blind) for version, period in periods.items()
+    }
+    when = [When(said, then=Value(version)) for version, said in standing.items()]
+    units = (
+        _of_anyone(project, scope)
+        .of_people()
+        .filter(reduce(or_, standing.values()))
+        .annotate(guideline=Case(*when, output_field=IntegerField()))
+        .values("narrative_id", "candidate_id", "guideline")
+    )
+    units = _in_week(units.annotate(said=_answers("annotator_id", "relevance")), scope)
+    return dict(sorted(_grouped(units, "guideline").items()))
+
+
+def _by_week(project: Project, scope: Scope) -> dict[date, Patterns]:
+    """By the week in which a unit was last judged: then it was known how far people agree on it."""
+    units = judgments_in(project, scope).values("narrative_id", "candidate_id")
+    units = units.annotate(said=_answers("annotator_id", "relevance"), last=Max("at"))
+    # Both take a Sunday for the last day of a week.
+    monday = (
+        "date(last, 'weekday 0', '-6 days')"
+        if connection.vendor == "sqlite"
+        else "CAST(date_trunc('week', last AT TIME ZONE 'UTC') AS date)"
+    )
+    found = _grouped(_in_week(units, scope), monday)
+    return {
+        date.fromisoformat(day) if isinstance(day, str) else day: found[day]
+        for day in sorted(found)
+    }
+
+
+def ratings_in(
+    project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
+) -> QuerySet[Rating]:
+    """The ratings that count in a scope: of people, with `machines` of machines too, in submitted
+    reviews under a rubric, of every version of the narratives.
+    """
+    ratings = Rating.objects.filter(
+        about(scope, "review__narrative__"),
+        review__auditor__project=project,
+        review__submitted_at__isnull=False,
+        review__rubric=rubric.name,
+    )
+    if not machines:
+        ratings = ratings.of_people()
+    if scope.criterion:
+        ratings = ratings.filter(criterion=scope.criterion)
+    if scope.people:
+        of_scope = Q(review__auditor__name__in=scope.people)
+        ratings = ratings.filter(of_scope | Q(review__auditor__is_machine=True))
+    return ratings.filter(in_times(project, scope, "review__submitted_at"))
+
+
+def _by_criterion(
+    project: Project, scope: Scope, rubric: Rubric, *, machines: bool = False
+) -> dict[str, Patterns]:
+    from_worst = Value(len(rubric.levels) - 1) - F("place")
+    units = ratings_in(project, scope, rubric, machines=machines).values(
+        "review__narrative_id", "criterion"
+    )
+    units = units.annotate(said=_answers("review__auditor_id", from_worst))
+    return _grouped(units, "criterion")
+
+
+def in_times(project: Project, scope: Scope, moment: str) -> Q:
+    """Whether something happened (`moment`, a column) in the times that a scope names."""
+    periods = [] if scope.guideline is None else [periods_of(project)[scope.guideline]]
+    if scope.week is not None:
+        periods.append(week_of(scope.week))
+    return reduce(and_, (_in_period(period, moment) for period in periods), Q())
+
+
+def _in_period(period: Period, moment: str) -> Q:
+    found = Q() if period.start is None else Q(**{f"{moment}__gte": period.start})
+    return found if period.end is None else found & Q(**{f"{moment}__lt": period.end})
+
+
+def _in_week(units: QuerySet[Any, Any], scope: Scope) -> QuerySet[Any, Any]:
+    if scope.week is None:
+        return units
+    start, end = week_of(scope.week)
+    of_people = Max("at", filter=Q(annotator__is_machine=False))
+    found: QuerySet[Any, Any] = units.annotate(until=of_people)
+    return found.filter(until__gte=start, until__lt=end)
+
+
+def _grouped(units: QuerySet[Any, Any], by: str) -> dict[Any, Patterns]:
+    """Count units (rows with `said`) by pattern and by a column or expression of theirs."""
+    sql, parameters = units.order_by().query.sql_with_params()
+    found: dict[Any, Patterns] = {}
+    read: dict[str, Said] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {by}, said, COUNT(*) FROM ({sql}) units GROUP BY 1, 2",  # noqa: S608 -- ours
+            parameters,
+        )
+        while rows := cursor.fetchmany(10_000):
+            for of, said, times in rows:
+                # The same answers in another order are the same pattern.
+                pattern = read.get(said) or read.setdefault(said, _read(said))
+                found.setdefault(of, Counter())[pattern] += times
+    return found
+
+
+def _read(said: str) -> Said:
+    answers = (answer.split(":") for answer in said.split(",") if answer)
+    # Files may tell of two answers of one person at once; which counts is the same anywhere.
+    of_each = dict(sorted((int(member), int(value)) for member, value in answers))
+    return tuple(of_each.items())

@@ -1,0 +1,255 @@
+"""Where people differ: by query, category, grades, condition and criterion, and why, as settled.
+
+Counted over what the queue of disagreements lists: people's answers under the narratives in force.
+What differs is what comes to no relevance by the project's rule, and what was settled.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import combinations, groupby
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotate.models.instruction import Condition, Narrative
+from annotate.models.judgment import (
+    Adjudication,
+    Assignment,
+    ConditionAdjudication,
+    Judgment,
+    Verdict,
+)
+from annotate.models.project import Membership
+from annotate.pure.consensus import State, consensus
+from annotate.screens.progress import blind_pairs
+from annotate.screens.standing import CHUNK, standings
+from audit.models import Decision, Rating, Review
+from audit.reviews import rubrics
+
+# What is said of a condition, as the numbers that the rule of consensus takes.
+_ANSWERS = {answer: place for place, answer in enumerate(Verdict.Answer.values)}
+# Of each list: the first so many, those with most to settle before the others.
+TOP = 10
+
+
+@dataclass
+class Spot:
+    """A part of the project: what two or more people answered there, and where they differ."""
+
+    label: str
+    # What the queue is filtered by, and what the matrix is.
+    key: str
+    title: str = ""
+    compared: int = 0
+    open: int = 0
+    settled: int = 0
+
+    @property
+    def agreed(self) -> int:
+        """What is compared and no matter of settling."""
+        return self.compared - self.open - self.settled
+
+    @property
+    def share(self) -> float | None:
+        """The share that is open or was settled; None where nothing is compared."""
+        return (self.open + self.settled) / self.compared if self.compared else None
+
+
+class Meeting(NamedTuple):
+    """How often two people gave these two grades to one document."""
+
+    lower: int
+    higher: int
+    times: int
+
+
+@dataclass
+class Differences:
+    """Where the people of a project differ, each list with most to settle first."""
+
+    everything: Spot
+    queries: list[Spot] = field(default_factory=list)
+    categories: list[Spot] = field(default_factory=list)
+    conditions: list[Spot] = field(default_factory=list)
+    criteria: list[Spot] = field(default_factory=list)
+    # How many instructions two or more people reviewed.
+    instructions: int = 0
+    # Every two grades, the same ones too, and how many pairs of answers there are.
+    meetings: list[Meeting] = field(default_factory=list)
+    causes: list[tuple[str, str, int]] = field(default_factory=list)
+
+    @property
+    def answers(self) -> int:
+        """Pairs of answers that the grades were compared in."""
+        return sum(one.times for one in self.meetings)
+
+    @property
+    def apart(self) -> list[Meeting]:
+        """Grades that differ, those that meet most often first."""
+        found = (one for one in self.meetings if one.lower != one.higher and one.times)
+        return sorted(found, key=lambda one: (-one.times, one.lower, one.higher))
+
+
+def differences(reader: Membership) -> Differences:
+    """Count where people differ, as far as the reader may know it: sixteen queries."""
+    pairs = {
+        narrative: (query, title, category)
+        for narrative, query, title, category in _in_force(reader).values_list(
+            "pk", "pair__query__query_id", "pair__query__title", "pair__category"
+        )
+    }
+    found = Differences(Spot("", ""))
+    queries: dict[str, Spot] = {}
+    categories: dict[str, Spot] = {}
+    met: Counter[tuple[int, int]] = Counter()
+    rule = reader.project.consensus
+    for standing in standings(_in_force(reader), reader):
+        people = standing.grades.total()
+        state = standing.outcome(rule).state
+        if people < 2 and state is not State.SETTLED:
+            continue
+        query, title, category = pairs[standing.narrative]
+        for spot in (
+            found.everything,
+            queries.setdefault(query, Spot(query, query, title)),
+            categories.setdefault(category, Spot(category, category)),
+        ):
+            spot.compared += 1
+            spot.open += state is State.DISPUTED
+            spot.settled += state is State.SETTLED
+        for grade, times in standing.grades.items():
+            met[grade, grade] += times * (times - 1) // 2
+        for one, other in combinations(sorted(standing.grades), 2):
+            met[one, other] += standing.grades[one] * standing.grades[other]
+    found.queries = _most(queries.values())
+    found.categories = _most(categories.values())
+    found.meetings = [Meeting(*grades, times) for grades, times in sorted(met.items())]
+    found.conditions = _conditions(reader)
+    criteria = _criteria(reader)
+    found.criteria = _most(criteria)
+    found.instructions = max((spot.compared for spot in criteria), default=0)
+    found.causes = _causes(reader)
+    return found
+
+
+def _in_force(reader: Membership) -> Any:
+    """The narratives in force, of every side, as the queue has them."""
+    return Narrative.objects.current().filter(
+        pair__project=reader.project_id, pair__removed_at__isnull=True
+    )
+
+
+def _most(spots: Iterable[Spot]) -> list[Spot]:
+    """Those with something to settle, or settled: most open ones first."""
+    found = [spot for spot in spots if spot.open or spot.settled]
+    return sorted(found, key=lambda spot: (-spot.open, -(spot.share or 0), spot.label))
+
+
+def _conditions(reader: Membership) -> list[Spot]:
+    """Conditions by name (by number where they have none) on which verdicts differ."""
+    rows = Verdict.objects.filter(
+        judgment__superseded_at__isnull=True,
+        judgment__text_replaced_at__isnull=True,
+        judgment__annotator__is_machine=False,
+        judgment__narrative__in=_in_force(reader).values("pk"),
+    )
+    if blind := blind_pairs(reader):
+        own = Judgment.objects.current().filter(
+            narrative=OuterRef("judgment__narrative"),
+            candidate=OuterRef("judgment__candidate"),
+            annotator=reader,
+        )
+        rows = rows.filter(~Q(judgment__narrative__pair__in=blind) | Exists(own))
+    grouped = (
+        rows.order_by("condition_id", "judgment__candidate_id")
+        .values_list("condition_id", "judgment__candidate_id", "answer")
+        .annotate(n=Count("pk"))
+    )
+    names = {
+        pk: name or str(number)
+        for pk, name, number in Condition.objects.filter(
+            narrative__in=_in_force(reader).values("pk")
+        ).values_list("pk", "name", "number")
+    }
+    spots: dict[str, Spot] = {}
+    settled = {
+        (condition, candidate): _ANSWERS[answer]
+        for condition, candidate, answer in ConditionAdjudication.objects.current()
+        .filter(condition__narrative__in=_in_force(reader).values("pk"))
+        .values_list("condition_id", "candidate_id", "answer")
+    }
+    for (condition, candidate), answers in groupby(grouped.iterator(CHUNK), lambda row: row[:2]):
+        said = [_ANSWERS[answer] for *_, answer, count in answers for _ in range(count)]
+        decided = settled.get((condition, candidate))
+        if len(said) < 2 and decided is None:
+            continue
+        name = names[condition]
+        spot = spots.setdefault(name, Spot(name, name))
+        state = consensus(said, reader.project.consensus, decided).state
+        spot.compared += 1
+        spot.open += state is State.DISPUTED
+        spot.settled += state is State.SETTLED
+    return _most(spots.values())
+
+
+def _criteria(reader: Membership) -> list[Spot]:
+    """Criteria on which one auditor rejects an instruction and another does not."""
+    rows = Rating.objects.filter(
+        review__submitted_at__isnull=False,
+        review__auditor__is_machine=False,
+        review__narrative__in=_in_force(reader).values("pk"),
+        rejects__isnull=False,
+    )
+    seats = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
+    if seated := list(seats.values_list("pair_id", flat=True)):
+        own = Review.objects.submitted().filter(
+            narrative=OuterRef("review__narrative"), auditor=reader
+        )
+        # Who wrote it cannot review it, whatever seat they hold.
+        rows = rows.filter(
+            ~Q(review__narrative__pair__in=seated)
+            | Exists(own)
+            | Q(review__narrative__author=reader)
+        )
+    grouped = (
+        rows.order_by()
+        .values_list("criterion", "review__narrative_id")
+        .annotate(against=Count("pk", filter=Q(rejects=True)), all=Count("pk"))
+    )
+    names = {one.key: one.name for one in rubrics.in_force(reader.project_id).criteria}
+    decided = set(
+        Decision.objects.current()
+        .filter(narrative__in=_in_force(reader).values("pk"))
+        .values_list("narrative_id", flat=True)
+    )
+    spots: dict[str, Spot] = {}
+    for criterion, narrative, against, every in grouped:
+        if every < 2:
+            continue
+        spot = spots.setdefault(criterion, Spot(names.get(criterion, criterion), criterion))
+        spot.compared += 1
+        if 0 < against < every:
+            spot.open += narrative not in decided
+            spot.settled += narrative in decided
+    return list(spots.values())
+
+
+def _causes(reader: Membership) -> list[tuple[str, str, int]]:
+    """Why people differed, by those who settled it: value, name and how often; most often first."""
+    counted = dict(
+        Adjudication.objects.current()
+        .filter(narrative__in=_in_force(reader).values("pk"))
+        .exclude(narrative__pair__in=blind_pairs(reader))
+        .order_by()
+        .values_list("cause")
+        .annotate(n=Count("pk"))
+    )
+    found = [
+        (cause.value, str(cause.label), counted[cause.value])
+        for cause in Adjudication.Cause
+        if counted.get(cause.value)
+    ]
+    return sorted(found, key=lambda one: -one[2])

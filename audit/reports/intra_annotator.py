@@ -1,0 +1,158 @@
+"""Each person with themselves: what they said of a document, and what when it came again, unmarked.
+
+A unit is a document that came again to one person under a narrative in force; its two raters are
+the first time and the second. What the first time said is what stood when the second was given: a
+grade that was changed afterwards tells nothing of two looks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from typing import Any, NamedTuple
+
+from django.db.models import Max
+
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Judgment
+from annotate.models.project import Project
+from annotate.models.repeat import Repeat, RepeatQuerySet
+from audit.reports.scopes import Scope, about
+
+# The two raters, in the place of members, and what they are called.
+FIRST, AGAIN = 0, 1
+TIMES = {FIRST: "first", AGAIN: "again"}
+
+
+class Twice(NamedTuple):
+    """Two answers of one person to one document under one narrative."""
+
+    query: str
+    doc_id: str
+    pair: str
+    first: int
+    again: int
+
+
+class Selves(NamedTuple):
+    """What people said twice, by their names, and what was left out, by its reason.
+
+    Reasons hold `{repeats}` where the noun belongs: its number depends on the count.
+    """
+
+    people: dict[str, list[Twice]]
+    left_out: dict[str, int]
+
+    @property
+    def everybody(self) -> list[Twice]:
+        """All answers of all people."""
+        return [twice for answers in self.people.values() for twice in answers]
+
+    @property
+    def values(self) -> set[int]:
+        """Every grade that was given."""
+        return {value for twice in self.everybody for value in (twice.first, twice.again)}
+
+    def sum_with(self, sha256: str) -> str:
+        """A sum of what else was counted and of this; where there is none of this, the former."""
+        if not self.people:
+            return sha256
+        lines = sorted(
+            json.dumps([name, *twice]) for name, answers in self.people.items() for twice in answers
+        )
+        return hashlib.sha256("\n".join([sha256, *lines]).encode()).hexdigest()
+
+
+NOBODY = Selves({}, {})
+
+
+def counted(of: list[Twice]) -> Counter[tuple[tuple[int, int], ...]]:
+    """How often each two answers were given, as `audit.reports.counting` counts."""
+    return Counter(((FIRST, twice.first), (AGAIN, twice.again)) for twice in of)
+
+
+def selves(project: Project, scope: Scope) -> Selves:
+    """Return what people said twice in a part of a project: four queries, in the order of names.
+
+    A part that is a time, or what was said blind, has none: it asks when things were said among
+    people, and these were said twice.
+    """
+    every = repeats_in(project.pk, scope)
+    said = every.current()
+    in_force = set(
+        Narrative.objects.current()
+        .filter(pair__project=project, pair__removed_at__isnull=True)
+        .values_list("pk", flat=True)
+    )
+    rows: list[Any] = list(
+        said.order_by("annotator__name", "pk").values_list(
+            "narrative",
+            "candidate",
+            "annotator",
+            "annotator__name",
+            "candidate__query__query_id",
+            "candidate__document__doc_id",
+            "narrative__pair__pair_id",
+            "relevance",
+            "first__relevance",
+            "first__withdrawn_at",
+        )
+    )
+    later = _said_since(rows)
+    people: dict[str, list[Twice]] = defaultdict(list)
+    left_out: dict[str, int] = defaultdict(int)
+    for narrative, candidate, annotator, name, *named, again, first, taken_back in rows:
+        if narrative not in in_force:
+            left_out["{repeats} under an older version of the narrative"] += 1
+        elif again is None:
+            left_out["{repeats} flagged instead of judged"] += 1
+        else:
+            if first is None or taken_back is not None:
+                first = later.get((narrative, candidate, annotator))
+            if first is None:
+                left_out["{repeats} of a document without a first judgment"] += 1
+            else:
+                people[name].append(Twice._make((*named, first, again)))
+    older = every.filter(superseded_at__isnull=True, text_replaced_at__isnull=False)
+    if count := older.filter(narrative__in=in_force).count():
+        left_out["{repeats} of an older text of the document"] = count
+    return Selves(dict(people), dict(left_out))
+
+
+def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:
+    """What people ever said of repeats in a part of a project, by its key."""
+    said = Repeat.objects.filter(
+        about(scope, "narrative__"), annotator__project=project, annotator__is_machine=False
+    )
+    if scope.people:
+        said = said.filter(annotator__name__in=scope.people)
+    if scope.criterion or scope.guideline is not None or scope.week is not None or scope.blind:
+        return said.none()
+    return said
+
+
+def through(project: Project) -> int:
+    """The newest answer to a repeat, by its key."""
+    rows = Repeat.objects.filter(annotator__project=project)
+    return int(rows.aggregate(last=Max("pk"))["last"] or 0)
+
+
+def _said_since(rows: list[Any]) -> dict[tuple[int, int, int], int]:
+    """What stands now of documents whose first time had no judgment when they came again, or one
+    that was taken back.
+    """
+    wanted = {tuple(row[:3]) for row in rows if row[8] is None or row[9] is not None}
+    if not wanted:
+        return {}
+    narratives, candidates, annotators = map(set, zip(*wanted, strict=True))
+    standing = Judgment.objects.current().filter(
+        narrative__in=narratives, candidate__in=candidates, annotator__in=annotators
+    )
+    return {
+        (narrative, candidate, annotator): relevance
+        for narrative, candidate, annotator, relevance in standing.values_list(
+            "narrative", "candidate", "annotator", "relevance"
+        )
+        if (narrative, candidate, annotator) in wanted
+    }

@@ -1,0 +1,79 @@
+"""What this room adds to the home and project pages of leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotate.actions.guidelines import cases_waiting
+from annotate.actions.seats import must_answer_first
+from annotate.models.project import Membership
+from annotate.screens.overview import Contribution, Todo
+from audit.models import AgreementReport, Review
+from audit.reports.reliability import COEFFICIENTS, HEADLINE
+from audit.reviews.passes import to_decide
+from audit.settling import queue as disagreements
+
+
+def contribution(member: Membership) -> Contribution:
+    """Open disagreements, the newest agreement, and how much each person reviewed."""
+    if not member.leads:
+        return Contribution()
+    slug = member.project.slug
+    open_ones = disagreements.count(member, disagreements.Wanted())
+    where = reverse("audit:disagreements", args=[slug])
+    reviewed = (
+        Review.objects.submitted()
+        .filter(auditor__project=member.project_id)
+        .values_list("auditor_id")
+        .annotate(n=Count("pk"))
+    )
+    return Contribution(
+        todo=(
+            Todo(_("Disagreements to settle"), open_ones, where),
+            Todo(
+                _("Instructions to decide on"),
+                to_decide(member).count(),
+                reverse("audit:reviews", args=[slug]) + "?state=to-decide",
+            ),
+            Todo(
+                _("Cases that wait for a change of the guidelines"),
+                cases_waiting(member.project).count(),
+                reverse("annotate:guidelines", args=[slug]) + "?edit=1",
+            ),
+        ),
+        context={
+            "disputed": open_ones,
+            "url_disputed": where,
+            "reviewed_by": dict(reviewed),
+            **_headline(member),
+        },
+    )
+
+
+def _headline(member: Membership) -> dict[str, Any]:
+    if must_answer_first(member):
+        return {"agreement_blind": True}
+    report = AgreementReport.objects.of("").computed().filter(project=member.project_id).first()
+    if report is None or report.figures is None:
+        return {}
+    # Where nobody judges, people agree on instructions.
+    told = [_figure(report.figures, kind) for kind in ("judgments", "reviews")]
+    known = [figure for figure in told if figure]
+    if not known:
+        return {"report": report}
+    figure = next((one for one in known if one["value"] is not None), known[0])
+    return {"report": report, "headline": figure, "headline_words": COEFFICIENTS[HEADLINE]}
+
+
+def _figure(figures: dict[str, Any], kind: str) -> dict[str, Any] | None:
+    """The coefficient that is shown of all judgments or reviews, with what it was computed on."""
+    everyone = figures[kind]["all"]
+    coefficient = everyone["coefficients"].get(HEADLINE)
+    if coefficient is None:
+        return None
+    counted = {"units": everyone["units"], "raters": len(everyone["raters"])}
+    return {**coefficient, **counted, "of_reviews": kind == "reviews"}

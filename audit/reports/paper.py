@@ -1,0 +1,120 @@
+"""What a paper says of a report: a sentence, and a line for LaTeX, each with what it is of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from audit.reports.tables import Line
+
+# What LaTeX takes for something else than itself.
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": r"$-$",
+}
+
+
+def escaped(text: str) -> str:
+    """A text as LaTeX prints it, whatever stands in it; line ends become spaces."""
+    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+
+
+def sentence(line: Line, *, unit: str, of: str = "") -> str:
+    """What a paper may say of a scope; "" where there is no value to tell of.
+
+    `unit` is what was counted, in the plural; `of` says which part of the project it is.
+    """
+    told = [figure for figure in line.coefficients if figure["value"] is not None]
+    if not told:
+        return ""
+    about = {
+        "people": len(line.raters),
+        "units": f"{line.units:,}",
+        "unit": unit if line.units != 1 else unit.removesuffix("s"),
+        "of": f" ({of})" if of else "",
+    }
+    parts = [
+        _(
+            "%(people)s people answered, and %(units)s %(unit)s had an answer of at least two of "
+            "them%(of)s."
+        )
+        % about
+    ]
+    parts += [
+        _("Left out: %(units)s %(reason)s.")
+        % {"units": f"{entry['units']:,}", "reason": entry["reason"]}
+        for entry in line.excluded
+    ]
+    first = line.headline if line.headline["value"] is not None else told[0]
+    parts.append(_told(first))
+    percent = next((one for one in told if one["name"] == "percent agreement"), None)
+    if percent is not None and percent["title"] != first["title"]:
+        parts.append(_told(percent))
+    if first["interval"]:
+        parts.append(_("Intervals: %(how)s.") % {"how": first["interval_note"]})
+    if first.get("interval_over_queries"):
+        low, high = map(_number, first["interval_over_queries"])
+        parts.append(
+            _("Over queries instead, %(name)s has the interval %(low)s to %(high)s (%(how)s).")
+            % {
+                "name": _title(first),
+                "low": low,
+                "high": high,
+                "how": first["interval_over_queries_note"],
+            }
+        )
+    return " ".join(parts)
+
+
+def latex(figure: dict[str, Any], *, unit: str, of: str = "") -> str:
+    """One coefficient as a line of LaTeX, with the units, the raters and how its interval was made.
+
+    A value that is undefined is told as such, with the reason.
+    """
+    on = f"{figure['units']:,} {escaped(unit)}, {figure['raters']} raters"
+    if of:
+        on += f"; {escaped(of)}"
+    title = escaped(_title(figure))
+    if figure["value"] is None:
+        return f"{title}: {escaped(figure['note'])} ({on})"
+    said = f"{title} $= {figure['value']:.3f}$"
+    if figure["interval"]:
+        low, high = figure["interval"]
+        how = escaped(figure["interval_note"].removeprefix("95 % "))
+        return rf"{said}, 95\,\% CI $[{low:.3f}, {high:.3f}]$ ({on}; {how})"
+    return f"{said} ({on}; {escaped(figure['interval_note'])})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
+def _title(figure: dict[str, Any]) -> str:
+    """The name with its variant in brackets: a comma would read as a list in a sentence."""
+    name, comma, variant = figure["title"].partition(", ")
+    return f"{name} ({variant})" if comma else name
+
+
+def _told(figure: dict[str, Any]) -> str:
+    said = _("%(name)s was %(value)s") % {
+        "name": _title(figure),
+        "value": _number(figure["value"]),
+    }
+    if figure["interval"]:
+        low, high = map(_number, figure["interval"])
+        said += _(" (95 %% interval %(low)s to %(high)s)") % {"low": low, "high": high}
+    return f"{said}."

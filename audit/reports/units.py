@@ -1,0 +1,134 @@
+"""The unit table of a report: one line for each unit, one column for each rater.
+
+What a report counted, before it was counted: for who computes agreement anew elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+from django.db import connection
+from django.db.models.functions import Collate
+
+from annotate.models.project import Membership, Project
+from audit.reports.counting import judgments_in, ratings_in
+from audit.reports.scopes import Scope, rubric_of, week_of
+
+CHUNK = 5_000
+_UNIT = ("query_id", "doc_id", "pair_id", "category", "side", "version")
+_REVIEWED = ("query_id", "pair_id", "category", "side", "version", "criterion")
+
+
+class Of(StrEnum):
+    """What a unit table holds."""
+
+    JUDGMENTS = "judgments"
+    MACHINES = "machines"
+    REVIEWS = "reviews"
+
+
+def units(project: Project, scope: Scope, of: Of, *, numbered: bool = False) -> Iterator[list[str]]:
+    """Yield a head and the lines of the unit table, in the byte order of the ids.
+
+    People stand in columns under their names, as in exports, or `numbered` under "person 1";
+    machines under their names. An empty cell is no answer; levels of reviews are words.
+    """
+    if of is Of.REVIEWS:
+        yield from _reviews(project, scope, numbered=numbered)
+    else:
+        yield from _judgments(project, scope, machines=of is Of.MACHINES, numbered=numbered)
+
+
+def _judgments(
+    project: Project, scope: Scope, *, machines: bool, numbered: bool
+) -> Iterator[list[str]]:
+    judgments = judgments_in(project, scope, machines=machines)
+    raters = _raters(judgments.values_list("annotator_id", flat=True), numbered=numbered)
+    rows = (
+        judgments.order_by(
+            bytewise("candidate__query__query_id"),
+            bytewise("candidate__document__doc_id"),
+            bytewise("narrative__pair__pair_id"),
+            bytewise("narrative__side"),
+            "narrative_id",
+        )
+        .values_list(
+            "candidate__query__query_id",
+            "candidate__document__doc_id",
+            "narrative__pair__pair_id",
+            "narrative__pair__category",
+            "narrative__side",
+            "narrative__version",
+            "annotator_id",
+            "relevance",
+            "at",
+            "annotator__is_machine",
+        )
+        .iterator(CHUNK)
+    )
+    yield [*_UNIT, *raters.values()]
+    for unit, answers in groupby(rows, key=lambda row: row[:6]):
+        said = list(answers)
+        if _in_week((at for *_, at, is_machine in said if not is_machine), scope):
+            yield _written(unit, {row[6]: str(row[7]) for row in said}, raters)
+
+
+def _reviews(project: Project, scope: Scope, *, numbered: bool) -> Iterator[list[str]]:
+    ratings = ratings_in(project, scope, rubric_of(project))
+    raters = _raters(ratings.values_list("review__auditor_id", flat=True), numbered=numbered)
+    rows = (
+        ratings.order_by(
+            bytewise("review__narrative__pair__query__query_id"),
+            bytewise("review__narrative__pair__pair_id"),
+            bytewise("review__narrative__side"),
+            "review__narrative__version",
+            bytewise("criterion"),
+        )
+        .values_list(
+            "review__narrative__pair__query__query_id",
+            "review__narrative__pair__pair_id",
+            "review__narrative__pair__category",
+            "review__narrative__side",
+            "review__narrative__version",
+            "criterion",
+            "review__auditor_id",
+            "level",
+        )
+        .iterator(CHUNK)
+    )
+    yield [*_REVIEWED, *raters.values()]
+    for unit, answers in groupby(rows, key=lambda row: row[:6]):
+        yield _written(unit, {row[6]: row[7] for row in answers}, raters)
+
+
+def _raters(keys: Any, *, numbered: bool) -> dict[int, str]:
+    """The heads of the columns by the keys of their raters: people by name, then machines."""
+    found = Membership.objects.filter(pk__in=keys.order_by().distinct())
+    ordered = found.order_by("is_machine", bytewise("name"))
+    return {
+        pk: f"person {number}" if numbered and not is_machine else name
+        for number, (pk, name, is_machine) in enumerate(
+            ordered.values_list("pk", "name", "is_machine"), start=1
+        )
+    }
+
+
+def _written(unit: tuple[Any, ...], said: dict[int, str], raters: dict[int, str]) -> list[str]:
+    return [*map(str, unit), *(said.get(rater, "") for rater in raters)]
+
+
+def _in_week(moments: Iterable[datetime], scope: Scope) -> bool:
+    if scope.week is None:
+        return True
+    start, end = week_of(scope.week)
+    last = max(moments, default=None)
+    return last is not None and start is not None and end is not None and start <= last < end
+
+
+def bytewise(field: str) -> Collate:
+    """Order by the bytes of a text, whatever language the database sorts in."""
+    return Collate(field, "C" if connection.vendor == "postgresql" else "BINARY")

@@ -1,0 +1,385 @@
+"""How much people agree, among themselves and with machines: the newest report of a part of a
+project, asking for another, earlier ones, and what others compute with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import F
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate import access as annotate_access
+from annotate.actions.seats import must_answer_first
+from annotate.errors import Refused
+from annotate.models.project import Membership
+from annotate.requests import PageRequest
+from annotate.screens.pages import key
+from annotate.screens.tables import csv_lines
+from audit.models import AgreementReport
+from audit.reports import paper
+from audit.reports.reliability import COEFFICIENTS, HEADLINE, Since, since
+from audit.reports.scopes import Scope, kept, parts_of, words
+from audit.reports.tables import Against, Table, against_machines, lonely, tables
+from audit.reports.units import Of, units
+from audit.reviews import actions
+from audit.settling import access
+from audit.settling.forms import ComparedForm, ScopeForm
+from jobs.queue import cancel
+
+PAGE_SIZE = 50
+
+
+@require_http_methods(["GET", "POST"])
+def agreement(request: PageRequest, slug: str) -> HttpResponse:
+    """Show how much people agree in the part of the project that the address names, by the newest
+    report of it; a POST asks for a new one.
+    """
+    return _of_scope(request, slug, "agreement")
+
+
+@require_http_methods(["GET", "POST"])
+def agreement_machines(request: PageRequest, slug: str) -> HttpResponse:
+    """The same of people against machines, by the same reports: never on the page of the people."""
+    return _of_scope(request, slug, "agreement_machines")
+
+
+@require_http_methods(["GET", "POST"])
+def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
+    """Set the agreement in two parts of the project against each other; a POST computes it."""
+    member = annotate_access.lead(request.user, slug)
+    offered = [
+        (str(part), _shown(words(part) or _("the whole project")))
+        for part in parts_of(member.project)
+    ]
+    asked = request.GET if {"of", "against"} & set(request.GET) else None
+    form = ComparedForm(offered, asked)
+    here = reverse("audit:agreement_comparison", args=[slug])
+    context: dict[str, Any] = {
+        "project": member.project,
+        "member": member,
+        "section": "agreement",
+        "place": "comparison",
+        "form": form,
+        "report": None,
+    }
+    if not form.is_valid():
+        status = 422 if request.method == "POST" else 200
+        return render(request, "audit/agreement_comparison.html", context, status=status)
+    of, against = form.cleaned_data["of"], form.cleaned_data["against"]
+    here = f"{here}?{urlencode({'of': of, 'against': against})}"
+    if request.method == "POST":
+        try:
+            actions.request_comparison(
+                project=member.project, scope=kept(of), against=kept(against), by=member
+            )
+        except Refused as refused:
+            messages.error(request, str(refused))
+        return redirect(here)
+    reports = AgreementReport.objects.filter(
+        project=member.project, compares=True, scope=of, against=against
+    )
+    report = reports.order_by("-pk").defer("figures").first()
+    context |= {
+        "report": report,
+        "here": here,
+        "poll_url": here,
+        "seconds_left": report and report.seconds_left(timezone.now()),
+    }
+    if request.htmx:
+        if report is None or report.is_over:
+            return HttpResponseClientRefresh()
+        return render(request, "audit/agreement.html#job", context)
+    if must_answer_first(member):
+        context["blind"] = access.BLIND
+    else:
+        context |= _compared(reports.computed().first())
+    return render(request, "audit/agreement_comparison.html", context)
+
+
+@require_GET
+def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show one report as it was computed, whatever came after it."""
+    member = access.told(request.user, slug)
+    report = access.computed_report(request.user, slug, pk)
+    if report.compares:
+        # The newest of the same two parts: the page has room for one.
+        return redirect(report)
+    scope = kept(report.scope)
+    context = _frame(member, scope, "agreement") | {
+        "form": ScopeForm(member.project, scope.asked),
+        "past": report,
+        "report": report,
+        "seconds_left": report.seconds_left(timezone.now()),
+        **_computed(report),
+    }
+    return render(request, "audit/agreement.html", context)
+
+
+def _headline(report: Any) -> dict[str, Any] | None:
+    """The first coefficient of a report that has a value, else the first that there is."""
+    told = [one for one in (report.everyone, report.reviewed, report.difference) if one]
+    return next((one for one in told if one["value"] is not None), told[0] if told else None)
+
+
+@require_GET
+def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
+    """List what was computed, the newest first."""
+    member = annotate_access.lead(request.user, slug)
+    before = key(request.GET.get("before", ""))
+    reports = AgreementReport.objects.filter(project=member.project).order_by("-pk")
+    listed = reports.filter(pk__lt=before) if before is not None else reports
+    found: list[Any] = list(
+        listed.select_related("requested_by")
+        .defer("figures")
+        .annotate(
+            everyone=F("figures__judgments__all__coefficients__" + HEADLINE),
+            reviewed=F("figures__reviews__all__coefficients__" + HEADLINE),
+            difference=F("figures__differences__" + HEADLINE),
+        )[: PAGE_SIZE + 1]
+    )
+    blind = must_answer_first(member)
+    rows = [
+        {
+            "report": report,
+            "scope": words(kept(report.scope)),
+            "against": words(kept(report.against)) or _("the whole project"),
+            "url": reverse("audit:agreement_past", args=[slug, report.pk]),
+            # The sum tells whether others have said anything new.
+            "sum": "" if blind else report.sha256,
+            "headline": None if blind else _headline(report),
+        }
+        for report in found[:PAGE_SIZE]
+    ]
+    here = reverse("audit:agreement_reports", args=[slug])
+    more = len(found) > PAGE_SIZE
+    context = {
+        "project": member.project,
+        "member": member,
+        "section": "agreement",
+        "place": "reports",
+        "rows": rows,
+        # The sum of what was counted tells by itself whether it is what one guesses.
+        "blind": blind,
+        "first_url": here if before else "",
+        "next_url": f"{here}?before={found[PAGE_SIZE - 1].pk}" if more else "",
+        "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
+        % {"n": len(rows)},
+    }
+    return render(request, "audit/agreement_reports.html", context)
+
+
+@require_POST
+def agreement_cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Call the computing off."""
+    _member, report = access.report(request.user, slug, pk)
+    cancel(report)
+    return redirect(report)
+
+
+@require_GET
+def agreement_report(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Send a report's figures as JSON, with what they were computed on."""
+    report = access.computed_report(request.user, slug, pk)
+    response = JsonResponse(
+        {
+            "report": report.pk,
+            "state": report.state,
+            "code_version": report.code_version,
+            "sha256": report.sha256,
+            "figures": report.figures,
+        },
+        json_dumps_params={"indent": 2, "ensure_ascii": False},
+    )
+    response["Content-Disposition"] = f'attachment; filename="{slug}-agreement-{report.pk}.json"'
+    return response
+
+
+@require_GET
+def agreement_units(request: PageRequest, slug: str) -> HttpResponseBase:
+    """Send the unit table of a part of the project as it is now: that which `of` in the address
+    names, and with `people=numbered` without names.
+    """
+    member = access.told(request.user, slug)
+    of = request.GET.get("of", Of.JUDGMENTS)
+    if of not in list(Of):
+        raise Http404(_("There is no such table."))
+    form = ScopeForm(member.project, request.GET)
+    if not form.is_valid():
+        messages.error(request, " ".join(map(str, form.non_field_errors())))
+        return redirect("audit:agreement", slug)
+    numbered = request.GET.get("people") == "numbered"
+    return StreamingHttpResponse(
+        csv_lines(units(member.project, form.scope, Of(of), numbered=numbered)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{slug}-{of}.csv"'},
+    )
+
+
+def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
+    member = annotate_access.lead(request.user, slug)
+    form = ScopeForm(member.project, request.GET)
+    if not form.is_valid():
+        context = _frame(member, form.scope, name) | {"form": form, "report": None}
+        return render(
+            request, f"audit/{name}.html", context, status=422 if request.method == "POST" else 200
+        )
+    scope = form.scope
+    if request.method == "POST":
+        try:
+            actions.request_agreement(project=member.project, scope=scope, by=member)
+        except Refused as refused:
+            messages.error(request, str(refused))
+        return redirect(_address(f"audit:{name}", slug, scope))
+    reports = AgreementReport.objects.of(str(scope)).filter(project=member.project)
+    report = reports.order_by("-pk").defer("figures").first()
+    context = _frame(member, scope, name) | {
+        "form": form,
+        "report": report,
+        "seconds_left": report and report.seconds_left(timezone.now()),
+    }
+    if request.htmx:
+        if report is None or report.is_over:
+            return HttpResponseClientRefresh()
+        return render(request, "audit/agreement.html#job", context)
+    if must_answer_first(member):
+        return render(request, f"audit/{name}.html", context | {"blind": access.BLIND})
+    context |= _computed(reports.computed().first())
+    return render(request, f"audit/{name}.html", context)
+
+
+def _frame(member: Membership, scope: Scope, name: str) -> dict[str, Any]:
+    slug = member.project.slug
+    return {
+        "project": member.project,
+        "member": member,
+        "section": "agreement",
+        "place": {"agreement": "people", "agreement_machines": "machines"}[name],
+        "scope": scope,
+        "scope_words": words(scope),
+        "here": _address(f"audit:{name}", slug, scope),
+        "poll_url": _address("audit:agreement", slug, scope),
+        "people_url": _address("audit:agreement", slug, scope),
+        "machines_url": _address("audit:agreement_machines", slug, scope),
+        "whole_url": reverse(f"audit:{name}", args=[slug]),
+    }
+
+
+def _computed(report: AgreementReport | None) -> dict[str, Any]:
+    """What a page draws of a report that has figures."""
+    if report is None or report.figures is None:
+        return {}
+    figures, scope = report.figures, kept(report.scope)
+    found = tables(figures)
+    of, slug = words(scope), report.project.slug
+    return {
+        "computed": report,
+        "figures": figures,
+        "stale_words": _stale_words(since(report)),
+        "tables": found,
+        "lonely": lonely(figures),
+        "against": [(one, _latex_against(one, of)) for one in against_machines(figures)],
+        "paper": [part for table in found if (part := _for_the_paper(table, of))],
+        "unit_tables": [
+            (key, _unit_table(slug, scope, key), title) for key, title in _unit_tables(figures)
+        ],
+        "unit_table": _unit_table(slug, scope, Of.MACHINES) if figures["machines"] else "",
+    }
+
+
+def _for_the_paper(table: Table, of: str) -> dict[str, Any] | None:
+    """The words of the first line of a table that is not a split of another."""
+    if table.key not in ("judgments", "reviews"):
+        return None
+    line = table.lines[0]
+    said = paper.sentence(line, unit=table.unit, of=of)
+    if not said:
+        return None
+    lines = [paper.latex(figure, unit=table.unit, of=of) for figure in line.coefficients]
+    return {"title": table.title, "sentence": said, "latex": "\n".join(lines), "key": table.key}
+
+
+def _latex_against(one: Against, of: str) -> str:
+    """A line for each coefficient of each person with a machine."""
+    lines = [
+        paper.latex(
+            figure,
+            unit=one.table.unit,
+            of=", ".join(filter(None, [f"{line.label} against {one.machine}", of])),
+        )
+        for line in one.table.lines
+        for figure in line.coefficients
+    ]
+    return "\n".join(lines)
+
+
+def _unit_tables(figures: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    if figures["judgments"]["all"]["ratings"]:
+        yield Of.JUDGMENTS, _("Judgments, CSV")
+    if figures["reviews"]["all"]["ratings"]:
+        yield Of.REVIEWS, _("Reviews, CSV")
+
+
+def _compared(report: AgreementReport | None) -> dict[str, Any]:
+    """What the page of a comparison draws."""
+    if report is None or report.figures is None:
+        return {}
+    figures = report.figures
+    first, second = figures["first"], figures["second"]
+    return {
+        "computed": report,
+        "figures": figures,
+        "stale_words": _stale_words(since(report)),
+        "rows": [
+            {
+                "title": COEFFICIENTS[key],
+                "first": first["coefficients"][key],
+                "second": second["coefficients"][key],
+                "difference": difference,
+            }
+            for key, difference in figures["differences"].items()
+        ],
+        "names": [
+            _shown(words(kept(part)) or _("the whole project"))
+            for part in (report.scope, report.against)
+        ],
+        "headline_difference": figures["differences"][HEADLINE],
+    }
+
+
+def _shown(said: str) -> str:
+    return said[:1].upper() + said[1:]
+
+
+def _unit_table(slug: str, scope: Scope, of: str) -> str:
+    asked = urlencode({"of": of, **scope.asked})
+    return f"{reverse('audit:agreement_units', args=[slug])}?{asked}"
+
+
+def _address(name: str, slug: str, scope: Scope) -> str:
+    where = reverse(name, args=[slug])
+    return f"{where}?{scope}" if scope else where
+
+
+def _stale_words(come: Since) -> str:
+    """A sentence about what the figures do not know of; empty where they are up to date."""
+    parts = [
+        ngettext("%(n)s judgment has come", "%(n)s judgments have come", come.judgments),
+        ngettext("%(n)s was taken back", "%(n)s were taken back", come.taken_back),
+        ngettext("%(n)s review has come", "%(n)s reviews have come", come.reviews),
+        ngettext(
+            "%(n)s narrative was rewritten", "%(n)s narratives were rewritten", come.narratives
+        ),
+    ]
+    said = [part % {"n": f"{n:,}"} for part, n in zip(parts, come, strict=True) if n]
+    return _("%(what)s since.") % {"what": ", ".join(said)} if said else ""

@@ -1,0 +1,240 @@
+"""Where people differ, and what must hold of the collection: two pages of the leads' dashboard."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
+
+from annotate import access
+from annotate.actions.completion import open_seats
+from annotate.actions.seats import BLIND_TASKS, must_answer_first
+from annotate.models.project import Membership
+from annotate.pure.promises import BALANCE, Promise, Rule
+from annotate.requests import PageRequest
+from annotate.screens.pages import key
+from annotate.screens.standing import NAMED, PairStanding, Promises, promises
+from audit.models import AgreementReport
+from audit.reports.coverage import coverage
+from audit.reports.differences import TOP, Spot, differences
+from audit.reports.reliability import COEFFICIENTS, HEADLINE, since
+from audit.reports.tables import Table, tables
+from audit.settling.access import BLIND
+
+# Of one kind of scope: as many are drawn; the rest stands on the page of agreement.
+DRAWN = 12
+# Pairs that break a rule, listed at once.
+LISTED = 20
+RULES = {
+    Rule.SHRINKING: (
+        _("The relevant set only shrinks"),
+        _("No document became relevant under the altered narrative that was not before."),
+    ),
+    Rule.CHANGE: (
+        _("At least one document changes"),
+        _("The altered narrative rules out at least one document that was put before judges."),
+    ),
+    Rule.BALANCE: (
+        _("The instruction tells documents apart"),
+        _(
+            "At least three documents comply with it, and at least three that were relevant "
+            "before violate it."
+        ),
+    ),
+}
+
+
+@require_GET
+def differences_page(request: PageRequest, slug: str) -> HttpResponse:
+    """Show how much people agree, and where what they differ on concentrates."""
+    member = access.lead(request.user, slug)
+    found = differences(member)
+    # Figures over the whole project tell what others said where this lead has yet to answer.
+    blind = must_answer_first(member)
+    reports = AgreementReport.objects.of("").computed().filter(project=member.project)
+    report = None if blind else reports.first()
+    figures = report.figures if report is not None else None
+    return render(
+        request,
+        "audit/differences.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "dashboard",
+            "tab": "differences",
+            "grades": list(member.project.grades.order_by("value")),
+            "found": found,
+            "lists": [one for one in _lists(member, found) if one["rows"]],
+            "grid": _grid(found.meetings),
+            "blind": BLIND if blind else "",
+            "report": report,
+            "come_since": report is not None and figures is not None and any(since(report)),
+            "headline_words": COEFFICIENTS[HEADLINE],
+            "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
+            if figures
+            else [],
+            "seated": bool(open_seats(member, *BLIND_TASKS)),
+        },
+    )
+
+
+@require_GET
+def collection(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what must hold of every pair and which break it, and the taxonomy's coverage.
+
+    `?rule=` with `?after=` pages through the pairs that break a rule.
+    """
+    member = access.lead(request.user, slug)
+    found = promises(member)
+    return render(
+        request,
+        "audit/collection.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "dashboard",
+            "tab": "collection",
+            "found": found,
+            "rules": [_rule(request, found, rule) for rule in Rule],
+            "least": BALANCE,
+            "named": NAMED,
+            "coverage": coverage(member),
+        },
+    )
+
+
+def _rule(request: HttpRequest, found: Promises, rule: Rule) -> dict[str, Any]:
+    """One rule with its counts, and a part of the pairs that break it."""
+    by = found.by(rule)
+    broken = by[Promise.BROKEN]
+    after = request.GET.get("after", "") if request.GET.get("rule") == rule.value else ""
+    behind = key(after) or 0
+    rest = [one for one in broken if one.pair.pk > behind]
+    shown = rest[:LISTED]
+    name, sentence = RULES[rule]
+    return {
+        "rule": rule.value,
+        "name": name,
+        "sentence": sentence,
+        "kept": len(by[Promise.KEPT]),
+        "not_yet": len(by[Promise.NOT_YET]),
+        "broken": len(broken),
+        "rows": [_breaking(found, one) for one in shown],
+        "first_url": f"?rule={rule.value}#{rule.value}-title" if behind else "",
+        "next_url": f"?{urlencode({'rule': rule.value, 'after': shown[-1].pair.pk})}"
+        f"#{rule.value}-title"
+        if len(rest) > LISTED
+        else "",
+    }
+
+
+def _breaking(found: Promises, one: PairStanding) -> dict[str, Any]:
+    return {
+        "pair": one.pair,
+        "url": reverse("annotate:query", args=[one.pair.project.slug, one.pair.query_id]),
+        "counts": one.counts,
+        "grown": [
+            (
+                reverse("audit:disagreement", args=[one.narrative, candidate]),
+                found.documents[candidate],
+            )
+            for candidate in one.grown[:NAMED]
+        ],
+        "more": max(len(one.grown) - NAMED, 0),
+    }
+
+
+def _lists(member: Membership, found: Any) -> list[dict[str, Any]]:
+    """The lists of the page, each with the addresses of the queue behind its lines."""
+    queue = reverse("audit:disagreements", args=[member.project.slug])
+    matrix = reverse("annotate:matrix", args=[member.project.slug])
+
+    def rows(spots: list[Spot], **asked: str) -> list[dict[str, Any]]:
+        """`asked` is the filter of the queue; None stands for the spot's key."""
+        made = []
+        for spot in spots[:TOP]:
+            filled = {name: value or spot.key for name, value in asked.items()}
+            made.append(
+                {
+                    "spot": spot,
+                    "open_url": f"{queue}?{urlencode(filled)}",
+                    "settled_url": f"{queue}?{urlencode({**filled, 'state': 'settled'})}",
+                }
+            )
+        return made
+
+    return [
+        {
+            "key": "queries",
+            "title": _("By query"),
+            "of": _("Query"),
+            "unit": _("Documents compared"),
+            "rows": rows(found.queries, kind="judgment", query=""),
+            "more": max(len(found.queries) - TOP, 0),
+        },
+        {
+            "key": "categories",
+            "title": _("By category"),
+            "of": _("Category"),
+            "unit": _("Documents compared"),
+            "rows": [
+                {"spot": spot, "open_url": f"{matrix}?{urlencode(_category(spot))}"}
+                for spot in found.categories[:TOP]
+            ],
+            "more": max(len(found.categories) - TOP, 0),
+        },
+        {
+            "key": "conditions",
+            "title": _("By condition"),
+            "of": _("Condition"),
+            "unit": _("Documents compared"),
+            "rows": rows(found.conditions, kind="verdict", condition=""),
+            "more": max(len(found.conditions) - TOP, 0),
+        },
+        {
+            "key": "criteria",
+            "title": _("By criterion of the reviews"),
+            "of": _("Criterion"),
+            "unit": _("Instructions compared"),
+            "rows": rows(found.criteria, kind="review", criterion=""),
+            "more": max(len(found.criteria) - TOP, 0),
+        },
+    ]
+
+
+def _category(spot: Spot) -> dict[str, str]:
+    return {"state": "disputed", "category": spot.key or "-"}
+
+
+def _grid(meetings: list[Any]) -> dict[str, Any]:
+    """How often two grades meet, as a table: rows and columns are the grades that were given."""
+    scale = sorted({grade for one in meetings for grade in one[:2]})
+    times = {one[:2]: one.times for one in meetings}
+    return {
+        "scale": scale,
+        "rows": [
+            (row, [(column, times.get((row, column), 0)) for column in scale if column >= row])
+            for row in scale
+        ],
+    }
+
+
+def _chart(table: Table) -> dict[str, Any]:
+    """The lines of a table that are drawn: in time as they come, else those that agree least."""
+    lines = list(table.lines)
+    if table.key in {"pairs", "queries", "categories"}:
+        # Those that have no value come last.
+        lines.sort(key=lambda line: (line.headline["value"] is None, line.headline["value"] or 0))
+    elif table.key in {"weeks", "guidelines"}:
+        lines = lines[-DRAWN:]
+    return {
+        "table": table,
+        "lines": lines[:DRAWN],
+        "left_out": len(table.lines) - len(lines[:DRAWN]),
+        "sorted": table.key in {"pairs", "queries", "categories"},
+    }

@@ -1,0 +1,519 @@
+"""Everything that people can do in the second pass. Pages and jobs come through here.
+
+As in `annotate.actions`: keyword-only, the actor is `by`, one transaction, refused with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.actions import rewriting, seats
+from annotate.actions.completion import open_seats
+from annotate.actions.trail import record
+from annotate.errors import Refused, Stale, Unconfirmed, Unfit
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership, Project
+from audit.models import AgreementReport, Decision, Rating, Review
+from audit.models import Rubric as Kept
+from audit.reports.comparison import comparison_of
+from audit.reports.reliability import agreement_of
+from audit.reports.scopes import WHOLE, Scope, kept
+from audit.reviews import chain_content as sums
+from audit.reviews import rubrics
+from audit.reviews.criteria import SHIPPED, Criterion, Rubric, Verdict
+from audit.reviews.passes import Pass, pass_of, passes_of, summary_digest, verdict_of
+from audit.reviews.texts_at_hand import check_texts, keep_texts
+from formats.records import RubricRecord
+from jobs.models import Job
+from jobs.queue import enqueue
+from jobs.runner import Progress
+
+MAX_WORDS = 10_000
+
+_CHANGED = gettext_lazy(
+    "The narrative changed while you were reading. Read it again, then rate it."
+)
+
+
+def take_review(
+    *, by: Membership, become_blind: bool = False, now: datetime | None = None
+) -> Assignment | None:
+    """Return the seat in which `by` reviews next, or None where nothing waits for them.
+
+    What they have begun comes first, or has come again as a new version; then the next open seat,
+    which a lead confirms with `become_blind` (`seats.take_next`).
+    """
+    begun = [seat for seat in open_seats(by, Assignment.Task.REVIEW) if seat.touched_at is not None]
+    if begun:
+        return min(begun, key=lambda seat: (seat.taken_at, seat.pk))
+    return seats.take_next(task=Assignment.Task.REVIEW, by=by, become_blind=become_blind, now=now)
+
+
+def start_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
+    """Return the review of `by` of a narrative version, begun if they have none: one for each.
+
+    Refused: no review seat, their own words, sent back or removed. Stale: there is a newer version.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        seat = _seat(narrative, by)
+        review = _begin(narrative, by, now)
+        seats.touch(seat, done=review.submitted_at is not None, now=now)
+    return review
+
+
+def save_rating(
+    *,
+    narrative: Narrative,
+    criterion: str,
+    by: Membership,
+    level: str | None = None,
+    words: str | None = None,
+    now: datetime | None = None,
+) -> Review:
+    """Keep one answer in the draft of `by`: see `save_ratings`."""
+    return save_ratings(narrative=narrative, answers={criterion: (level, words)}, by=by, now=now)
+
+
+def save_ratings(
+    *,
+    narrative: Narrative,
+    answers: Mapping[str, tuple[str | None, str | None]],
+    by: Membership,
+    now: datetime | None = None,
+) -> Review:
+    """Keep answers in the draft of `by`, and return it: a level and words for each criterion's key.
+
+    None leaves what was there, but another level drops the words that explained the one before.
+    Poor without words is kept as well; only submitting asks for them.
+    Refused and Stale as `start_review`; also refused, as a whole: an unknown criterion or level,
+    too many words, a review that is submitted.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        seat = _seat(narrative, by)
+        review = _begin(narrative, by, now)
+        rubric = rubrics.named(by.project_id, review.rubric)
+        for criterion, (level, words) in answers.items():
+            _refuse_unknown(rubric, criterion, level, words)
+        if review.submitted_at is not None:
+            raise Refused(_("You have submitted this review, so it stays as it is."))
+        levels = dict(review.ratings.exclude(level="").values_list("criterion", "level"))
+        for criterion, (level, words) in answers.items():
+            is_replaced = level is not None and levels.get(criterion, level) != level
+            said = _said(rubric, level, "" if is_replaced and words is None else words)
+            if any(said.values()):
+                Rating.objects.update_or_create(review=review, criterion=criterion, defaults=said)
+            elif said:
+                # Words taken back; where there were none, nothing said yet is no row.
+                Rating.objects.filter(review=review, criterion=criterion).update(**said)
+        seats.touch(seat, done=False, now=now)
+    return review
+
+
+def submit_review(
+    *,
+    narrative: Narrative,
+    by: Membership,
+    confirmed: str | None = None,
+    texts: str | None = None,
+    now: datetime | None = None,
+) -> Review:
+    """Hand in the review of `by`: from now on it counts, and they see the others'.
+
+    A page shows a summary first and sends its digest (`audit.reviews.passes.summary_digest`) as
+    `confirmed`; Unconfirmed if the draft is not what that summary showed. None asks for none.
+    `texts`: the text versions of the documents at hand that the page offered (`at_hand.texts_of`);
+    None takes those that are the newest now. They are kept with the review.
+    Twice changes nothing. Refused: a criterion without a level, poor without words, no seat.
+    Stale: there is a newer version, and the draft stays with the old one; or other texts are at
+    hand.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        seat = _seat(narrative, by)
+        said = pass_of(narrative, by)
+        if said is None:
+            raise Refused(_("Nothing is rated yet. Rate each criterion, then submit."))
+        review = said.review
+        if review.submitted_at is None:
+            _refuse_incomplete(said)
+            found = check_texts(narrative, texts)
+            if confirmed is not None and confirmed != summary_digest(said):
+                raise Unconfirmed(_("Read what you are about to submit, then submit it."))
+            keep_texts(review, found)
+            review.submitted_at = now
+            review.save(update_fields=["submitted_at"])
+            sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True)
+        seats.touch(seat, done=True, now=now)
+    return review
+
+
+def save_rubric(
+    *,
+    project: Project,
+    content: RubricRecord,
+    by: Membership | None,
+    now: datetime | None = None,
+) -> Kept:
+    """Insert a rubric into a project and put it in force, and return its row. Nobody: a command.
+
+    The same again only puts it in force. Refused: who does not lead, an archived project, and a
+    name under which something else is known, here or to Rejudge.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _rubrics_of(project, by)
+        known = Kept.objects.filter(project=project, name=content.name).first()
+        shipped = SHIPPED.get(content.name)
+        said = shipped if shipped is not None else known.content if known is not None else None
+        if said is not None and tuple(said) != tuple(content):
+            free = rubrics.next_name(project.pk, content.name)
+            raise Refused(
+                _(
+                    "There is a rubric “%(name)s” already, and it says otherwise. Reviews go on "
+                    "naming it, so give yours another name, for example “%(free)s”."
+                )
+                % {"name": content.name, "free": free}
+            )
+        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
+        return _put_in_force(kept, by, now)
+
+
+def choose_rubric(
+    *, project: Project, name: str, by: Membership | None, now: datetime | None = None
+) -> Kept:
+    """Put one of the project's rubrics in force, or one that comes with Rejudge. Nobody: a command.
+
+    Refused: who does not lead, an archived project, a name that neither has.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _rubrics_of(project, by)
+        try:
+            content = rubrics.named(project.pk, name)
+        except rubrics.UnknownRubric:
+            raise Refused(
+                _("There is no rubric “%(name)s” in this project. There are: %(known)s.")
+                % {"name": name, "known": ", ".join(rubrics.names(project.pk))}
+            ) from None
+        known = Kept.objects.filter(project=project, name=name).first()
+        kept = known or Kept.of(content, project=project, created_at=now, created_by=by)
+        return _put_in_force(kept, by, now)
+
+
+def _rubrics_of(project: Project, by: Membership | None) -> None:
+    """Lock the project, so that of two leads one comes last."""
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if by is not None and (not by.leads or by.project_id != project.pk):
+        raise Refused(_("Only leads of this project say what instructions are rated on."))
+    seats.refuse_if_archived(project)
+
+
+def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
+    in_force = Kept.objects.in_force(kept.project_id)
+    if in_force is None or in_force.pk != kept.pk:
+        kept.chosen_at, kept.chosen_by = now, by
+        kept.save()
+        before = in_force.name if in_force is not None else None
+        record(
+            project=kept.project,
+            what="rubric.chosen",
+            about=kept,
+            changes={"rubric": (before, kept.name)},
+            by=by,
+            now=now,
+        )
+    return kept
+
+
+def decide(
+    *,
+    narrative: Narrative,
+    outcome: str,
+    by: Membership,
+    reason: str = "",
+    now: datetime | None = None,
+) -> Decision:
+    """Accept an altered narrative, send it back to be written anew, or remove its pair.
+
+    The same decision again changes nothing. Refused: who does not lead, an outcome that is none
+    (`Decision.Outcome`), no reason where one is needed (all but accepting what passed), decided
+    already, no review yet; accepting before every auditor is heard. Stale: there is a newer
+    version.
+    """
+    now = now or timezone.now()
+    reason = reason.strip()
+    if outcome not in Decision.Outcome.values:
+        raise Refused(_("Choose one: accept, send back, or remove."))
+    if len(reason) > MAX_WORDS:
+        raise Refused(
+            _("The reason has %(reason)s characters; at most %(max_words)s are kept.")
+            % {"reason": f"{len(reason):,}", "max_words": f"{MAX_WORDS:,}"}
+        )
+    with transaction.atomic():
+        _led_pair(narrative, by)
+        _refuse_superseded(
+            narrative, _("The narrative changed. Read the new version, then decide.")
+        )
+        standing = (
+            Decision.objects.current().select_related("by").filter(narrative=narrative).first()
+        )
+        if standing is not None:
+            if (standing.outcome, standing.reason, standing.by_id) == (outcome, reason, by.pk):
+                return standing
+            raise Refused(
+                _("%(by)s has decided this: %(standing)s. Withdraw that decision first.")
+                % {"by": standing.by, "standing": standing.get_outcome_display().lower()}
+            )
+        _refuse_undecided(narrative, outcome, reason, by.project)
+        decision = Decision.objects.create(
+            narrative=narrative, outcome=outcome, reason=reason, by=by, at=now
+        )
+        if outcome == Decision.Outcome.REVISE:
+            rewriting.send_back(pair=narrative.pair, by=by, now=now)
+        elif outcome == Decision.Outcome.REMOVED:
+            rewriting.remove(pair=narrative.pair, by=by, now=now)
+        sums.follow(sums.DECISION, by.project_id, new={decision.pk}, narrative=narrative)
+        _record_decision("instruction.decided", decision, by, now)
+    return decision
+
+
+def withdraw_decision(
+    *, decision: Decision, by: Membership, now: datetime | None = None
+) -> Decision:
+    """Take a decision back: the pair is as it was before it. Twice changes nothing.
+
+    Refused: who does not lead. Stale: it was rewritten since, so the decision is history.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        _led_pair(decision.narrative, by)
+        standing = Decision.objects.select_for_update().get(pk=decision.pk)
+        if standing.withdrawn_at is not None:
+            return standing
+        _refuse_superseded(
+            decision.narrative, _("A new version was written since, so this decision is history.")
+        )
+        standing.withdrawn_at, standing.withdrawn_by = now, by
+        standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
+        if standing.outcome != Decision.Outcome.ACCEPTED:
+            rewriting.take_back_decision(pair=decision.narrative.pair, by=by)
+        about = decision.narrative_id
+        sums.follow(sums.DECISION, by.project_id, ended={standing.pk}, narrative=about)
+        _record_decision("instruction.undecided", standing, by, now)
+    return standing
+
+
+def _record_decision(what: str, decision: Decision, by: Membership, now: datetime) -> None:
+    narrative = decision.narrative
+    named = f"{narrative.pair} · {narrative}"
+    made, gone = (None, decision.outcome), (decision.outcome, None)
+    record(
+        project=by.project,
+        what=what,
+        about=decision,
+        named=named,
+        by=by,
+        changes={"outcome": gone if decision.withdrawn_at else made},
+        now=now,
+    )
+
+
+def request_agreement(
+    *, project: Project, by: Membership, scope: Scope = WHOLE, now: datetime | None = None
+) -> AgreementReport:
+    """Ask for the agreement in a part of the project to be computed; return the report that will
+    hold it.
+
+    While one of the same part is waiting or under way, that one is returned. Refused: who does not
+    lead.
+    """
+    return _request(project, str(scope), by, now)
+
+
+def request_comparison(
+    *, project: Project, scope: Scope, against: Scope, by: Membership, now: datetime | None = None
+) -> AgreementReport:
+    """Ask for the agreement in two parts of the project to be compared; as `request_agreement`.
+
+    Refused as well: the same part twice, and reviews, of which only agreement is computed.
+    """
+    if scope == against:
+        raise Refused(_("Choose two different parts to compare."))
+    if scope.criterion or against.criterion:
+        raise Refused(_("Judgments are compared, not reviews. Leave the criterion open."))
+    return _request(project, str(scope), by, now, compares=True, against=str(against))
+
+
+def _request(
+    project: Project,
+    scope: str,
+    by: Membership,
+    now: datetime | None,
+    *,
+    compares: bool = False,
+    against: str = "",
+) -> AgreementReport:
+    now = now or timezone.now()
+    if not by.leads or by.project_id != project.pk:
+        raise Refused(_("Only leads of this project can have its agreement computed."))
+    seats.refuse_if_archived(by.project)
+    with transaction.atomic():
+        # Two requests at once: the second waits here and then finds the first.
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        under_way = (
+            AgreementReport.objects.filter(
+                project=project,
+                state__in=[Job.State.QUEUED, Job.State.RUNNING],
+                scope=scope,
+                compares=compares,
+                against=against,
+            )
+            .order_by("-pk")
+            .first()
+        )
+        if under_way is not None:
+            return under_way
+        report = AgreementReport.objects.create(
+            project=project,
+            scope=scope,
+            compares=compares,
+            against=against,
+            requested_by=by.user,
+            requested_at=now,
+        )
+        enqueue(report)
+        parts = [scope, against] if compares else [scope]
+        named = " ~ ".join(part or project.slug for part in parts)
+        record(project=project, what="agreement.asked", about=report, named=named, by=by, now=now)
+    return report
+
+
+def compute_agreement(report: AgreementReport, progress: Progress) -> None:
+    """Fill a report with its project's agreement; the work of its job, which may be done again."""
+    how: dict[str, Any] = {"seed": report.seed, "resamples": report.resamples, "progress": progress}
+    scope = kept(report.scope)
+    report.figures = (
+        comparison_of(report.project, scope, kept(report.against), **how)
+        if report.compares
+        else agreement_of(report.project, scope=scope, **how)
+    )
+    report.sha256 = report.figures["sha256"]
+    report.code_version = settings.VERSION
+    report.save(update_fields=["figures", "sha256", "code_version"])
+
+
+def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:
+    if criterion not in rubric.keys:
+        raise Refused(_("“%(criterion)s” is not one of the criteria.") % {"criterion": criterion})
+    if level is not None and rubric.level(level) is None:
+        raise Refused(
+            _("“%(level)s” is not a level. Choose one of: %(levels)s.")
+            % {"level": level, "levels": ", ".join(one.name.lower() for one in rubric.levels)}
+        )
+    if words is not None and len(words) > MAX_WORDS:
+        raise Refused(
+            _("You wrote %(words)s characters; at most %(max_words)s are kept.")
+            % {"words": f"{len(words):,}", "max_words": f"{MAX_WORDS:,}"}
+        )
+
+
+def _said(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any]:
+    """Return the columns of a rating that an answer sets; what is None stays as it was."""
+    said: dict[str, Any] = {} if words is None else {"words": words}
+    chosen = None if level is None else rubric.level(level)
+    if chosen is not None:
+        said |= {
+            "level": chosen.value,
+            "place": rubric.place(chosen),
+            "rejects": chosen.rejects,
+        }
+    return said
+
+
+def _seat(narrative: Narrative, by: Membership) -> Assignment:
+    """Return the review seat, locked; it keeps one auditor's two tabs apart."""
+    seats.refuse_if_archived(by.project)
+    seat = seats.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    if narrative.side != Narrative.Side.ALTERED:
+        raise Refused(_("Only the altered narrative is reviewed."))
+    _refuse_superseded(narrative, _CHANGED)
+    if narrative.author_id == by.pk:
+        raise Refused(_("You wrote this narrative, so somebody else reviews it."))
+    return seat
+
+
+def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:
+    begun = Review.objects.filter(narrative=narrative, auditor=by).first()
+    if begun is not None:
+        return begun
+    pair = InstructionPair.objects.get(pk=narrative.pair_id)
+    if pair.removed_at is not None:
+        raise Refused(_("This instruction was removed, so there is nothing to review."))
+    if pair.sent_back_at is not None and pair.sent_back_at > narrative.created_at:
+        raise Refused(_("This instruction was sent back. Review it when it comes again."))
+    rubric = rubrics.under(narrative, by.project_id)
+    return Review.objects.create(
+        narrative=narrative, auditor=by, rubric=rubric.name, started_at=now
+    )
+
+
+def _refuse_superseded(narrative: Narrative, sentence: str | Promise) -> None:
+    newer = Narrative.objects.filter(
+        pair=narrative.pair_id, side=narrative.side, version__gt=narrative.version
+    )
+    if newer.exists():
+        raise Stale(str(sentence))
+
+
+def _refuse_incomplete(said: Pass) -> None:
+    if said.unrated:
+        raise Refused(_("Not rated yet: %(said)s.") % {"said": _names(said.unrated)})
+    if said.unexplained:
+        raise Refused(
+            _("Say in words why it fails on: %(said)s.") % {"said": _names(said.unexplained)}
+        )
+
+
+def _refuse_undecided(narrative: Narrative, outcome: str, reason: str, project: Project) -> None:
+    passes = passes_of([narrative])[narrative.pk]
+    wanted = project.overlap_review
+    state = verdict_of(passes, wanted)
+    if state is Verdict.UNREVIEWED:
+        raise Refused(_("Nobody has reviewed this version yet, so there is nothing to decide."))
+    if outcome != Decision.Outcome.ACCEPTED:
+        if not reason:
+            raise Unfit(_("Give a reason; its author will read it."), "reason")
+    elif state is Verdict.INCOMPLETE:
+        raise Refused(
+            _("%(passes)s of %(wanted)s reviews are in. Accept it once all are.")
+            % {"passes": len(passes), "wanted": wanted}
+        )
+    elif state is Verdict.REJECTED and not reason:
+        raise Unfit(
+            _("An auditor rejects it. Give the reason for accepting it all the same."), "reason"
+        )
+
+
+def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
+    """Return the pair, locked: it keeps two leads, and a rewriter, apart."""
+    pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
+    if not by.leads or by.project_id != pair.project_id:
+        raise Refused(_("Only leads of this project decide what becomes of an instruction."))
+    seats.refuse_if_archived(by.project)
+    return pair
+
+
+def _names(criteria: list[Criterion]) -> str:
+    return ", ".join(criterion.name.lower() for criterion in criteria)

@@ -1,0 +1,339 @@
+"""Reviews of instructions, the story of a pair, and decisions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import access as annotate_access
+from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from annotate.api.seats import SentConfirmation
+from annotate.models.instruction import Narrative
+from audit.models import Decision
+from audit.reviews import actions, rejected, rubrics
+from audit.reviews.actions import MAX_WORDS
+from audit.reviews.api.rubrics import RubricSerializer
+from audit.reviews.api.shapes import (
+    AMOUNTS,
+    DecisionSerializer,
+    PassSerializer,
+    VersionSerializer,
+    told_machines,
+    told_passes,
+)
+from audit.reviews.passes import (
+    Chapter,
+    contrasts,
+    pass_of,
+    passes_of,
+    story,
+    to_decide,
+    verdict_of,
+)
+from audit.reviews.review_page import listed_reviews, under_review
+from audit.reviews.texts_at_hand import at_hand, texts_of
+from audit.settling import access
+from formats.rubrics import data
+
+
+class ReviewRowSerializer(serializers.Serializer[Any]):
+    """An altered narrative in force: how far its review is, as far as the reader may know."""
+
+    pair = serializers.IntegerField(source="pair.pk")
+    pair_id = serializers.CharField(source="pair.pair_id")
+    query_id = serializers.CharField(source="pair.query.query_id")
+    category = serializers.CharField(source="pair.category")
+    narrative = VersionSerializer()
+    submitted = serializers.IntegerField(help_text="Reviews that are handed in.")
+    wanted = serializers.IntegerField(help_text="Reviews that are asked for.")
+    verdict = serializers.ChoiceField(choices=AMOUNTS, allow_null=True)
+    decision = DecisionSerializer(allow_null=True)
+    held = serializers.BooleanField(help_text="Whether you hold a review seat here.")
+    mine = serializers.BooleanField(help_text="Whether you have handed a review in.")
+
+
+class AskedReviews(Asked):
+    """Which of them; all where nothing is said."""
+
+    state = serializers.ChoiceField(choices=["to-decide", "sent-back"], required=False)
+
+
+class ReviewSeatSerializer(serializers.Serializer[Any]):
+    """The pair whose instruction is to be reviewed next; null where nothing waits."""
+
+    pair = serializers.IntegerField(allow_null=True)
+    pair_id = serializers.CharField(allow_null=True)
+
+
+class SentAnswer(Sent):
+    """The answer to one criterion; what is not sent stays as it was."""
+
+    criterion = serializers.CharField(max_length=40)
+    level = serializers.CharField(max_length=20, required=False)
+    words = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_WORDS
+    )
+
+
+class SentReview(Sent):
+    """Answers under the version that was read."""
+
+    narrative = KeyField()
+    answers = SentAnswer(many=True)
+
+
+class SentSubmission(Sent):
+    """The version that was read, and the texts that were at hand."""
+
+    narrative = KeyField()
+    texts = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="`texts` of the review as it was read. Without it the newest texts are kept.",
+    )
+
+
+class ReviewSerializer(serializers.Serializer[Any]):
+    """What there is to review, and what you said of it so far."""
+
+    pair = serializers.IntegerField(source="pair.pk")
+    pair_id = serializers.CharField(source="pair.pair_id")
+    query_id = serializers.CharField(source="pair.query.query_id")
+    query = serializers.CharField(source="pair.query.title")
+    category = serializers.CharField(source="pair.category")
+    original = VersionSerializer(allow_null=True)
+    narrative = VersionSerializer()
+    documents = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Candidates of the pool that lie beside it."
+    )
+    texts = serializers.CharField(
+        help_text="The text versions of these documents. Send it when you submit."
+    )
+    rubric = RubricSerializer()
+    mine = PassSerializer(allow_null=True)
+    others = PassSerializer(many=True, help_text="None before your own is handed in.")
+
+
+class ContrastSerializer(serializers.Serializer[Any]):
+    """A criterion, and whether auditors differ on whether it rejects."""
+
+    criterion = serializers.CharField(source="criterion.key")
+    straddles = serializers.BooleanField()
+
+
+class ChapterSerializer(serializers.Serializer[Any]):
+    """One version, with what was said of it as far as the reader may know."""
+
+    narrative = VersionSerializer()
+    author = serializers.CharField(source="narrative.author.name", allow_null=True, default=None)
+    current = serializers.BooleanField(source="is_current")
+    reviews = serializers.SerializerMethodField()
+    contrasts = serializers.SerializerMethodField()
+    machines = serializers.SerializerMethodField(help_text="They count in no verdict.")
+    hidden = serializers.IntegerField(help_text="Reviews that you may not read yet.")
+    verdict = serializers.SerializerMethodField()
+    decisions = DecisionSerializer(many=True)
+
+    @extend_schema_field(PassSerializer(many=True))
+    def get_reviews(self, chapter: Chapter) -> Any:
+        """What auditors said."""
+        told = told_passes(chapter.passes, self.context["reader"])
+        return PassSerializer(told, many=True).data
+
+    @extend_schema_field(PassSerializer(many=True))
+    def get_machines(self, chapter: Chapter) -> Any:
+        """What machines said, by their names; with what other people said."""
+        return PassSerializer(told_machines(chapter.machines), many=True).data
+
+    @extend_schema_field(ContrastSerializer(many=True))
+    def get_contrasts(self, chapter: Chapter) -> list[dict[str, Any]]:
+        """The criteria side by side."""
+        return [dict(ContrastSerializer(one).data) for one in contrasts(chapter.passes)]
+
+    @extend_schema_field(serializers.ChoiceField(choices=AMOUNTS, allow_null=True))
+    def get_verdict(self, chapter: Chapter) -> str | None:
+        """What the reviews amount to; null while some of them are hidden."""
+        if chapter.hidden:
+            return None
+        return verdict_of(chapter.passes, self.context["reader"].project.overlap_review).value
+
+
+class StorySerializer(serializers.Serializer[Any]):
+    """The versions of a pair's altered narrative, the newest first."""
+
+    pair = serializers.IntegerField(source="pair.pk")
+    pair_id = serializers.CharField(source="pair.pair_id")
+    query_id = serializers.CharField(source="pair.query.query_id")
+    chapters = ChapterSerializer(many=True)
+
+
+class SentDecision(Sent):
+    """What becomes of the instruction."""
+
+    outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
+    reason = serializers.CharField(required=False, allow_blank=True, max_length=MAX_WORDS)
+
+
+class Reviews(Resource):
+    """The instructions of a project and where their review stands."""
+
+    tag = "Reviews"
+
+    @reads(ReviewRowSerializer, asked=AskedReviews, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the altered narratives in force. Only leads ask for a state."""
+        member = annotate_access.member(self.person, slug)
+        listed = under_review(member)
+        if state := self.asked().get("state"):
+            member = annotate_access.lead(self.person, slug)
+            which = (
+                to_decide(member)
+                if state == "to-decide"
+                else rejected.rejected(member.project, by=member, everyone=True)
+            )
+            listed = listed.filter(pk__in=which.values("pk"))
+        return self.page(
+            listed,
+            lambda rows: list(ReviewRowSerializer(listed_reviews(member, rows), many=True).data),
+        )
+
+
+class ReviewSeat(Resource):
+    """The review to do next."""
+
+    tag = "Reviews"
+
+    @writes(ReviewSeatSerializer, sent=SentConfirmation, scope=Scope.JUDGE)
+    def post(self, request: Request, slug: str) -> Response:
+        """Go on with what was begun, or take the next open seat."""
+        member = annotate_access.member(self.person, slug)
+        seat = actions.take_review(by=member, become_blind=self.sent()["become_blind"])
+        pair = seat.pair if seat is not None else None
+        told = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
+        return Response(ReviewSeatSerializer(told).data)
+
+
+class Review(Resource):
+    """One's own review of a pair's instruction."""
+
+    tag = "Reviews"
+
+    @reads(ReviewSerializer)
+    def get(self, request: Request, pair: int) -> Response:
+        """Tell what there is to review. 404 while nothing is written."""
+        member, found = annotate_access.pair(self.person, pair)
+        narrative = found.current(Narrative.Side.ALTERED)
+        if narrative is None:
+            raise Http404("There is no altered narrative to review here yet.")
+        return Response(_review(access.Reviewing(member, found, narrative)))
+
+    @writes(ReviewSerializer, sent=SentReview, scope=Scope.JUDGE)
+    def put(self, request: Request, pair: int) -> Response:
+        """Keep answers in the draft. 409 where the narrative has a newer version."""
+        reviewing = access.reviewing(self.person, pair)
+        given = self.sent()
+        actions.save_ratings(
+            narrative=annotate_access.narrative(reviewing.pair, given["narrative"]),
+            answers={
+                one["criterion"]: (one.get("level"), one.get("words")) for one in given["answers"]
+            },
+            by=reviewing.member,
+        )
+        return Response(_review(reviewing))
+
+
+class ReviewSubmission(Resource):
+    """That a review is handed in."""
+
+    tag = "Reviews"
+
+    @writes(ReviewSerializer, sent=SentSubmission, scope=Scope.JUDGE)
+    def post(self, request: Request, pair: int) -> Response:
+        """Hand the draft in: it counts from now on. 422 where a criterion has no level, or one
+        that rejects no words; 409 where other texts are at hand than those in `texts`.
+        """
+        reviewing = access.reviewing(self.person, pair)
+        given = self.sent()
+        narrative = annotate_access.narrative(reviewing.pair, given["narrative"])
+        actions.submit_review(narrative=narrative, by=reviewing.member, texts=given.get("texts"))
+        return Response(_review(reviewing))
+
+
+class Story(Resource):
+    """What became of an instruction."""
+
+    tag = "Reviews"
+
+    @reads(StorySerializer)
+    def get(self, request: Request, pair: int) -> Response:
+        """Tell its versions, what was said of each and what was decided, as far as one may know."""
+        member, found = annotate_access.pair(self.person, pair)
+        told = {"pair": found, "chapters": story(found, member)}
+        return Response(StorySerializer(told, context={"reader": member}).data)
+
+
+class NarrativeDecision(Resource):
+    """The decision on a narrative version."""
+
+    tag = "Reviews"
+
+    @writes(DecisionSerializer, sent=SentDecision, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, narrative: int) -> Response:
+        """Accept it, send it back to be written anew, or remove its pair."""
+        member, version = access.reviews_differing(self.person, narrative)
+        given = self.sent()
+        made = actions.decide(
+            narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
+        )
+        return Response(DecisionSerializer(made).data, status=201)
+
+    @writes(None, scope=Scope.LEAD, status=204)
+    def delete(self, request: Request, narrative: int) -> Response:
+        """Take the decision that stands back."""
+        member, version = access.reviews_differing(self.person, narrative)
+        actions.withdraw_decision(decision=access.decision(version), by=member)
+        return done()
+
+
+class Rejected(Resource):
+    """What was sent back, for the language model that wrote it."""
+
+    tag = "Reviews"
+
+    @reads(OpenApiTypes.STR, media="application/jsonl", scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Give out a line of JSON for each instruction that was sent back."""
+        member = annotate_access.lead(self.person, slug)
+        return StreamingHttpResponse(
+            rejected.lines(rejected.rejected(member.project, by=member)),
+            content_type="application/jsonl; charset=utf-8",
+        )
+
+
+def _review(reviewing: access.Reviewing) -> dict[str, Any]:
+    """What one reads, as the review page has it."""
+    member, pair, narrative = reviewing
+    mine = pass_of(narrative, member)
+    rubric = mine.rubric if mine else rubrics.under(narrative, pair.project_id)
+    submitted = mine is not None and mine.review.submitted_at is not None
+    others = passes_of([narrative])[narrative.pk] if submitted else []
+    candidates = at_hand(pair, narrative)
+    told = {
+        "pair": pair,
+        "original": pair.current(Narrative.Side.ORIGINAL),
+        "narrative": narrative,
+        "documents": [one.pk for one in candidates],
+        "texts": texts_of(candidates),
+        "rubric": data(rubric),
+        "mine": next(iter(told_passes([mine] if mine else [], member)), None),
+        "others": told_passes(
+            [one for one in others if one.review.auditor_id != member.pk], member
+        ),
+    }
+    return dict(ReviewSerializer(told).data)

@@ -1,0 +1,115 @@
+"""What instructions are rated on: rubrics of a project, and which one is in force."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import access
+from annotate.api.frame import Resource, Scope, Sent, reads, writes
+from audit.models import Rubric as Kept
+from audit.reviews import actions, rubrics
+from audit.reviews.criteria import SHIPPED, Rubric
+from formats.rubrics import RubricFaults, data, parse
+
+
+class LevelSerializer(Sent):
+    """How well an instruction meets a criterion, best first; one that rejects sends it back."""
+
+    value = serializers.CharField(max_length=20)
+    name = serializers.CharField(max_length=40)
+    sentence = serializers.CharField(max_length=300, required=False, allow_blank=True)
+    rejects = serializers.BooleanField(required=False)
+
+
+class CriterionSerializer(Sent):
+    """One question that an auditor answers about an instruction."""
+
+    key = serializers.CharField(max_length=40)
+    name = serializers.CharField(max_length=80)
+    asks = serializers.CharField(max_length=500)
+    poor_when = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    good_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)
+    poor_example = serializers.CharField(max_length=1_000, required=False, allow_blank=True)
+
+
+class RubricSerializer(Sent):
+    """A rubric: what it says never changes under one name."""
+
+    name = serializers.CharField(max_length=60)
+    title = serializers.CharField(max_length=120)
+    levels = LevelSerializer(many=True)
+    criteria = CriterionSerializer(many=True)
+
+
+class RubricRowSerializer(serializers.Serializer[Any]):
+    """A rubric that a project can take."""
+
+    rubric = RubricSerializer()
+    shipped = serializers.BooleanField(help_text="Whether it comes with Rejudge.")
+    in_force = serializers.BooleanField()
+
+
+class RubricChoiceSerializer(Sent):
+    """The rubric that is to be in force."""
+
+    name = serializers.CharField(max_length=60)
+
+
+class Rubrics(Resource):
+    """Every rubric a project can take."""
+
+    tag = "Reviews"
+
+    @reads(RubricRowSerializer, many=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the project's rubrics and those that come with Rejudge, by name."""
+        member = access.lead(self.person, slug)
+        in_force = rubrics.in_force(member.project_id).name
+        kept = {one.name: one.content for one in Kept.objects.filter(project=member.project_id)}
+        found: dict[str, Rubric] = kept | SHIPPED
+        rows = [
+            {
+                "rubric": data(found[name]),
+                "shipped": name in SHIPPED,
+                "in_force": name == in_force,
+            }
+            for name in sorted(found)
+        ]
+        return Response(RubricRowSerializer(rows, many=True).data)
+
+    @writes(RubricSerializer, sent=RubricSerializer, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Save a rubric and put it in force. A name that says something else already is refused."""
+        member = access.lead(self.person, slug)
+        try:
+            content = parse(json.dumps(self.sent()))
+        except RubricFaults as error:
+            raise ValidationError(list(error.faults)) from error
+        kept = actions.save_rubric(project=member.project, content=content, by=member)
+        return Response(RubricSerializer(data(kept.content)).data, status=201)
+
+
+class RubricInForce(Resource):
+    """What reviews are begun under now."""
+
+    tag = "Reviews"
+
+    @reads(RubricSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Tell the rubric that is in force."""
+        member = access.lead(self.person, slug)
+        return Response(RubricSerializer(data(rubrics.in_force(member.project_id))).data)
+
+    @writes(RubricSerializer, sent=RubricChoiceSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Response:
+        """Put another rubric in force. What is under review already is finished as it was begun."""
+        member = access.lead(self.person, slug)
+        name = self.sent()["name"]
+        kept = actions.choose_rubric(project=member.project, name=name, by=member)
+        return Response(RubricSerializer(data(kept.content)).data)

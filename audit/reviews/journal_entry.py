@@ -1,0 +1,47 @@
+"""What a browser's journal sends of reviews: the answer to one criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from annotate import access
+from annotate.entries import Further, Taken, text_of
+from annotate.models.instruction import InstructionPair
+from annotate.models.project import Membership
+from audit.reviews.actions import save_rating
+
+
+@dataclass(frozen=True)
+class SaidRating(Further):
+    """A level, words, or both, for one criterion of a draft; None: not said with this entry."""
+
+    criterion: str
+    level: str | None
+    words: str | None
+
+    def say(self, *, by: Membership, pair: InstructionPair) -> Taken:
+        """Keep it in the draft of `by`; what came later stands."""
+        now = timezone.now()
+        save_rating(
+            narrative=access.narrative(pair, self.narrative),
+            criterion=self.criterion,
+            level=self.level,
+            words=self.words,
+            by=by,
+            now=now,
+        )
+        return Taken(now)
+
+
+def rating(entry: Mapping[str, Any], origin: dict[str, Any]) -> SaidRating:
+    """Read the answer to one criterion."""
+    return SaidRating(
+        **origin,
+        criterion=text_of(entry, "criterion"),
+        level=text_of(entry, "level", "") or None,
+        words=None if entry.get("words") is None else text_of(entry, "words"),
+    )

@@ -1,0 +1,327 @@
+"""What auditors said of narratives: who may see it yet, and what it amounts to."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership, Project
+from annotate.screens.sent_back import Remark, SentBack
+from audit.models import Decision, Rating, Review
+from audit.reviews import rubrics
+from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
+
+
+class Answer(NamedTuple):
+    """One auditor's answer to one criterion; `level` is None while there is none."""
+
+    criterion: Criterion
+    level: Level | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One auditor's review as pages show it: an answer for each criterion, in their order."""
+
+    review: Review
+    rubric: Rubric
+    answers: list[Answer]
+
+    @property
+    def levels(self) -> list[Level]:
+        """The levels given."""
+        return [answer.level for answer in self.answers if answer.level]
+
+    @property
+    def rejected(self) -> int:
+        """On how many criteria it rejects."""
+        return sum(level.rejects for level in self.levels)
+
+    @property
+    def unrated(self) -> list[Criterion]:
+        """The criteria that have no level yet."""
+        return [answer.criterion for answer in self.answers if answer.level is None]
+
+    @property
+    def unexplained(self) -> list[Criterion]:
+        """The criteria that were rejected without a word."""
+        return [
+            answer.criterion
+            for answer in self.answers
+            if answer.level and answer.level.rejects and not answer.words.strip()
+        ]
+
+
+class Said(NamedTuple):
+    """Words about one criterion of a narrative version, for whoever rewrites it."""
+
+    criterion: Criterion
+    level: Level
+    words: str
+
+
+class Contrast(NamedTuple):
+    """What all auditors said on one criterion, and whether they differ on what rejects."""
+
+    criterion: Criterion
+    # One for each auditor; None for one whose rubric does not ask this.
+    answers: list[Answer | None]
+    straddles: bool
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One version of a narrative in the story of its pair, with what the reader may see of it."""
+
+    narrative: Narrative
+    is_current: bool
+    passes: list[Pass]
+    # Submitted reviews that the reader may not see yet.
+    hidden: int
+    decisions: list[Decision] = field(default_factory=list)
+    # Reviews of machines, which count in no verdict; shown with those of other people.
+    machines: list[Pass] = field(default_factory=list)
+
+    @property
+    def decision(self) -> Decision | None:
+        """The decision that stands."""
+        return next((one for one in self.decisions if one.withdrawn_at is None), None)
+
+
+def in_force(project: Project) -> QuerySet[Review]:
+    """Return what people submitted of a project's altered narratives in force, whoever brought it,
+    with `of_pair` and `of_member`.
+    """
+    narratives = Narrative.objects.current().filter(
+        pair__project=project, pair__removed_at=None, side=Narrative.Side.ALTERED
+    )
+    return (
+        Review.objects.submitted()
+        .of_people()
+        .filter(narrative__in=narratives)
+        .annotate(of_pair=F("narrative__pair_id"), of_member=F("auditor_id"))
+    )
+
+
+def passes_of(
+    narratives: Iterable[Narrative], *, drafts: bool = False, machines: bool = False
+) -> dict[int, list[Pass]]:
+    """Return people's reviews of some narratives by narrative id, first begun first: three queries.
+
+    Drafts are left out unless asked for. `machines`: the reviews of machines instead, which are
+    shown beside those of people and count nowhere among them.
+    """
+    reviews = Review.objects.filter(narrative__in=[one.pk for one in narratives])
+    reviews = reviews.of_machines() if machines else reviews.of_people()
+    if not drafts:
+        reviews = reviews.submitted()
+    found: dict[int, list[Pass]] = defaultdict(list)
+    given: dict[int, dict[str, Rating]] = defaultdict(dict)
+    listed = list(reviews.select_related("auditor").order_by("pk"))
+    for rating in Rating.objects.filter(review__in=[review.pk for review in listed]):
+        given[rating.review_id][rating.criterion] = rating
+    known = rubrics.of_reviews(listed)
+    for review in listed:
+        rubric = known[review.auditor.project_id, review.rubric]
+        found[review.narrative_id].append(Pass(review, rubric, _answers(rubric, given[review.pk])))
+    return found
+
+
+def pass_of(narrative: Narrative, by: Membership) -> Pass | None:
+    """Return what `by` has said of a narrative so far, or None before the first word."""
+    review = Review.objects.filter(narrative=narrative, auditor=by).first()
+    if review is None:
+        return None
+    rubric = rubrics.named(by.project_id, review.rubric)
+    given = {one.criterion: one for one in review.ratings.all()}
+    return Pass(review, rubric, _answers(rubric, given))
+
+
+def summary_digest(said: Pass) -> str:
+    """Return a digest of what the review says, to recognise the summary that was confirmed."""
+    answers = [
+        [one.criterion.key, one.level.value if one.level else "", one.words] for one in said.answers
+    ]
+    told = json.dumps([said.review.narrative_id, said.rubric.name, answers])
+    return blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def verdict_of(passes: Iterable[Pass], wanted: int) -> Verdict:
+    """Return what submitted reviews amount to when `wanted` auditors are asked."""
+    return verdict([one.levels for one in passes], wanted)
+
+
+def contrasts(passes: list[Pass]) -> list[Contrast]:
+    """Put several auditors' answers side by side, criterion by criterion.
+
+    Reviews from files may be made under several rubrics: what they ask under one key is one row.
+    """
+    asked: dict[str, Criterion] = {}
+    for one in passes:
+        for answer in one.answers:
+            asked.setdefault(answer.criterion.key, answer.criterion)
+    given = [{answer.criterion.key: answer for answer in one.answers} for one in passes]
+    found = []
+    for key, criterion in asked.items():
+        answers = [answers.get(key) for answers in given]
+        levels = [answer.level for answer in answers if answer and answer.level]
+        found.append(Contrast(criterion, answers, straddles(levels)))
+    return found
+
+
+def words_for(narrative: Narrative) -> list[Said]:
+    """Return what auditors wrote about a version, criterion by criterion, without their names."""
+    passes = passes_of([narrative])[narrative.pk]
+    return [
+        Said(answer.criterion, answer.level, answer.words)
+        for contrast in contrasts(passes)
+        for answer in contrast.answers
+        if answer is not None and answer.level is not None and answer.words.strip()
+    ]
+
+
+def why_sent_back(pair: InstructionPair, reader: Membership) -> SentBack | None:
+    """Return why the version in force was sent back; None where it was not.
+
+    Who writes it anew reads it, unless they have yet to review it: a withdrawn decision would let
+    them.
+    """
+    narrative = pair.current(Narrative.Side.ALTERED)
+    if narrative is None or pair.sent_back_at is None or pair.sent_back_at <= narrative.created_at:
+        return None
+    decision = (
+        Decision.objects.current()
+        .select_related("by")
+        .filter(narrative=narrative, outcome=Decision.Outcome.REVISE)
+        .first()
+    )
+    if decision is None or must_answer_first(reader, narrative):
+        return None
+    remarks = [
+        Remark(said.criterion.name, said.level.name, said.words, said.level.rejects)
+        for said in words_for(narrative)
+    ]
+    return SentBack(
+        decision.by.name,
+        decision.at,
+        decision.reason,
+        sorted(remarks, key=lambda remark: not remark.rejects),
+        reverse("audit:story", args=[pair.pk]),
+    )
+
+
+def to_decide(member: Membership) -> QuerySet[Narrative]:
+    """Return the altered narratives in force that wait for a lead's decision.
+
+    Some auditor rejects it, or every auditor is heard; and this lead owes no review of it.
+    """
+    heard = Review.objects.submitted().of_people().filter(narrative=OuterRef("pk"))
+    against = Rating.objects.of_people().filter(
+        review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
+    )
+    all_heard = heard.order_by().values("narrative").annotate(n=Count("pk")).values("n")
+    owed = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=member
+    )
+    return (
+        Narrative.objects.current()
+        .filter(
+            pair__project=member.project_id,
+            pair__removed_at__isnull=True,
+            side=Narrative.Side.ALTERED,
+        )
+        .annotate(heard=Coalesce(Subquery(all_heard), Value(0)))
+        # Where nobody is asked to review, a file may bring reviews all the same.
+        .filter(Exists(against) | Q(heard__gte=max(member.project.overlap_review, 1)))
+        .filter(~Exists(Decision.objects.current().filter(narrative=OuterRef("pk"))))
+        .filter(~Exists(owed) | Exists(heard.filter(auditor=member)) | Q(author=member))
+    )
+
+
+def must_answer_first(who: Membership, narrative: Narrative) -> bool:
+    """Tell whether `who` sits in a review seat of this version and has not submitted yet.
+
+    Who wrote it cannot review it, whatever seat they hold.
+    """
+    if narrative.author_id == who.pk:
+        return False
+    seated = Assignment.objects.filter(
+        pair=narrative.pair_id, task=Assignment.Task.REVIEW, member=who
+    )
+    return (
+        seated.exists()
+        and not Review.objects.submitted().filter(narrative=narrative, auditor=who).exists()
+    )
+
+
+def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
+    """Return the altered versions of a pair, newest first, with what `reader` may see of each.
+
+    Of the version in force, an auditor sees the others' reviews after submitting their own; its
+    author once it is sent back or removed; a lead always, unless they have yet to review it. What
+    was said of older versions everybody may read: nobody can review those any more.
+    """
+    versions = list(
+        pair.narratives.filter(side=Narrative.Side.ALTERED)
+        .select_related("author")
+        .order_by("-version")
+    )
+    passes = passes_of(versions)
+    machines = passes_of(versions, machines=True)
+    decisions: dict[int, list[Decision]] = defaultdict(list)
+    for decision in (
+        Decision.objects.filter(narrative__in=versions)
+        .select_related("by", "withdrawn_by")
+        .order_by("-at", "-pk")
+    ):
+        decisions[decision.narrative_id].append(decision)
+    chapters = []
+    for place, narrative in enumerate(versions):
+        said = passes[narrative.pk]
+        chapter = Chapter(
+            narrative, place == 0, said, 0, decisions[narrative.pk], machines[narrative.pk]
+        )
+        if chapter.is_current and not _may_see(reader, chapter):
+            own = [one for one in said if one.review.auditor_id == reader.pk]
+            chapter = Chapter(narrative, True, own, len(said) - len(own), [])
+        chapters.append(chapter)
+    return chapters
+
+
+def _may_see(reader: Membership, chapter: Chapter) -> bool:
+    submitted = {one.review.auditor_id: one.review.submitted_at for one in chapter.passes}
+    if reader.pk in submitted:
+        return True
+    if reader.leads:
+        return not must_answer_first(reader, chapter.narrative)
+    against = {Decision.Outcome.REVISE, Decision.Outcome.REMOVED}
+    return (
+        chapter.narrative.author_id == reader.pk
+        and chapter.decision is not None
+        and chapter.decision.outcome in against
+    )
+
+
+def _answers(rubric: Rubric, given: dict[str, Rating]) -> list[Answer]:
+    answers = []
+    for criterion in rubric.criteria:
+        rating = given.get(criterion.key)
+        answers.append(
+            Answer(
+                criterion,
+                rubric.level(rating.level) if rating is not None else None,
+                rating.words if rating is not None else "",
+            )
+        )
+    return answers

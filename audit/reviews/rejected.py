@@ -1,0 +1,118 @@
+"""Rejected instructions for whoever wrote them: what a generator needs to write them anew.
+
+One JSON object for each, as docs/formats.md has it, without the names of auditors. What comes back
+is loaded as `pairs-jsonl`: a new version of the same pair, which is reviewed afresh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership, Project
+from audit.models import Decision, Rating, Review
+from audit.reviews.passes import Pass, passes_of
+from formats.fields import to_json
+
+# Narratives whose reviews are read at once.
+BATCH = 200
+
+
+def rejected(
+    project: Project,
+    *,
+    by: Membership | None = None,
+    undecided: bool = False,
+    everyone: bool = False,
+) -> QuerySet[Narrative]:
+    """Return the narratives in force that a lead sent back, in the order of their pairs.
+
+    Those a language model wrote; with `everyone` also those of people. With `undecided` also those
+    that some auditor rejects and no lead has decided on. What `by` has yet to review is left out.
+    """
+    sent_back = Q(pair__sent_back_at__gt=F("created_at"))
+    if undecided:
+        against = Rating.objects.of_people().filter(
+            review__narrative=OuterRef("pk"), review__submitted_at__isnull=False, rejects=True
+        )
+        decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
+        sent_back |= Exists(against) & ~Exists(decided)
+    found = Narrative.objects.current().filter(
+        sent_back,
+        pair__project=project,
+        pair__removed_at__isnull=True,
+        side=Narrative.Side.ALTERED,
+    )
+    if not everyone:
+        found = found.filter(origin=InstructionPair.Origin.LLM)
+    if by is not None:
+        owed = Assignment.objects.filter(
+            pair=OuterRef("pair"), task=Assignment.Task.REVIEW, member=by
+        )
+        heard = Review.objects.submitted().filter(narrative=OuterRef("pk"), auditor=by)
+        found = found.filter(~Exists(owed) | Exists(heard) | Q(author=by))
+    return found.order_by("pair_id")
+
+
+def lines(narratives: QuerySet[Narrative]) -> Iterator[str]:
+    """Yield each narrative as a line of JSON with its line feed, a batch of rows at a time."""
+    after = 0
+    while True:
+        batch = list(
+            narratives.filter(pair_id__gt=after)
+            .select_related("pair__query")
+            .order_by("pair_id")[:BATCH]
+        )
+        if not batch:
+            return
+        after = batch[-1].pair_id
+        passes = passes_of(batch)
+        standing = Decision.objects.current().filter(narrative__in=batch)
+        decisions = {decision.narrative_id: decision for decision in standing}
+        for narrative in batch:
+            said = passes.get(narrative.pk, [])
+            yield to_json(_record(narrative, said, decisions.get(narrative.pk))) + "\n"
+
+
+def _record(narrative: Narrative, passes: list[Pass], decision: Decision | None) -> dict[str, Any]:
+    pair = narrative.pair
+    return {
+        "type": "rejected",
+        "pair_id": pair.pair_id,
+        "query_id": pair.query.query_id,
+        "query": pair.query.title,
+        "description": pair.query.description,
+        "category": pair.category,
+        "model": narrative.model or None,
+        "version": narrative.version,
+        "narrative": narrative.text,
+        "decision": decision.outcome if decision else None,
+        "reason": decision.reason if decision else "",
+        "reviews": len(passes),
+        "criteria": _criteria(passes),
+    }
+
+
+def _criteria(passes: list[Pass]) -> list[dict[str, Any]]:
+    """The criteria on which some auditor rejects, with each rejecting answer and its words."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in passes:
+        for criterion, level, words in one.answers:
+            if level is None or not level.rejects:
+                continue
+            entry = found.setdefault(
+                criterion.key,
+                {
+                    "rubric": one.rubric.name,
+                    "criterion": criterion.key,
+                    "name": criterion.name,
+                    "asks": criterion.asks,
+                    "answers": [],
+                },
+            )
+            entry["answers"].append({"level": level.value, "words": words})
+    return list(found.values())

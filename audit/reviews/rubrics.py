@@ -1,0 +1,81 @@
+"""Which rubric a review is made under: one of the project's own, or one that comes with Rejudge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from annotate.models.instruction import Narrative
+from annotate.pure.typed import strange
+from audit.models import Review
+from audit.models import Rubric as Kept
+from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
+
+
+class UnknownRubric(LookupError):
+    """No rubric of that name is in the project."""
+
+
+def in_force(project: int) -> Rubric:
+    """Return the rubric that reviews of a project are begun under now."""
+    chosen = Kept.objects.in_force(project)
+    return chosen.content if chosen is not None else DEFAULT
+
+
+def named(project: int, name: str) -> Rubric:
+    """Return the rubric of that name, or raise UnknownRubric."""
+    # What comes with Rejudge never changes, and nothing of a project may have its name.
+    if name in SHIPPED:
+        return SHIPPED[name]
+    # A form may send anything, and PostgreSQL cannot even be asked for some of it.
+    kept = None if strange(name) else Kept.objects.filter(project=project, name=name).first()
+    if kept is None:
+        raise UnknownRubric(f"project {project} has no rubric {name}")
+    return kept.content
+
+
+def names(project: int) -> list[str]:
+    """Return the names of every rubric a project can take: its own, and those of Rejudge."""
+    own = Kept.objects.filter(project=project).values_list("name", flat=True)
+    return sorted({*own, *SHIPPED})
+
+
+def next_name(project: int, name: str) -> str:
+    """Return the first name like this one that is free: “ours-1” is followed by “ours-2”."""
+    stem, _, number = name.rpartition("-")
+    if not stem or not number.isdecimal():
+        stem, number = name, "1"
+    taken = names(project)
+    version = int(number) + 1
+    while f"{stem}-{version}" in taken:
+        version += 1
+    return f"{stem}-{version}"
+
+
+def under(narrative: Narrative, project: int) -> Rubric:
+    """Return the rubric a version of a narrative is reviewed under.
+
+    All people who review a version answer the same questions: those of whoever began first.
+    """
+    first = (
+        Review.objects.of_people()
+        .filter(narrative=narrative)
+        .order_by("pk")
+        .values_list("rubric", flat=True)
+        .first()
+    )
+    return in_force(project) if first is None else named(project, first)
+
+
+def of_reviews(reviews: Iterable[Review]) -> dict[tuple[int, str], Rubric]:
+    """Return the rubrics of some reviews, by project and name: one query at most.
+
+    `auditor` of each must be at hand.
+    """
+    asked = {(review.auditor.project_id, review.rubric) for review in reviews}
+    found = {one: SHIPPED[one[1]] for one in asked if one[1] in SHIPPED}
+    if missing := asked - found.keys():
+        kept = Kept.objects.filter(
+            project__in={project for project, _ in missing}, name__in={name for _, name in missing}
+        )
+        found |= {(one.project_id, one.name): one.content for one in kept}
+    return found

@@ -1,0 +1,385 @@
+"""Reviewing instructions: the list, the review page, and the story of a pair with its decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.forms import Form
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
+
+from annotate import access as annotate_access
+from annotate.actions import seats
+from annotate.actions.completion import open_seats
+from annotate.actions.seats import LeadMustConfirm
+from annotate.errors import Refused, Stale, Unconfirmed, Unfit
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
+from annotate.pure.narrative_diff import diff
+from annotate.requests import PageRequest
+from annotate.screens.naming import names_to
+from annotate.screens.pages import page_by_key
+from annotate.views.home import confirm_seat, confirmed
+from audit.reviews import actions, rejected, rubrics
+from audit.reviews.criteria import Rubric, Verdict
+from audit.reviews.passes import (
+    Pass,
+    contrasts,
+    must_answer_first,
+    pass_of,
+    passes_of,
+    story,
+    summary_digest,
+    to_decide,
+    verdict_of,
+    words_for,
+)
+from audit.reviews.review_page import levels_of, listed_reviews, previous_decision, under_review
+from audit.reviews.texts_at_hand import at_hand, replaced_texts, texts_of
+from audit.settling import access
+from audit.settling.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
+
+
+@require_GET
+def reviews(request: PageRequest, slug: str) -> HttpResponse:
+    """List a project's altered narratives and where their review stands, as far as one may see."""
+    member = annotate_access.member(request.user, slug)
+    state = request.GET.get("state", "") if member.leads else ""
+    listed = under_review(member)
+    if state == "to-decide":
+        listed = listed.filter(pk__in=to_decide(member).values("pk"))
+    elif state == "sent-back":
+        back = rejected.rejected(member.project, by=member, everyone=True)
+        listed = listed.filter(pk__in=back.values("pk"))
+    page = page_by_key(listed, request.GET)
+    return render(
+        request,
+        "audit/reviews.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "reviews",
+            "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
+            "can_take": seats.open_pairs(task=Assignment.Task.REVIEW, by=member).exists()
+            or bool(open_seats(member, Assignment.Task.REVIEW)),
+            "previous_url": page.previous,
+            "next_url": page.next,
+            "state": state if state in {"to-decide", "sent-back"} else "",
+            "rubric": rubrics.in_force(member.project_id),
+            "for_generator": (
+                rejected.rejected(member.project, by=member).count() if member.leads else 0
+            ),
+            "words": _how_many(listed.count()),
+        },
+    )
+
+
+@require_GET
+def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
+    """Give out what was sent back as JSON lines, for the language model that wrote it."""
+    member = annotate_access.lead(request.user, slug)
+    found = rejected.rejected(member.project, by=member)
+    response = StreamingHttpResponse(
+        rejected.lines(found), content_type="application/jsonl; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="rejected-{slug}.jsonl"'
+    return response
+
+
+@require_POST
+def seat(request: PageRequest, slug: str) -> HttpResponse:
+    """Go to the review to do next: one that was begun, or the next open seat."""
+    member = annotate_access.member(request.user, slug)
+    try:
+        taken = actions.take_review(by=member, become_blind=confirmed(request))
+    except LeadMustConfirm:
+        return confirm_seat(request, member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("audit:reviews", slug)
+    if taken is None:
+        messages.info(request, _("Every seat is taken, or there is nothing to review now."))
+        return redirect("audit:reviews", slug)
+    return redirect("audit:review", taken.pair_id)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def review(request: PageRequest, pk: int) -> HttpResponse:
+    """Rate one instruction; with `submit` the review is handed in, after its summary was shown."""
+    try:
+        reviewing = access.reviewing(request.user, pk)
+    except Refused as refused:
+        return _leave(request, str(refused))
+    if request.method == "HEAD":
+        # The page asks whether the server can be reached before it hands a review in.
+        return HttpResponse()
+    if request.method != "POST":
+        return _show(request, reviewing)
+    rubric = _rubric(reviewing)
+    version, forms = ReviewForm(request.POST), rating_forms(rubric, None, request.POST)
+    try:
+        narrative = _version(reviewing, version)
+        if not all(form.is_valid() for form in forms):
+            raise Refused(_("Something below cannot be kept as it is."))
+        actions.save_ratings(
+            narrative=narrative,
+            answers={form.criterion.key: form.answer() for form in forms},
+            by=reviewing.member,
+        )
+        if "submit" not in request.POST:
+            messages.success(request, _("Saved. You can go on later."))
+            return redirect("audit:review", pk)
+        actions.submit_review(
+            narrative=narrative,
+            by=reviewing.member,
+            confirmed=request.POST.get("confirmed", ""),
+            texts=request.POST.get("texts"),
+        )
+    except Unconfirmed:
+        return _show(request, reviewing, summary=True)
+    except Stale as stale:
+        messages.warning(request, str(stale))
+        return redirect("audit:review", pk)
+    except Refused as refused:
+        return _show(request, reviewing, forms, str(refused))
+    messages.success(request, _("Submitted."))
+    return redirect("audit:review", pk)
+
+
+@require_GET
+def pair_story(request: PageRequest, pk: int) -> HttpResponse:
+    """Tell the story of an instruction: its versions, what was said of each, what was decided."""
+    member, pair = annotate_access.pair(request.user, pk)
+    return render(request, "audit/story.html", _story(member, pair, DecisionForm()))
+
+
+@require_POST
+def decision(request: PageRequest, narrative: int) -> HttpResponse:
+    """Accept a narrative version, send it back, or remove its pair."""
+    member, version = access.reviews_differing(request.user, narrative)
+    form = DecisionForm(request.POST)
+    if not decide(request, member, version, form):
+        return render(request, "audit/story.html", _story(member, version.pair, form), status=422)
+    return redirect("audit:story", version.pair_id)
+
+
+@require_POST
+def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
+    """Take the decision on a narrative version back."""
+    member, version = access.reviews_differing(request.user, narrative)
+    try:
+        actions.withdraw_decision(decision=access.decision(version), by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("The decision is withdrawn."))
+    return redirect("audit:story", version.pair_id)
+
+
+def decide(
+    request: PageRequest, member: Membership, narrative: Narrative, form: DecisionForm
+) -> bool:
+    """Carry a decision out, or put into `form` why not; say whether it was done."""
+    if not form.is_valid():
+        return False
+    try:
+        made = actions.decide(
+            narrative=narrative,
+            outcome=form.cleaned_data["outcome"],
+            reason=form.cleaned_data["reason"],
+            by=member,
+        )
+    except Refused as refused:
+        form.add_error(refused.field if isinstance(refused, Unfit) else None, str(refused))
+        return False
+    messages.success(
+        request,
+        _("%(pair_id)s: %(made)s.")
+        % {"pair_id": narrative.pair.pair_id, "made": made.get_outcome_display().lower()},
+    )
+    return True
+
+
+def _how_many(count: int) -> str:
+    sentence = ngettext("%(shown)s instruction", "%(shown)s instructions", count)
+    return sentence % {"shown": f"{count:,}"}
+
+
+def _leave(request: PageRequest, sentence: str) -> HttpResponse:
+    """Go back to the first page with a sentence, whoever asked: the browser or htmx."""
+    messages.error(request, sentence)
+    home = reverse("annotate:home")
+    return HttpResponseClientRedirect(home) if request.htmx else redirect(home)
+
+
+def _rubric(reviewing: access.Reviewing) -> Rubric:
+    """Return what the narrative is rated on."""
+    return rubrics.under(reviewing.narrative, reviewing.pair.project_id)
+
+
+def _version(reviewing: access.Reviewing, form: ReviewForm) -> Narrative:
+    """Return the version that was on the screen."""
+    if not form.is_valid():
+        raise Refused(" ".join(_sentences(form)))
+    return annotate_access.narrative(reviewing.pair, form.cleaned_data["narrative"])
+
+
+def _show(
+    request: PageRequest,
+    reviewing: access.Reviewing,
+    forms: list[RatingForm] | None = None,
+    error: str = "",
+    *,
+    summary: bool = False,
+) -> HttpResponse:
+    """Draw the review page: as it is stored, or with what was just sent and why it was refused.
+
+    With `summary` it shows above the rows what would be submitted, and asks to confirm it.
+    """
+    member, pair, narrative = reviewing
+    said = pass_of(narrative, member)
+    rubric = said.rubric if said is not None else _rubric(reviewing)
+    submitted = said.review if said is not None and said.review.submitted_at else None
+    others = (
+        [one for one in passes_of([narrative])[narrative.pk] if one.review.auditor_id != member.pk]
+        if submitted
+        else []
+    )
+    original = pair.current(Narrative.Side.ORIGINAL)
+    previous = (
+        pair.narratives.filter(side=narrative.side, version__lt=narrative.version)
+        .order_by("-version")
+        .first()
+    )
+    candidates = at_hand(pair, narrative)
+    context = {
+        "project": pair.project,
+        "member": member,
+        "pair": pair,
+        "query": pair.query,
+        "original": original,
+        "narrative": narrative,
+        "pieces": diff(original.text, narrative.text) if original and original.text else None,
+        "previous": previous,
+        "previous_pieces": diff(previous.text, narrative.text) if previous else None,
+        "previous_words": words_for(previous) if previous else [],
+        "own_words": narrative.author_id == member.pk,
+        "closed": submitted is not None or narrative.author_id == member.pk,
+        "category": pair.project.categories.filter(key=pair.category).first(),
+        "candidates": candidates,
+        "document_names": names_to(member, candidates),
+        "texts": texts_of(candidates),
+        "texts_replaced": replaced_texts([[submitted]])[0] if submitted else None,
+        "pool": pair.query.candidates.count(),
+        "grades": list(pair.project.grades.order_by("value")),
+        "sent_back": previous_decision(previous) if previous else None,
+        "rows": _review_rows(rubric, said, forms, explain=bool(error)),
+        "levels": levels_of(rubric),
+        "error": error,
+        "summary": said if summary else None,
+        "confirmed": summary_digest(said) if summary and said is not None else "",
+        "submitted_at": submitted.submitted_at if submitted else None,
+        "contrasts": contrasts(others),
+        "others": others,
+        "rubric": rubric,
+        "journaled": {
+            "user": member.user_id,
+            "pair": pair.pk,
+            "narrative": narrative.pk,
+            "label": pair.pair_id,
+        },
+        **_counts(rubric, said),
+    }
+    return render(request, "audit/review.html", context, status=422 if error else 200)
+
+
+def _review_rows(
+    rubric: Rubric, said: Pass | None, forms: list[RatingForm] | None, *, explain: bool
+) -> list[dict[str, Any]]:
+    """The rows of the page; `explain` says at each row what is missing."""
+    stored = rating_forms(rubric, said)
+    shown = forms or stored
+    rows = []
+    for form, before in zip(shown, stored, strict=True):
+        level = form["level"].value() or before["level"].value() or ""
+        words = form["words"].value()
+        words = before["words"].value() if words is None else words
+        errors = _sentences(form)
+        if explain and not errors:
+            if not level:
+                errors = [_("Choose a level.")]
+            elif (chosen := rubric.level(level)) and chosen.rejects and not words.strip():
+                errors = [_("Say in words why it is %(level)s.") % {"level": chosen.name.lower()}]
+        rows.append({"criterion": form.criterion, "level": level, "words": words, "errors": errors})
+    return rows
+
+
+def _sentences(form: Form) -> list[str]:
+    return [str(sentence) for sentences in form.errors.values() for sentence in sentences]
+
+
+def _counts(rubric: Rubric, said: Pass | None) -> dict[str, int]:
+    total = len(rubric.criteria)
+    return {"total": total, "rated": total - len(said.unrated) if said else 0}
+
+
+def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dict[str, Any]:
+    chapters = story(pair, member)
+    told = []
+    texts_replaced = replaced_texts(
+        [[one.review for one in (*each.passes, *each.machines)] for each in chapters]
+    )
+    for place, chapter in enumerate(chapters):
+        older = chapters[place + 1].narrative if place + 1 < len(chapters) else None
+        verdict = verdict_of(chapter.passes, member.project.overlap_review)
+        told.append(
+            {
+                "chapter": chapter,
+                "pieces": diff(older.text, chapter.narrative.text) if older else None,
+                "contrasts": contrasts(chapter.passes),
+                "machine_contrasts": contrasts(chapter.machines),
+                "rubrics": ", ".join(sorted({one.rubric.name for one in chapter.passes})),
+                "verdict": None if chapter.hidden else verdict,
+                "texts_replaced": texts_replaced[place],
+            }
+        )
+    newest = chapters[0] if chapters else None
+    return {
+        "project": pair.project,
+        "member": member,
+        "section": "reviews",
+        "pair": pair,
+        "query": pair.query,
+        "original": pair.current(Narrative.Side.ORIGINAL),
+        "told": told,
+        "wanted": member.project.overlap_review,
+        "category": pair.project.categories.filter(key=pair.category).first(),
+        "verdicts": Verdict,
+        "form": form,
+        "review_url": _review_url(member, pair, newest.narrative) if newest else "",
+        "next_url": _next_url(member, pair) if member.leads else "",
+        "can_decide": bool(
+            member.leads and newest and newest.passes and not newest.hidden and not newest.decision
+        ),
+    }
+
+
+def _review_url(member: Membership, pair: InstructionPair, narrative: Narrative) -> str:
+    """Where the reader reviews the version in force, if they hold a seat and have yet to do it."""
+    owed = must_answer_first(member, narrative)
+    return reverse("audit:review", args=[pair.pk]) if owed else ""
+
+
+def _next_url(member: Membership, pair: InstructionPair) -> str:
+    """The story of the next instruction that waits for a lead: onward in the list, then around."""
+    waiting = to_decide(member).exclude(pair=pair).order_by("pair_id")
+    onward = waiting.filter(pair_id__gt=pair.pk).values_list("pair_id", flat=True).first()
+    found = onward or waiting.values_list("pair_id", flat=True).first()
+    return reverse("audit:story", args=[found]) if found else ""

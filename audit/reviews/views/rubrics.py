@@ -1,0 +1,120 @@
+"""What instructions are rated on: the rubric in force, the others, and a new version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate import access as annotate_access
+from annotate.errors import Refused
+from annotate.models.project import Membership
+from annotate.requests import PageRequest
+from audit.models import Review
+from audit.models import Rubric as Kept
+from audit.reviews import actions, rubrics
+from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.review_page import levels_of
+from audit.settling.forms import RubricForm
+from formats.rubrics import pretty
+
+
+@require_http_methods(["GET", "POST"])
+def rubric(request: PageRequest, slug: str) -> HttpResponse:
+    """See what is in force; with `?name=` another one; write a version, look at it, save it."""
+    member = annotate_access.lead(request.user, slug)
+    in_force = rubrics.in_force(member.project_id)
+    asked = request.GET.get("name", "")
+    try:
+        shown = rubrics.named(member.project_id, asked) if asked else in_force
+    except rubrics.UnknownRubric:
+        shown = in_force
+    preview = None
+    proposed = shown._replace(name=rubrics.next_name(member.project_id, shown.name))
+    form = RubricForm(initial={"text": pretty(proposed)})
+    if request.method == "POST":
+        form = RubricForm(request.POST, request.FILES)
+        if form.is_valid():
+            preview = Rubric(*form.content)
+            # What came in a file is in the text from now on, to be looked at and changed.
+            form = RubricForm({"text": pretty(preview)}, content=preview)
+            form.is_valid()
+            if "save" in request.POST and _saved(request, member, form, preview):
+                return redirect("audit:rubric", slug)
+    return render(
+        request,
+        "audit/rubric.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "settings",
+            "in_force": in_force,
+            "kept": Kept.objects.in_force(member.project_id),
+            "shown": shown,
+            "levels": levels_of(shown),
+            "others": _others(member, in_force),
+            "preview": preview,
+            "preview_levels": levels_of(preview) if preview else [],
+            "form": form,
+            "next_name": proposed.name,
+            "editing": request.method == "POST" or "edit" in request.GET,
+        },
+        status=422 if form.is_bound and form.errors else 200,
+    )
+
+
+@require_POST
+def rubric_choice(request: PageRequest, slug: str) -> HttpResponse:
+    """Put another rubric in force."""
+    member = annotate_access.lead(request.user, slug)
+    try:
+        chosen = actions.choose_rubric(
+            project=member.project, name=request.POST.get("name", ""), by=member
+        )
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        _say(request, chosen)
+    return redirect("audit:rubric", slug)
+
+
+def _saved(request: PageRequest, member: Membership, form: RubricForm, content: Rubric) -> bool:
+    """Save a rubric, or put into the form why not; say whether it was done."""
+    try:
+        saved = actions.save_rubric(project=member.project, content=content, by=member)
+    except Refused as refused:
+        form.add_error("text", str(refused))
+        return False
+    _say(request, saved)
+    return True
+
+
+def _say(request: PageRequest, kept: Kept) -> None:
+    messages.success(
+        request,
+        _("“%(name)s” is in force. What is under review already is finished as it was begun.")
+        % {"name": kept.name},
+    )
+
+
+def _others(member: Membership, in_force: Rubric) -> list[dict[str, Any]]:
+    """Every rubric the project can take, with how many reviews were made under it: two queries."""
+    reviews = Review.objects.of_people().filter(auditor__project=member.project_id).order_by()
+    counted = dict(reviews.values_list("rubric").annotate(n=Count("pk")))
+    kept = {one.name: one for one in Kept.objects.filter(project=member.project_id)}
+    found = {name: one.content for name, one in kept.items()} | SHIPPED
+    return [
+        {
+            "rubric": found[name],
+            "reviews": counted.get(name, 0),
+            "shipped": name in SHIPPED,
+            "in_force": name == in_force.name,
+            "created_at": kept[name].created_at if name in kept and name not in SHIPPED else None,
+        }
+        for name in sorted(found)
+    ]

@@ -1,0 +1,602 @@
+"""What people differ on: the queue, and each disagreement with what was said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate import access as annotate_access
+from annotate.actions import looking_again
+from annotate.api.collection import ConditionSerializer
+from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes, wrong
+from annotate.api.judgments import SpanSerializer
+from annotate.models.instruction import Narrative
+from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
+from annotate.models.looking import LookAgain
+from annotate.models.project import Membership
+from audit.models import Check, Decision, Reveal
+from audit.reviews.api.shapes import (
+    AMOUNTS,
+    ConditionSettledSerializer,
+    DecisionSerializer,
+    PassSerializer,
+    SettledSerializer,
+    VersionSerializer,
+    told_machines,
+    told_passes,
+)
+from audit.reviews.passes import passes_of, verdict_of
+from audit.settling import access
+from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
+from audit.settling.names import Naming, naming
+from audit.settling.queue import Item, Key, Kind, Order, Thing, Wanted, counts, key_of, page
+from audit.settling.reveals import reveal_names
+from base.api.paging import cursor_of, nowhere, paged, size_of
+
+KINDS = [(kind.value, kind.value) for kind in Kind]
+STATES = [(state, state) for state in ("pending", "waiting", "settled")]
+
+
+class VoiceSerializer(serializers.Serializer[Any]):
+    """What one person said, in the list: by kind a relevance, an answer, or on how many criteria
+    they reject.
+    """
+
+    who = serializers.CharField(source="name", help_text="A letter where names are hidden.")
+    relevance = serializers.IntegerField(allow_null=True)
+    answer = serializers.CharField()
+    rejects = serializers.IntegerField(allow_null=True)
+
+
+class DisagreementSerializer(serializers.Serializer[Any]):
+    """One thing that people differ on, or that was settled."""
+
+    kind = serializers.ChoiceField(source="key.kind.value", choices=KINDS)
+    pair = serializers.IntegerField(source="narrative.pair_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    query_id = serializers.CharField(source="narrative.pair.query.query_id")
+    narrative = serializers.IntegerField(source="narrative.pk")
+    candidate = serializers.IntegerField(source="candidate.pk", allow_null=True, default=None)
+    doc_id = serializers.CharField(
+        source="candidate.document.doc_id", allow_null=True, default=None
+    )
+    condition = serializers.IntegerField(source="condition.pk", allow_null=True, default=None)
+    label = serializers.IntegerField(source="sample.pk", allow_null=True, default=None)  # type: ignore[assignment]
+    distance = serializers.IntegerField()
+    decides = serializers.BooleanField(help_text="Whether settling decides if it counts.")
+    since = serializers.DateTimeField(source="key.at")
+    said = VoiceSerializer(source="voices", many=True)
+    settled = serializers.BooleanField()
+    waiting = serializers.SerializerMethodField(help_text="Whether somebody was asked again.")
+
+    def get_waiting(self, item: Item) -> bool:
+        """Whether an annotator was asked again and has yet to answer."""
+        return item.wish is not None and item.wish.judgment.is_current
+
+
+class SaidSerializer(serializers.Serializer[Any]):
+    """One person's judgment of a document that people differ on."""
+
+    judgment = serializers.IntegerField(source="row.pk")
+    who = serializers.CharField()
+    mine = serializers.BooleanField()
+    relevance = serializers.IntegerField(source="row.relevance")
+    verdicts = serializers.DictField(child=serializers.ChoiceField(choices=Verdict.Answer.choices))
+    note = serializers.CharField(source="row.note")
+    evidence = SpanSerializer(source="row.evidence", many=True)
+    clauses = SpanSerializer(source="row.clauses", many=True)
+    at = serializers.DateTimeField(source="row.at")
+
+
+class FlagHereSerializer(serializers.Serializer[Any]):
+    """A flag that stands, by somebody who gave no grade."""
+
+    who = serializers.CharField(allow_null=True)
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
+    words = serializers.CharField()
+
+
+class MachineSerializer(serializers.Serializer[Any]):
+    """What a machine says of the document."""
+
+    name = serializers.CharField(source="annotator.name")
+    relevance = serializers.IntegerField()
+
+
+class RevealSerializer(serializers.Serializer[Any]):
+    """That somebody looked up who said what."""
+
+    id = serializers.IntegerField(source="pk")
+    narrative = serializers.IntegerField(source="narrative_id")
+    candidate = serializers.IntegerField(source="candidate_id", allow_null=True)
+    label = serializers.IntegerField(source="item_id", allow_null=True)  # type: ignore[assignment]
+    by = serializers.CharField(source="by.name")
+    at = serializers.DateTimeField()
+
+
+class LookAgainSerializer(serializers.Serializer[Any]):
+    """That somebody was asked to look at their answer again."""
+
+    id = serializers.IntegerField(source="pk")
+    judgment = serializers.IntegerField(source="judgment_id")
+    words = serializers.CharField()
+    by = serializers.CharField(source="by.name")
+    at = serializers.DateTimeField()
+    waits = serializers.SerializerMethodField(help_text="Whether it is not answered yet.")
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+    def get_waits(self, wish: LookAgain) -> bool:
+        """Whether it is still to be answered."""
+        return wish.withdrawn_at is None and wish.judgment.is_current
+
+
+class _AboutSerializer(serializers.Serializer[Any]):
+    """Where it stands, and whether people differ on it."""
+
+    pair = serializers.IntegerField(source="narrative.pair_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    query_id = serializers.CharField(source="narrative.pair.query.query_id")
+    narrative = VersionSerializer()
+    differs = serializers.BooleanField()
+    hidden = serializers.BooleanField(help_text="Whether letters stand for names.")
+    reveals = RevealSerializer(many=True)
+
+
+class JudgmentsDifferingSerializer(_AboutSerializer):
+    """What judges said of a document under a narrative version, and how that was settled."""
+
+    candidate = serializers.IntegerField(source="candidate.pk")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    said = SaidSerializer(many=True)
+    machines = MachineSerializer(many=True)
+    flags = FlagHereSerializer(many=True)
+    decisions = SettledSerializer(many=True, help_text="The newest first; one stands at most.")
+    wishes = LookAgainSerializer(many=True)
+
+
+class AnsweredSerializer(serializers.Serializer[Any]):
+    """One person's answer to a condition."""
+
+    verdict = serializers.IntegerField(source="row.pk")
+    judgment = serializers.IntegerField(source="row.judgment_id")
+    who = serializers.CharField()
+    mine = serializers.BooleanField()
+    answer = serializers.ChoiceField(source="row.answer", choices=Verdict.Answer.choices)
+    note = serializers.CharField()
+
+
+class VerdictsDifferingSerializer(_AboutSerializer):
+    """What judges said of one condition of a document, and how that was settled."""
+
+    candidate = serializers.IntegerField(source="candidate.pk")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    condition = ConditionSerializer()
+    said = AnsweredSerializer(many=True)
+    decisions = ConditionSettledSerializer(many=True)
+    wishes = LookAgainSerializer(many=True)
+
+
+class ReviewsDifferingSerializer(_AboutSerializer):
+    """What auditors said of a narrative version, and what was decided."""
+
+    said = PassSerializer(many=True)
+    machines = PassSerializer(many=True, help_text="They count in no verdict.")
+    verdict = serializers.ChoiceField(choices=AMOUNTS)
+    decisions = DecisionSerializer(many=True)
+
+
+class CheckedSerializer(serializers.Serializer[Any]):
+    """What one of the first two said of a claimed label."""
+
+    check = serializers.IntegerField(source="row.pk")
+    who = serializers.CharField()
+    mine = serializers.BooleanField()
+    relevance = serializers.IntegerField(source="row.relevance", allow_null=True)
+    cannot_judge = serializers.BooleanField(source="row.cannot_judge")
+    verdicts = serializers.DictField(
+        source="row.verdicts", child=serializers.ChoiceField(choices=Verdict.Answer.choices)
+    )
+    words = serializers.CharField(source="row.words")
+    at = serializers.DateTimeField(source="row.at")
+
+
+class SettlementSerializer(serializers.Serializer[Any]):
+    """How a third person settled a claimed label."""
+
+    by = serializers.CharField(source="checker.name")
+    relevance = serializers.IntegerField(allow_null=True)
+    cannot_judge = serializers.BooleanField()
+    verdicts = serializers.DictField(child=serializers.ChoiceField(choices=Verdict.Answer.choices))
+    words = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class ChecksDifferingSerializer(_AboutSerializer):
+    """What two people said of a claimed label, and how a third settled it."""
+
+    label = serializers.IntegerField(source="item.pk")  # type: ignore[assignment]
+    candidate = serializers.IntegerField(source="candidate.pk")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    claimed = serializers.IntegerField(
+        allow_null=True, help_text="Null while who settles is to be blind to it."
+    )
+    said = CheckedSerializer(many=True)
+    settled = SettlementSerializer(allow_null=True)
+
+
+# --- what each answer is made of ------------------------------------------------------------------
+
+
+def judgments_differing(differing: access.Differing) -> dict[str, Any]:
+    """What judges said of a document, and how it was settled: a fixed number of queries."""
+    member, narrative, candidate = differing
+    about = {"narrative": narrative, "candidate": candidate}
+    thing = Thing(Kind.JUDGMENT, narrative.pk, candidate.pk, 0)
+    named = naming(member, thing)
+    current = list(
+        Judgment.objects.current()
+        .filter(**about)
+        .select_related("annotator")
+        .prefetch_related("verdicts")
+        .order_by("annotator__name")
+    )
+    people = {one.annotator_id: one for one in current if not one.annotator.is_machine}
+    called = named.of({member: one.annotator.name for member, one in people.items()})
+    flags = Flag.objects.current().filter(**about).select_related("annotator").order_by("uuid")
+    return {
+        **_about(differing, thing, named),
+        "said": [
+            {
+                "row": people[key],
+                "who": who,
+                "mine": key == member.pk,
+                "verdicts": {
+                    str(one.condition_id): one.answer for one in people[key].verdicts.all()
+                },
+            }
+            for key, who in called.items()
+        ],
+        "machines": [one for one in current if one.annotator.is_machine],
+        "flags": [
+            {
+                "who": called.get(one.annotator_id, None if named.hidden else one.annotator.name),
+                "kind": one.kind,
+                "words": one.words,
+            }
+            for one in flags
+        ],
+        "decisions": list(
+            Adjudication.objects.filter(**about).select_related("by").order_by("-at", "-pk")
+        ),
+        "wishes": _wishes(differing),
+    }
+
+
+def verdicts_differing(differing: access.Differing, condition: Any) -> dict[str, Any]:
+    """What judges said of one condition, and how it was settled: a fixed number of queries."""
+    member, narrative, candidate = differing
+    thing = Thing(Kind.VERDICT, narrative.pk, candidate.pk, condition.pk)
+    named = naming(member, thing)
+    verdicts = Verdict.objects.filter(
+        condition=condition,
+        judgment__candidate=candidate,
+        judgment__superseded_at=None,
+        judgment__text_replaced_at=None,
+        judgment__annotator__is_machine=False,
+    ).select_related("judgment__annotator")
+    people = {one.judgment.annotator_id: one for one in verdicts}
+    called = named.of({key: one.judgment.annotator.name for key, one in people.items()})
+    return {
+        **_about(differing, thing, named),
+        "condition": condition,
+        "said": [
+            {
+                "row": people[key],
+                "who": who,
+                "mine": key == member.pk,
+                "note": people[key].judgment.note,
+            }
+            for key, who in called.items()
+        ],
+        "decisions": list(
+            ConditionAdjudication.objects.filter(condition=condition, candidate=candidate)
+            .select_related("by")
+            .order_by("-at", "-pk")
+        ),
+        "wishes": _wishes(differing),
+    }
+
+
+def reviews_differing(member: Membership, narrative: Narrative) -> dict[str, Any]:
+    """What auditors said of a narrative version, and what was decided."""
+    thing = Thing(Kind.REVIEW, narrative.pk, 0, 0)
+    named = naming(member, thing)
+    passes = {one.review.auditor_id: one for one in passes_of([narrative])[narrative.pk]}
+    called = named.of({key: one.review.auditor.name for key, one in passes.items()})
+    return {
+        "narrative": narrative,
+        "differs": key_of(member, Wanted(), thing) is not None,
+        "hidden": named.hidden,
+        "reveals": named.reveals,
+        "said": told_passes(
+            [passes[key] for key in called], member, called if named.hidden else None
+        ),
+        "machines": told_machines(passes_of([narrative], machines=True)[narrative.pk]),
+        "verdict": verdict_of(passes.values(), member.project.overlap_review).value,
+        "decisions": list(
+            Decision.objects.filter(narrative=narrative).select_related("by").order_by("-at", "-pk")
+        ),
+    }
+
+
+def checks_differing(differing: access.Differing, item: Any) -> dict[str, Any]:
+    """What two checkers said of a label, and how a third settled it."""
+    member, narrative, candidate = differing
+    thing = Thing(Kind.CHECK, narrative.pk, candidate.pk, item.pk)
+    named = naming(member, thing)
+    said = list(
+        Check.objects.current().filter(item=item).select_related("checker").order_by("place")
+    )
+    first_two = {one.checker_id: one for one in said if one.place != Check.SETTLES}
+    settled = next((one for one in said if one.place == Check.SETTLES), None)
+    called = named.of({key: one.checker.name for key, one in first_two.items()})
+    about = _about(differing, thing, named)
+    # Who settles is as blind as who checked.
+    shown = item.sample.shows_claim or settled is not None or not about["differs"]
+    return {
+        **about,
+        "item": item,
+        "claimed": item.claimed if shown else None,
+        "said": [
+            {"row": first_two[key], "who": who, "mine": key == member.pk}
+            for key, who in called.items()
+        ],
+        "settled": settled,
+    }
+
+
+def _about(differing: access.Differing, thing: Thing, named: Naming) -> dict[str, Any]:
+    return {
+        "narrative": differing.narrative,
+        "candidate": differing.candidate,
+        "differs": key_of(differing.member, Wanted(), thing) is not None,
+        "hidden": named.hidden,
+        "reveals": named.reveals,
+    }
+
+
+def _wishes(differing: access.Differing) -> QuerySet[LookAgain]:
+    return (
+        LookAgain.objects.standing()
+        .filter(judgment__narrative=differing.narrative, judgment__candidate=differing.candidate)
+        .select_related("judgment", "by")
+        .order_by("at", "pk")
+    )
+
+
+# --- resources ------------------------------------------------------------------------------------
+
+
+class AskedDisagreements(Asked):
+    """Which of them; all that are open where nothing is said."""
+
+    state = serializers.ChoiceField(choices=STATES, required=False)
+    kind = serializers.ChoiceField(choices=KINDS, required=False)
+    query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
+    criterion = serializers.CharField(max_length=40, required=False)
+    condition = serializers.CharField(
+        max_length=255, required=False, help_text="The name of a condition, else its number."
+    )
+    one = KeyField(
+        required=False,
+        help_text="With `other`, the keys of two members; only where names are shown.",
+    )
+    other = KeyField(required=False)
+    order = serializers.ChoiceField(
+        choices=[(one.value, one.value) for one in Order], required=False
+    )
+
+
+class CountsSerializer(serializers.Serializer[Any]):
+    """How many there are of each kind."""
+
+    judgment = serializers.IntegerField()
+    verdict = serializers.IntegerField()
+    review = serializers.IntegerField()
+    check = serializers.IntegerField()
+
+
+class SentLookAgain(Sent):
+    """Whose answer is to be looked at again, and why."""
+
+    judgment = KeyField()
+    words = serializers.CharField(max_length=looking_again.MAX_WORDS)
+
+
+class Disagreements(Resource):
+    """What a project's people differ on, or what was settled."""
+
+    tag = "Disagreements"
+
+    @reads(DisagreementSerializer, asked=AskedDisagreements, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List them, the farthest apart first. Names are letters until they are looked up."""
+        member = annotate_access.lead(self.person, slug)
+        wanted = wanted_by(member, self.asked())
+        after = None
+        if given := cursor_of(request):
+            try:
+                after = Key.parse(given)
+            except ValueError as error:
+                raise nowhere() from error
+        found = page(member, wanted, after=after, size=size_of(request))
+        rows = DisagreementSerializer(found.items, many=True).data
+        return paged(request, rows, str(found.after) if found.after else None)
+
+
+class DisagreementCounts(Resource):
+    """How many of them there are."""
+
+    tag = "Disagreements"
+
+    @reads(CountsSerializer, asked=AskedDisagreements, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """Count them by kind."""
+        member = annotate_access.lead(self.person, slug)
+        found = counts(member, wanted_by(member, self.asked()))
+        return Response({kind.value: count for kind, count in found.items()})
+
+
+class Reveals(Resource):
+    """Who looked up who said what."""
+
+    tag = "Disagreements"
+
+    @reads(RevealSerializer, paged=True, scope=Scope.LEAD)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the look-ups, the newest first."""
+        member = annotate_access.lead(self.person, slug)
+        found = Reveal.objects.filter(by__project=member.project_id).select_related("by")
+        return self.page(
+            found, lambda rows: list(RevealSerializer(rows, many=True).data), newest_first=True
+        )
+
+
+class JudgmentsDiffering(Resource):
+    """What judges said of a document under a narrative version."""
+
+    tag = "Disagreements"
+
+    @reads(JudgmentsDifferingSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, narrative: int, candidate: int) -> Response:
+        """Tell what each said, and how it was settled. 403 for who has yet to judge it."""
+        differing = access.judgments_differing(self.person, narrative, candidate)
+        return Response(JudgmentsDifferingSerializer(judgments_differing(differing)).data)
+
+
+class JudgesRevealed(Resource):
+    """That a lead knows who judged a document."""
+
+    tag = "Disagreements"
+
+    @writes(RevealSerializer, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, narrative: int, candidate: int) -> Response:
+        """Look up who said what; that you looked is kept."""
+        differing = access.judgments_differing(self.person, narrative, candidate)
+        made = reveal_names(
+            narrative=differing.narrative, candidate=differing.candidate, by=differing.member
+        )
+        return Response(RevealSerializer(made).data, status=201)
+
+
+class VerdictsDiffering(Resource):
+    """What judges said of one condition of a document."""
+
+    tag = "Disagreements"
+
+    @reads(VerdictsDifferingSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, condition: int, candidate: int) -> Response:
+        """Tell what each said, and how it was settled. 403 for who has yet to judge it."""
+        differing, found = access.verdicts_differing(self.person, condition, candidate)
+        return Response(VerdictsDifferingSerializer(verdicts_differing(differing, found)).data)
+
+
+class ReviewsDiffering(Resource):
+    """What auditors said of a narrative version. It is settled by a decision."""
+
+    tag = "Disagreements"
+
+    @reads(ReviewsDifferingSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, narrative: int) -> Response:
+        """Tell what each said, and what was decided. 403 for who has yet to review it."""
+        member, version = access.reviews_differing(self.person, narrative)
+        return Response(ReviewsDifferingSerializer(reviews_differing(member, version)).data)
+
+
+class AuditorsRevealed(Resource):
+    """That a lead knows who reviewed an instruction."""
+
+    tag = "Disagreements"
+
+    @writes(RevealSerializer, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, narrative: int) -> Response:
+        """Look up who said what; that you looked is kept."""
+        member, version = access.reviews_differing(self.person, narrative)
+        made = reveal_names(narrative=version, by=member)
+        return Response(RevealSerializer(made).data, status=201)
+
+
+class ChecksDiffering(Resource):
+    """What two people said of a claimed label."""
+
+    tag = "Disagreements"
+
+    @reads(ChecksDifferingSerializer, scope=Scope.LEAD)
+    def get(self, request: Request, item: int) -> Response:
+        """Tell what the two said once both have, and how a third settled it."""
+        differing, found = access.checks_differing(self.person, item)
+        return Response(ChecksDifferingSerializer(checks_differing(differing, found)).data)
+
+
+class CheckersRevealed(Resource):
+    """That a lead knows who checked a label."""
+
+    tag = "Disagreements"
+
+    @writes(RevealSerializer, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, item: int) -> Response:
+        """Look up who said what; that you looked is kept."""
+        differing, found = access.checks_differing(self.person, item)
+        made = reveal_names(narrative=differing.narrative, item=found, by=differing.member)
+        return Response(RevealSerializer(made).data, status=201)
+
+
+class LooksAgain(Resource):
+    """That a judge is asked to look again."""
+
+    tag = "Disagreements"
+
+    @writes(LookAgainSerializer, sent=SentLookAgain, scope=Scope.LEAD, status=201)
+    def post(self, request: Request, narrative: int, candidate: int) -> Response:
+        """Ask whoever made a judgment to look at the document again. Nothing is edited."""
+        differing = access.judgments_differing(self.person, narrative, candidate)
+        given = self.sent()
+        made = looking_again.ask(
+            judgment=access.judgment(differing, given["judgment"]),
+            words=given["words"],
+            by=differing.member,
+        )
+        return Response(LookAgainSerializer(made).data, status=201)
+
+
+class OneLookAgain(Resource):
+    """One of these wishes."""
+
+    tag = "Disagreements"
+
+    @writes(None, scope=Scope.LEAD, status=204)
+    def delete(self, request: Request, narrative: int, candidate: int, wish: int) -> Response:
+        """Take it back: nobody is asked for it any more. 422 once it is answered."""
+        differing = access.judgments_differing(self.person, narrative, candidate)
+        looking_again.withdraw(wish=access.wish(differing, str(wish)), by=differing.member)
+        return done()
+
+
+def wanted_by(member: Membership, asked: Mapping[str, Any], before: str = "?") -> Wanted:
+    """Return which disagreements are named, by the parameters of an address unless `before` says
+    otherwise; 400 for what is not there.
+    """
+    if member.project.hide_names:
+        for name in ("one", "other"):
+            if asked.get(name):
+                raise ValidationError({f"{before}{name}": [str(NAMES_ARE_HIDDEN)]})
+    form = WantedForm(member, {name: str(value) for name, value in asked.items()})
+    if not form.is_valid():
+        raise wrong(form, before)
+    return form.wanted()

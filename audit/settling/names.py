@@ -1,0 +1,43 @@
+"""What people are called where they differ: by name, or by letter to who has not looked it up.
+
+One rule for everything that shows one disagreement: its pages, and the answers to programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from annotate.models.project import Membership
+from audit.models import Reveal
+from audit.settling.pseudonyms import person, places
+from audit.settling.queue import Thing, reveal_of
+
+
+class Naming(NamedTuple):
+    """Whether names are hidden from a reader, and who has looked up that they are not."""
+
+    thing: Thing
+    hidden: bool
+    reveals: list[Reveal]
+
+    def of(self, people: Mapping[int, str]) -> dict[int, str]:
+        """Return what people (names by the keys of memberships) are called, in the order in which
+        they are listed.
+        """
+        in_order = places(reveal_of(self.thing), people)
+        if self.hidden:
+            return {member: person(place) for member, place in in_order.items()}
+        return {member: people[member] for member in in_order}
+
+
+def naming(reader: Membership, thing: Thing) -> Naming:
+    """Return how people are called to `reader` on something that they differ on: one query."""
+    narrative, candidate, item = reveal_of(thing)
+    reveals = list(
+        Reveal.objects.filter(narrative=narrative, candidate=candidate or None, item=item or None)
+        .select_related("by")
+        .order_by("at", "pk")
+    )
+    seen = any(one.by_id == reader.pk for one in reveals)
+    return Naming(thing, reader.project.hide_names and not seen, reveals)

@@ -1,0 +1,231 @@
+"""The queue of disagreements as a list, and who looked up who said what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from annotate import access as annotate_access
+from annotate.actions.completion import open_seats
+from annotate.actions.seats import BLIND_TASKS
+from annotate.models.looking import LookAgain
+from annotate.requests import PageRequest
+from annotate.screens.pages import key
+from audit.models import Reveal
+from audit.settling.forms import WantedForm
+from audit.settling.queue import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
+
+# What each kind is called as one part of the list.
+KINDS = {
+    Kind.JUDGMENT: gettext_lazy("Judgments"),
+    Kind.VERDICT: gettext_lazy("Conditions"),
+    Kind.REVIEW: gettext_lazy("Reviews"),
+    Kind.CHECK: gettext_lazy("Checks"),
+}
+
+
+@never_cache  # drawn before something was settled, it would show what no longer waits
+@require_GET
+def disagreements(request: PageRequest, slug: str) -> HttpResponse:
+    """List what a project's people differ on, or what was settled."""
+    member = annotate_access.lead(request.user, slug)
+    form = WantedForm(member, request.GET)
+    wanted = form.wanted()
+    after = key_in(request.GET.get("after", ""))
+    listed = page(member, wanted, after=after, size=PAGE_SIZE)
+    asked = asked_in(request.GET)
+    here = reverse("audit:disagreements", args=[slug])
+    sent_back = LookAgain.objects.open().filter(by__project=member.project_id).exists()
+    totals = {
+        state: listed.total
+        if one == wanted
+        else sum(counts(member, one).values())
+        if sent_back or state != "waiting"
+        else 0
+        for state, one in (
+            ("open", wanted.of(settled=False, waiting=False)),
+            ("waiting", wanted.of(settled=False, waiting=True)),
+            ("settled", wanted.of(settled=True, waiting=False)),
+        )
+    }
+    return render(
+        request,
+        "audit/disagreements.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "disagreements",
+            "grades": list(member.project.grades.order_by("value")),
+            "form": form,
+            "filtered": wanted
+            != Wanted(settled=wanted.settled, waiting=wanted.waiting, order=wanted.order),
+            "rows": [_row(item, asked) for item in listed.items],
+            "total": listed.total,
+            "kinds": _kinds(wanted, listed.counts, here, asked),
+            "totals": totals,
+            "showing": "settled" if wanted.settled else "waiting" if wanted.waiting else "open",
+            "by_effect": wanted.order is Order.EFFECT,
+            "open_url": with_asked(here, {**asked, "state": ""}),
+            "waiting_url": with_asked(here, {**asked, "state": "waiting"}),
+            "settled_url": with_asked(here, {**asked, "state": "settled"}),
+            "all_url": with_asked(here, {"state": asked.get("state", "")}),
+            "settle_many_url": with_asked(
+                reverse("audit:settling_many", args=[slug]), {**asked, "kind": "", "state": ""}
+            )
+            if not wanted.settled
+            and not wanted.waiting
+            and Kind.JUDGMENT in wanted.kinds
+            and listed.counts[Kind.JUDGMENT]
+            else "",
+            "first_url": with_asked(here, asked) if after else "",
+            "next_url": with_asked(here, {**asked, "after": str(listed.after)})
+            if listed.after
+            else "",
+            "words": _("%(shown)s of %(total)s shown")
+            % {"shown": len(listed.items), "total": f"{listed.total:,}"},
+            "seated": bool(open_seats(member, *BLIND_TASKS)),
+        },
+    )
+
+
+@never_cache  # the browser's way back would say how many there were
+@require_GET
+def disagreement_count(request: PageRequest, slug: str) -> HttpResponse:
+    """Say how many there are of those asked for: the page of one does not wait for it."""
+    member = annotate_access.lead(request.user, slug)
+    wanted = WantedForm(member, asked_in(request.GET)).wanted()
+    total = sum(counts(member, wanted).values())
+    about = {"count": f"{total:,}"}
+    if wanted.settled:
+        words = _("%(count)s settled") % about
+    elif wanted.waiting:
+        words = _("%(count)s waiting for an annotator") % about
+    else:
+        words = _("%(count)s open") % about
+    return HttpResponse(words, content_type="text/plain; charset=utf-8")
+
+
+@require_GET
+def reveals(request: PageRequest, slug: str) -> HttpResponse:
+    """List who looked up who said what, newest first."""
+    member = annotate_access.lead(request.user, slug)
+    before = key(request.GET.get("before", ""))
+    found = Reveal.objects.filter(by__project=member.project_id).order_by("-pk")
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    listed = list(
+        found.select_related("by", "narrative__pair", "candidate__document", "item__sample")[
+            : PAGE_SIZE + 1
+        ]
+    )
+    rows = listed[:PAGE_SIZE]
+    here = reverse("audit:reveals", args=[slug])
+    return render(
+        request,
+        "audit/reveals.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "disagreements",
+            "rows": [{"reveal": one, "url": url_of(_thing(one))} for one in rows],
+            "first_url": here if before else "",
+            "next_url": f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
+            "words": _("%(count)s shown") % {"count": len(rows)},
+        },
+    )
+
+
+# --- addresses ------------------------------------------------------------------------------------
+
+
+def url_of(thing: Thing, asked: Mapping[str, str] | None = None) -> str:
+    """Where something that people differ on is settled."""
+    if thing.kind is Kind.REVIEW:
+        url = reverse("audit:review_disagreement", args=[thing.narrative])
+    elif thing.kind is Kind.VERDICT:
+        url = reverse("audit:verdict_disagreement", args=[thing.part, thing.candidate])
+    elif thing.kind is Kind.CHECK:
+        url = reverse("audit:check_disagreement", args=[thing.part])
+    else:
+        url = reverse("audit:disagreement", args=[thing.narrative, thing.candidate])
+    return with_asked(url, asked or {})
+
+
+def list_url(slug: str, asked: Mapping[str, str]) -> str:
+    """Where the list is, as it was asked for."""
+    return with_asked(reverse("audit:disagreements", args=[slug]), asked)
+
+
+def asked_in(given: Mapping[str, str]) -> dict[str, str]:
+    """The filter in an address, to be carried along."""
+    names = (*WantedForm.base_fields, "one", "other")
+    return {name: given[name] for name in names if given.get(name)}
+
+
+def with_asked(url: str, asked: Mapping[str, str]) -> str:
+    """An address with a filter; what is open in it is left out."""
+    given = {name: value for name, value in asked.items() if value}
+    return f"{url}?{urlencode(given)}" if given else url
+
+
+def key_in(text: str) -> Key | None:
+    """A place in the list from the address; what is none is as if it were not there."""
+    try:
+        return Key.parse(text)
+    except ValueError:
+        return None
+
+
+def _thing(reveal: Reveal) -> Thing:
+    candidate = reveal.candidate_id or 0
+    if reveal.item_id is not None:
+        return Thing(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)
+    kind = Kind.JUDGMENT if candidate else Kind.REVIEW
+    return Thing(kind, reveal.narrative_id, candidate, 0)
+
+
+def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
+    return {
+        "key": str(item.key),
+        "url": url_of(item.key.thing, asked),
+        "kind": item.key.kind.value,
+        "pair": item.narrative.pair,
+        "query": item.narrative.pair.query,
+        "narrative": item.narrative,
+        "candidate": item.candidate,
+        "condition": item.condition,
+        "sample": item.sample.sample if item.sample else None,
+        "distance": item.distance,
+        "decides": item.decides,
+        "at": item.key.at,
+        "answers": item.voices,
+        "settled": item.settled,
+        "wish": item.wish,
+    }
+
+
+def _kinds(
+    wanted: Wanted, found: dict[Kind, int], here: str, asked: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Each kind with how many of it fit the filter; all of them first."""
+    listed: list[tuple[str | Promise, int, str]] = [(_("All kinds"), sum(found.values()), "")]
+    listed += [(KINDS[kind], found[kind], kind.value) for kind in Kind]
+    return [
+        {
+            "name": name,
+            "count": count,
+            "url": with_asked(here, {**asked, "kind": kind}),
+            "current": kind == (wanted.kind or ""),
+        }
+        for name, count, kind in listed
+    ]

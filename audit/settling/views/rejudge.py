@@ -1,0 +1,129 @@
+"""Sending a disagreement back: a lead asks whoever gave one of the answers to look again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from annotate.actions import looking_again
+from annotate.errors import Refused
+from annotate.models.instruction import Condition
+from annotate.models.judgment import Judgment
+from annotate.models.looking import LookAgain
+from annotate.requests import PageRequest
+from audit.settling import access
+from audit.settling.queue import Kind, Thing, is_open
+from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
+
+
+@require_POST
+def look_again(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
+    """Ask for one answer again; then the next disagreement opens."""
+    differing = access.judgments_differing(request.user, narrative, candidate)
+    asked = asked_in(request.GET)
+    here = url_of(_thing(request, narrative, candidate), asked)
+    judgment = request.POST.get("judgment", "")
+    if not judgment:
+        messages.error(request, _("Choose whose answer is to be looked at again."))
+        return redirect(here)
+    if not judgment.isdecimal() or len(judgment) > 18:
+        raise Http404("There is no such answer here.")
+    try:
+        looking_again.ask(
+            judgment=access.judgment(differing, int(judgment)),
+            words=request.POST.get("words", ""),
+            by=differing.member,
+        )
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(here)
+    messages.success(
+        request,
+        _("%(doc_id)s is sent back, and waits for an annotator.")
+        % {"doc_id": differing.candidate.document.doc_id},
+    )
+    offered = key_in(request.POST.get("next", ""))
+    if offered is not None and is_open(differing.member, offered.thing):
+        return redirect(url_of(offered.thing, asked))
+    return redirect(list_url(differing.member.project.slug, asked))
+
+
+@require_POST
+def look_again_withdrawal(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
+    """Take what was asked back, and show the disagreement again."""
+    differing = access.judgments_differing(request.user, narrative, candidate)
+    try:
+        looking_again.withdraw(
+            wish=access.wish(differing, request.POST.get("wish", "")), by=differing.member
+        )
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("Taken back: nobody is asked for it any more."))
+    return redirect(url_of(_thing(request, narrative, candidate), asked_in(request.GET)))
+
+
+def sending_back(
+    request: PageRequest,
+    differing: access.Differing,
+    judgments: Sequence[Judgment],
+    names: Mapping[int, str],
+) -> dict[str, Any]:
+    """What a disagreement's page has to say of looking again: who was asked and what became of it,
+    and whom one can ask. `judgments` are those of people that stand, `names` what they are called.
+    """
+    about = {
+        "judgment__narrative": differing.narrative,
+        "judgment__candidate": differing.candidate,
+    }
+    wishes = list(
+        LookAgain.objects.standing()
+        .filter(**about)
+        .select_related("judgment", "by", "guideline")
+        .defer("guideline__text")
+        .order_by("at", "pk")
+    )
+    answers = {
+        one.replaces_id: one
+        for one in Judgment.objects.filter(replaces__in=[wish.judgment_id for wish in wishes])
+    }
+    waiting = {wish.judgment_id for wish in wishes if wish.judgment.is_current}
+    keys = [differing.narrative.pk, differing.candidate.pk]
+    guidelines = reverse("annotate:guidelines", args=[differing.member.project.slug])
+    asked = with_asked("", asked_in(request.GET))
+    return {
+        "wishes": [
+            {
+                "wish": wish,
+                "who": names.get(wish.judgment.annotator_id, ""),
+                "waits": wish.judgment_id in waiting,
+                "answer": answers.get(wish.judgment_id),
+            }
+            for wish in wishes
+        ],
+        "askable": [
+            {"judgment": one, "who": names[one.annotator_id]}
+            for one in judgments
+            if one.pk not in waiting
+        ],
+        "look_again_url": reverse("audit:look_again", args=keys) + asked,
+        "look_again_withdrawal_url": reverse("audit:look_again_withdrawal", args=keys) + asked,
+        "case_url": f"{guidelines}?edit=1&case={keys[0]}-{keys[1]}",
+    }
+
+
+def _thing(request: PageRequest, narrative: int, candidate: int) -> Thing:
+    """Which page it was sent from: that of the document, or that of one of its conditions."""
+    condition = request.POST.get("condition", "")
+    if condition.isdecimal() and len(condition) < 19:
+        found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
+        if found is not None:
+            return Thing(Kind.VERDICT, narrative, candidate, found.pk)
+    return Thing(Kind.JUDGMENT, narrative, candidate, 0)
