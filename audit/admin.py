@@ -8,7 +8,9 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
-from audit.models import AgreementReport, Check, Decision, Review, Rubric, Sample
+from audit.checks.models import Check, Sample
+from audit.reports.models import AgreementReport
+from audit.reviews.models import Decision, Review, Rubric
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[models.Model]

@@ -22,13 +22,14 @@ class AuditConfig(AppConfig):
         from annotate.screens import overview as pages
         from annotate.screens import sent_back
         from audit.audit_events import DEEDS
+        from audit.checks import chain_content as of_checks
         from audit.checks import overview as checks
         from audit.reports import overview
-        from audit.reviews import chain_content as sums
+        from audit.reviews import chain_content as of_reviews
         from audit.reviews import intake, journal_entry, passes
 
         deeds.register(DEEDS)
-        chain.register(sums.KINDS)
+        chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion.register_reviews(passes.in_force)
         sent_back.register(passes.why_sent_back)
         journal.register("rating", journal_entry.rating)

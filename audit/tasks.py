@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from audit.models import AgreementReport
-from audit.reviews import actions
+from audit.reports import actions
+from audit.reports.models import AgreementReport
 from jobs.runner import run
 
 

@@ -20,6 +20,7 @@ from annotate.actions.pool import sitting
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Flag, Judgment
 from annotate.models.project import Membership, Project, User
+from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from formats.records import DecisionRecord, ReviewRecord
 from formats.registry import lookup
@@ -101,7 +102,7 @@ def _make(folder: Path) -> list[Login]:
         _load(project, folder / name, kind)
     _seat_judges(project)
     _audit(project, folder / "reviews.jsonl")
-    audit.request_agreement(project=project, by=lead)
+    reports_actions.request_agreement(project=project, by=lead)
     return sorted(logins)
 
 

@@ -25,6 +25,7 @@ from annotate.models import Assignment, Deed, Judgment, Run, Verdict
 from annotate.pure.taxonomies import Kind
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
+from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from audit.reviews.criteria import MULTICONIR
 from audit.settling import adjudication, reveals
@@ -241,7 +242,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     story.does("label.unsettled", times=2)(lambda: checks.take_back(item=item, by=carla))
     story.does()(lambda: checks.settle(item=item, relevance=2, by=story.dan))
     story.does("agreement.asked", times=2)(
-        lambda: audit.request_agreement(project=project, by=carla)
+        lambda: reports_actions.request_agreement(project=project, by=carla)
     )
 
     # What goes out.

@@ -9,7 +9,7 @@ from django.http import Http404
 from annotate import access
 from annotate.access import Person
 from annotate.models.project import Membership
-from audit.models import Sample, SampleItem
+from audit.checks.models import Sample, SampleItem
 
 NO_SAMPLE = "There is no such sample among yours."
 NO_LABEL = "There is no such label among yours."

@@ -26,10 +26,10 @@ from annotate.models.judgment import Verdict
 from annotate.models.project import Membership, Project
 from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.typed import tidy
+from audit.checks import chain_content
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
+from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.suspects import suspicion
-from audit.models import Check, Sample, SampleItem
-from audit.reviews import chain_content as sums
 
 MAX_WORDS = 10_000
 # What people can look at, and what its page counts in one go.
@@ -192,7 +192,7 @@ def check(
                 return mine
             mine.superseded_at = now
             mine.save(update_fields=["superseded_at"])
-            sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
+            chain_content.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
             place = mine.place
         else:
             free = {1, 2} - {one.place for one in others}
@@ -242,7 +242,7 @@ def settle(
                 return standing
             standing.superseded_at = now
             standing.save(update_fields=["superseded_at"])
-            sums.follow(sums.CHECK, by.project_id, ended={standing.pk}, pk=standing.pk, texts=True)
+            chain_content.follow(by.project_id, ended={standing.pk}, pk=standing.pk, texts=True)
         made = _say(item, Check.SETTLES, answer, read, uuid, by, now)
         _record("label.settled", made, by, now)
     return made
@@ -264,7 +264,7 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
             _refuse_fixed(mine, said, by)
         mine.superseded_at = mine.withdrawn_at = now
         mine.save(update_fields=["superseded_at", "withdrawn_at"])
-        sums.follow(sums.CHECK, by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
+        chain_content.follow(by.project_id, ended={mine.pk}, pk=mine.pk, texts=True)
         if mine.place == Check.SETTLES:
             _record("label.unsettled", mine, by, now)
     return mine
@@ -297,7 +297,7 @@ def _say(
         **answer._asdict(),
         **read,
     )
-    sums.follow(sums.CHECK, by.project_id, new={made.pk}, pk=made.pk, texts=True)
+    chain_content.follow(by.project_id, new={made.pk}, pk=made.pk, texts=True)
     return made
 
 

@@ -16,8 +16,8 @@ from annotate.models.judgment import Adjudication, Judgment, Verdict
 from annotate.models.project import Membership, Project
 from annotate.pure.conditions import COUNT_MET, derived
 from annotate.pure.consensus import consensus
+from audit.checks.models import Sample
 from audit.checks.sampling import CannotDraw, draw
-from audit.models import Sample
 
 # Between the ids that name a claim: no id holds a tab that came with a file of the field.
 _BETWEEN = "\t"

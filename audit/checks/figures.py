@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
+from audit.checks.models import RESAMPLES, SEED, Check, Sample, SampleItem
 from audit.checks.queue import with_checks
-from audit.models import RESAMPLES, SEED, Check, Sample, SampleItem
 
 if TYPE_CHECKING:
     from agreement import Coefficient

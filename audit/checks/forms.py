@@ -15,7 +15,7 @@ from annotate.models.project import Membership
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
 from audit.checks.claims import Asked
 from audit.checks.figures import BOUND
-from audit.models import Sample
+from audit.checks.models import Sample
 
 # As large as every database takes.
 MAX_SEED = 2**53 - 1

@@ -9,7 +9,7 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subq
 from django.db.models.functions import Coalesce
 
 from annotate.models.project import Membership
-from audit.models import Check, Sample, SampleItem
+from audit.checks.models import Check, Sample, SampleItem
 
 
 def with_checks(items: QuerySet[SampleItem]) -> QuerySet[Any, Any]:

@@ -28,9 +28,9 @@ from audit.checks import access, actions
 from audit.checks.claims import frame, plan
 from audit.checks.figures import figures
 from audit.checks.forms import BoundForm, CheckForm, SampleForm, SendForm, SuspectsForm
+from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import SHOWN, following, labels_of, progress, to_check, to_settle
 from audit.checks.suspects import Suspect, suspicion
-from audit.models import Check, Sample, SampleItem
 
 # For how long the page offers to take the last check back with one key.
 UNDO_OFFERED = timedelta(hours=1)

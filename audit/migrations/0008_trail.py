@@ -4,11 +4,13 @@ from django.db import migrations
 def take_up(apps, schema_editor):
     """What is there already is linked as it stands now: from here on a change of it is noticed."""
     # What is read and written there is there since this migration, by the names it has here.
-    from audit.reviews import chain_content as sums
+    from audit.checks import chain_content as of_checks
+    from audit.reviews import chain_content as of_reviews
 
     for project in apps.get_model('annotate', 'Project').objects.values_list('pk', flat=True):
-        for kind, rows in sums.ROWS.items():
-            sums.follow(kind, project, new={key for key, _row in rows(project)})
+        for kind, rows in of_reviews.ROWS.items():
+            of_reviews.follow(kind, project, new={key for key, _row in rows(project)})
+        of_checks.follow(project, new={key for key, _row in of_checks.checks(project)})
 
 
 class Migration(migrations.Migration):

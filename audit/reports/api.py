@@ -19,14 +19,13 @@ from annotate.errors import Refused
 from annotate.models.instruction import Narrative
 from annotate.models.project import Membership
 from annotate.screens.tables import csv_lines
-from audit.models import AgreementReport
+from audit.reports import access, actions
 from audit.reports.coverage import coverage
 from audit.reports.differences import differences
+from audit.reports.models import AgreementReport
 from audit.reports.scopes import FIELDS, kept, scope_of, words
 from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
-from audit.reviews import actions
-from audit.settling import access
 from jobs.queue import cancel
 
 

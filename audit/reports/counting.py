@@ -40,9 +40,9 @@ from annotate.models.instruction import Narrative
 from annotate.models.judgment import Adjudication, Judgment, JudgmentQuerySet
 from annotate.models.looking import LookAgain
 from annotate.models.project import Grade, Membership, Project
-from audit.models import Rating, Review
 from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
 from audit.reviews.criteria import Rubric
+from audit.reviews.models import Rating, Review
 
 # Who said what of a unit: (member, value) in the order of the members.
 Said = tuple[tuple[int, int], ...]

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
-from audit.models import Decision, Review
+from audit.reviews.models import Decision, Review
 
 
 @dataclass

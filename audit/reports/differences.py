@@ -26,8 +26,8 @@ from annotate.models.project import Membership
 from annotate.pure.consensus import State, consensus
 from annotate.screens.progress import blind_pairs
 from annotate.screens.standing import CHUNK, standings
-from audit.models import Decision, Rating, Review
 from audit.reviews import rubrics
+from audit.reviews.models import Decision, Rating, Review
 
 # What is said of a condition, as the numbers that the rule of consensus takes.
 _ANSWERS = {answer: place for place, answer in enumerate(Verdict.Answer.values)}

@@ -12,8 +12,9 @@ from annotate.actions.guidelines import cases_waiting
 from annotate.actions.seats import must_answer_first
 from annotate.models.project import Membership
 from annotate.screens.overview import Contribution, Todo
-from audit.models import AgreementReport, Review
+from audit.reports.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, HEADLINE
+from audit.reviews.models import Review
 from audit.reviews.passes import to_decide
 from audit.settling import queue as disagreements
 

@@ -23,7 +23,6 @@ from django.utils import timezone
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Flag, Judgment
 from annotate.models.project import Project
-from audit.models import AgreementReport, Review
 from audit.reports.counting import Counts, Patterns, counts_of, in_force, in_times, said_by
 from audit.reports.intra_annotator import (
     AGAIN,
@@ -36,8 +35,10 @@ from audit.reports.intra_annotator import (
     selves,
 )
 from audit.reports.intra_annotator import through as last_repeat
+from audit.reports.models import AgreementReport
 from audit.reports.scopes import WHOLE, Scope, about, kept, periods_of
 from audit.reviews.criteria import Criterion, Rubric
+from audit.reviews.models import Review
 from jobs.runner import Progress
 
 if TYPE_CHECKING:

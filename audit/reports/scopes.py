@@ -21,9 +21,10 @@ from annotate.errors import Refused
 from annotate.models.collection import Query
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.project import Guideline, Membership, Project
-from audit.models import AgreementReport, Review
+from audit.reports.models import AgreementReport
 from audit.reviews import rubrics
 from audit.reviews.criteria import Rubric
+from audit.reviews.models import Review
 
 # What an address may say of a scope; everything may be left out.
 FIELDS = (

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -23,20 +22,14 @@ from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership, Project
-from audit.models import AgreementReport, Decision, Rating, Review
-from audit.models import Rubric as Kept
-from audit.reports.comparison import comparison_of
-from audit.reports.reliability import agreement_of
-from audit.reports.scopes import WHOLE, Scope, kept
 from audit.reviews import chain_content as sums
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED, Criterion, Rubric, Verdict
+from audit.reviews.models import Decision, Rating, Review
+from audit.reviews.models import Rubric as Kept
 from audit.reviews.passes import Pass, pass_of, passes_of, summary_digest, verdict_of
 from audit.reviews.texts_at_hand import check_texts, keep_texts
 from formats.records import RubricRecord
-from jobs.models import Job
-from jobs.queue import enqueue
-from jobs.runner import Progress
 
 MAX_WORDS = 10_000
 
@@ -328,90 +321,6 @@ def _record_decision(what: str, decision: Decision, by: Membership, now: datetim
         changes={"outcome": gone if decision.withdrawn_at else made},
         now=now,
     )
-
-
-def request_agreement(
-    *, project: Project, by: Membership, scope: Scope = WHOLE, now: datetime | None = None
-) -> AgreementReport:
-    """Ask for the agreement in a part of the project to be computed; return the report that will
-    hold it.
-
-    While one of the same part is waiting or under way, that one is returned. Refused: who does not
-    lead.
-    """
-    return _request(project, str(scope), by, now)
-
-
-def request_comparison(
-    *, project: Project, scope: Scope, against: Scope, by: Membership, now: datetime | None = None
-) -> AgreementReport:
-    """Ask for the agreement in two parts of the project to be compared; as `request_agreement`.
-
-    Refused as well: the same part twice, and reviews, of which only agreement is computed.
-    """
-    if scope == against:
-        raise Refused(_("Choose two different parts to compare."))
-    if scope.criterion or against.criterion:
-        raise Refused(_("Judgments are compared, not reviews. Leave the criterion open."))
-    return _request(project, str(scope), by, now, compares=True, against=str(against))
-
-
-def _request(
-    project: Project,
-    scope: str,
-    by: Membership,
-    now: datetime | None,
-    *,
-    compares: bool = False,
-    against: str = "",
-) -> AgreementReport:
-    now = now or timezone.now()
-    if not by.leads or by.project_id != project.pk:
-        raise Refused(_("Only leads of this project can have its agreement computed."))
-    seats.refuse_if_archived(by.project)
-    with transaction.atomic():
-        # Two requests at once: the second waits here and then finds the first.
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        under_way = (
-            AgreementReport.objects.filter(
-                project=project,
-                state__in=[Job.State.QUEUED, Job.State.RUNNING],
-                scope=scope,
-                compares=compares,
-                against=against,
-            )
-            .order_by("-pk")
-            .first()
-        )
-        if under_way is not None:
-            return under_way
-        report = AgreementReport.objects.create(
-            project=project,
-            scope=scope,
-            compares=compares,
-            against=against,
-            requested_by=by.user,
-            requested_at=now,
-        )
-        enqueue(report)
-        parts = [scope, against] if compares else [scope]
-        named = " ~ ".join(part or project.slug for part in parts)
-        record(project=project, what="agreement.asked", about=report, named=named, by=by, now=now)
-    return report
-
-
-def compute_agreement(report: AgreementReport, progress: Progress) -> None:
-    """Fill a report with its project's agreement; the work of its job, which may be done again."""
-    how: dict[str, Any] = {"seed": report.seed, "resamples": report.resamples, "progress": progress}
-    scope = kept(report.scope)
-    report.figures = (
-        comparison_of(report.project, scope, kept(report.against), **how)
-        if report.compares
-        else agreement_of(report.project, scope=scope, **how)
-    )
-    report.sha256 = report.figures["sha256"]
-    report.code_version = settings.VERSION
-    report.save(update_fields=["figures", "sha256", "code_version"])
 
 
 def _refuse_unknown(rubric: Rubric, criterion: str, level: str | None, words: str | None) -> None:

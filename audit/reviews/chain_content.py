@@ -1,4 +1,4 @@
-"""What of the second pass goes into chains: reviews, decisions and checks."""
+"""Links of reviews and decisions in the chain."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from collections import defaultdict
 from collections.abc import Container, Iterator
 from typing import Any
 
-from django.db.models import F, IntegerField, Value
 from django.utils.translation import gettext as _
 
 from annotate import chain
 from annotate.chain import Content, Kind, Row, moment
-from annotate.judgment_sums import of_text
-from annotate.models.instruction import Condition
 from annotate.models.project import Project
-from audit.models import Check, Decision, Rating, Review, ReviewedText
+from audit.reviews.models import Decision, Rating, Review, ReviewedText
 
-REVIEW, DECISION, CHECK = "review", "decision", "check"
+REVIEW, DECISION = "review", "decision"
 
 
 def reviews(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
@@ -61,32 +58,7 @@ def decisions(project: int, **among: Any) -> Iterator[tuple[int, Row]]:
     )
 
 
-def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
-    """Checks of claimed labels of a project, each with its key.
-
-    `texts`: with the text version that was read. Only migration 0008 asks without it: it comes
-    before checks name one.
-    """
-    rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
-    found = list(
-        rows.values_list(
-            *("pk", "uuid", "item__sample__name", *_of("item__narrative")),
-            *("item__candidate__document__doc_id", "item__claimed", "checker__name", "place"),
-            *("relevance", "cannot_judge", "words", "at"),
-            F("text_version") if texts else Value(None, output_field=IntegerField()),
-            *("verdicts", "superseded_at", "withdrawn_at"),
-        )
-    )
-    asked = {int(one) for row in found for one in row[-3]}
-    numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
-    for key, uuid, *what, at, text, verdicts, over, back in found:
-        answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
-        written = " ".join(f"{number}:{answer}" for number, answer in answers)
-        ended = None if over is None and back is None else (moment(over), moment(back))
-        yield key, Row(uuid, (*what, moment(at), written, *of_text(text)), ended)
-
-
-ROWS = {REVIEW: reviews, DECISION: decisions, CHECK: checks}
+ROWS = {REVIEW: reviews, DECISION: decisions}
 
 
 def follow(
@@ -97,7 +69,7 @@ def follow(
     ended: Container[int] = (),
     **among: Any,
 ) -> None:
-    """Put reviews, decisions or checks into their chain; `among` narrows what is read."""
+    """Put reviews or decisions into their chain; `among` narrows what is read."""
     chain.follow(kind, project, ROWS[kind](project, **among), new=new, ended=ended)
 
 
@@ -111,10 +83,6 @@ def _read_reviews(project: Project | None) -> Iterator[Row]:
 
 def _read_decisions(project: Project | None) -> Iterator[Row]:
     return chain.in_order(decisions(project.pk) if project else ())
-
-
-def _read_checks(project: Project | None) -> Iterator[Row]:
-    return chain.in_order(checks(project.pk, texts=True) if project else ())
 
 
 def _label_review(what: Content) -> str:
@@ -134,17 +102,7 @@ def _label_decision(what: Content) -> str:
     }
 
 
-def _label_check(what: Content) -> str:
-    return _("the check of %(doc_id)s (%(pair_id)s) in “%(sample)s” by %(checker)s") % {
-        "doc_id": what[4],
-        "pair_id": what[1],
-        "sample": what[0],
-        "checker": what[6],
-    }
-
-
 KINDS = {
     REVIEW: Kind(_read_reviews, _label_review),
     DECISION: Kind(_read_decisions, _label_decision),
-    CHECK: Kind(_read_checks, _label_check),
 }

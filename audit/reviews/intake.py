@@ -8,11 +8,11 @@ from annotate import bulk, chain
 from annotate.intake import Arrivals, Intake
 from annotate.intake.instructions import MAX_NAME, refuse_other_query
 from annotate.intake.stale import Beside, Said
-from audit.models import Decision, Review
-from audit.models import Rubric as Kept
 from audit.reviews import chain_content as sums
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.models import Decision, Review
+from audit.reviews.models import Rubric as Kept
 from formats.records import DecisionRecord, ReviewRecord, RubricRecord
 
 MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0

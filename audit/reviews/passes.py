@@ -17,9 +17,9 @@ from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership, Project
 from annotate.screens.sent_back import Remark, SentBack
-from audit.models import Decision, Rating, Review
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
+from audit.reviews.models import Decision, Rating, Review
 
 
 class Answer(NamedTuple):

@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
-from audit.models import Decision
 from audit.reviews.criteria import Rubric, Verdict
+from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
 
 

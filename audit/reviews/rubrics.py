@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from annotate.models.instruction import Narrative
 from annotate.pure.typed import strange
-from audit.models import Review
-from audit.models import Rubric as Kept
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
+from audit.reviews.models import Review
+from audit.reviews.models import Rubric as Kept
 
 
 class UnknownRubric(LookupError):

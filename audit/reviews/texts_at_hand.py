@@ -13,7 +13,7 @@ from annotate.models.collection import Candidate
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Judgment
 from annotate.pure.naming import number_of
-from audit.models import Review, ReviewedText
+from audit.reviews.models import Review, ReviewedText
 
 # Documents of a pool that lie beside an instruction under review: so many that are claimed to be
 # relevant, and so many others.

@@ -54,7 +54,8 @@ from annotate.models.judgment import (
 )
 from annotate.models.looking import LookAgain
 from annotate.models.project import Grade, Membership, Project
-from audit.models import Check, Decision, Rating, Review
+from audit.checks.models import Check
+from audit.reviews.models import Decision, Rating, Review
 
 
 class Kind(StrEnum):

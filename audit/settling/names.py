@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from annotate.models.project import Membership
-from audit.models import Reveal
+from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
 from audit.settling.queue import Thing, reveal_of
 

@@ -27,8 +27,10 @@ from annotate.models.judgment import (
 )
 from annotate.models.looking import LookAgain
 from annotate.models.project import Membership
-from audit.models import Check, Decision, Reveal, Review, SampleItem
+from audit.checks.models import Check, SampleItem
+from audit.reviews.models import Decision, Review
 from audit.settling.disagreement_queries import Kind, Order, Reader, Source, Thing, Wanted, source
+from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
 
 __all__ = [

@@ -14,7 +14,8 @@ from annotate.errors import Refused
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Narrative
 from annotate.models.project import Membership
-from audit.models import Reveal, SampleItem
+from audit.checks.models import SampleItem
+from audit.settling.models import Reveal
 
 
 def reveal_names(

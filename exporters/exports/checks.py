@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from annotate.models.instruction import Condition
 from annotate.models.project import Project
+from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
-from audit.models import Check, Sample, SampleItem
 from exporters.exports import selection
 from formats.fields import to_json
 from formats.reading import write_lines

@@ -19,8 +19,8 @@ from annotate.models.instruction import Narrative
 from annotate.models.judgment import Judgment
 from annotate.models.project import Membership, Project
 from annotate.pure.consensus import Outcome, State, consensus
+from audit.checks.models import Sample, SampleItem
 from audit.checks.queue import with_checks
-from audit.models import Sample, SampleItem
 from exporters.exports import selection
 from exporters.exports.selection import BATCH, CHUNK, Pair
 

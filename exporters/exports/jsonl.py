@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from annotate.models.judgment import Judgment
 from annotate.models.project import Project
-from audit.models import Review
+from audit.reviews.models import Review
 from exporters.exports import checks, conditions, notes, repeats, selection
 from exporters.exports.files import Writer
 from exporters.exports.manifest import Manifest, compose, facts_of

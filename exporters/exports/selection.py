@@ -24,8 +24,8 @@ from annotate.models.judgment import Adjudication, Flag, Judgment, Verdict
 from annotate.models.project import Membership, Project
 from annotate.models.unseen import Unseen, seen
 from annotate.pure.consensus import Outcome, consensus
-from audit.models import Decision, Rating, Review, ReviewedText, Rubric
 from audit.reviews import rubrics
+from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
 from formats.records import (
     AdjudicationRecord,
     ConditionRecord,

@@ -12,7 +12,8 @@ from annotate.models.collection import Candidate, Query
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Adjudication, Flag, Judgment
 from annotate.models.project import Guideline, Membership, Project
-from audit.models import Decision, Review, SampleItem
+from audit.checks.models import SampleItem
+from audit.reviews.models import Decision, Review
 from audit.reviews.passes import to_decide
 from audit.settling import queue as disagreements
 from exporters.exports import checks, selection

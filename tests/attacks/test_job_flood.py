@@ -6,8 +6,8 @@ import pytest
 
 from annotate.errors import Refused
 from audit.models import AgreementReport
+from audit.reports.actions import request_agreement
 from audit.reports.scopes import Scope
-from audit.reviews.actions import request_agreement
 from exporters.exports.actions import request_export
 from jobs import queue
 from jobs.models import Job

@@ -18,8 +18,9 @@ from django.db import DatabaseError, models, transaction
 
 from annotate.actions import loading
 from annotate.models import InstructionPair, Load, Membership, Narrative, User
+from audit.reports.actions import request_agreement
 from audit.reports.scopes import Scope
-from audit.reviews.actions import request_agreement, save_rubric
+from audit.reviews.actions import save_rubric
 from audit.reviews.criteria import SHIPPED, Rubric
 from exporters.exports.actions import request_export
 from jobs.runner import JobError

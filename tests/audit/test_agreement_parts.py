@@ -10,9 +10,9 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from audit.models import AgreementReport
+from audit.reports.actions import compute_agreement, request_agreement
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import Scope, kept
-from audit.reviews.actions import compute_agreement, request_agreement
 from jobs.runner import Progress
 from tests import factories
 

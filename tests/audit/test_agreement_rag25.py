@@ -17,7 +17,7 @@ from django.urls import reverse
 from agreement import Ratings, cohen_kappa, fleiss_kappa, krippendorff_alpha, percent_agreement
 from annotate.models import Judgment, Project
 from audit.models import AgreementReport
-from audit.reviews.actions import compute_agreement
+from audit.reports.actions import compute_agreement
 from jobs.runner import Progress
 from tests import factories
 

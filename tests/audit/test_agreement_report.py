@@ -15,8 +15,8 @@ from annotate.actions import rules
 from annotate.errors import Refused
 from audit import tasks
 from audit.models import AgreementReport
+from audit.reports.actions import request_agreement
 from audit.reports.reliability import agreement_of
-from audit.reviews.actions import request_agreement
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

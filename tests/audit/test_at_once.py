@@ -13,13 +13,8 @@ from annotate.actions import rewriting
 from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Assignment, Membership, Narrative
 from audit.models import AgreementReport, Decision, Rating, Review
-from audit.reviews.actions import (
-    decide,
-    request_agreement,
-    save_rating,
-    save_ratings,
-    submit_review,
-)
+from audit.reports.actions import request_agreement
+from audit.reviews.actions import decide, save_rating, save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.settling.adjudication import adjudicate
 from tests import factories

@@ -10,7 +10,8 @@ from django.urls import reverse
 from annotate.actions import judging, seats
 from annotate.models import Assignment, Judgment, Project
 from audit.models import AgreementReport
-from audit.reviews.actions import compute_agreement, decide, save_ratings, submit_review
+from audit.reports.actions import compute_agreement
+from audit.reviews.actions import decide, save_ratings, submit_review
 from audit.settling.adjudication import adjudicate
 from jobs.runner import Progress
 from tests import factories

@@ -20,8 +20,9 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import AgreementReport
+from audit.reports.actions import compute_agreement
 from audit.reports.differences import differences
-from audit.reviews.actions import compute_agreement, save_ratings, submit_review
+from audit.reviews.actions import save_ratings, submit_review
 from jobs.runner import Progress
 from tests import factories
 from tests.audit.conftest import levels

@@ -21,20 +21,20 @@ from annotate.screens.naming import name_of
 from annotate.texts import MAX_TEXT_VERSION
 from audit.checks import access, actions
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS, Answering
+from audit.checks.api.shapes import (
+    CheckedSerializer,
+    CoefficientSerializer,
+    ProportionSerializer,
+    WeightedSerializer,
+)
 from audit.checks.claims import Asked as Claims
 from audit.checks.claims import frame, plan
 from audit.checks.figures import BOUND, figures
 from audit.checks.forms import MAX_SEED
+from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import SHOWN, following, labels_of, progress, to_check, to_settle
 from audit.checks.suspects import suspicion
-from audit.models import Check, Sample, SampleItem
-from audit.reviews.api.shapes import (
-    CoefficientSerializer,
-    ProportionSerializer,
-    VersionSerializer,
-    WeightedSerializer,
-)
-from audit.settling.api.disagreements import CheckedSerializer
+from audit.reviews.api.shapes import VersionSerializer
 from base.api.paging import cursor_of, nowhere, paged, size_of
 
 SMALL = 32_767

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.errors import Refused
 from annotate.models.project import Project
-from audit.models import RESAMPLES, SEED
+from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import COEFFICIENTS, SPLITS, agreement_of
 from audit.reports.scopes import Scope, scope_of, words
 from audit.reports.tables import Line, Table, against_machines, lonely, tables

@@ -26,15 +26,13 @@ from annotate.models.project import Membership
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from annotate.screens.tables import csv_lines
-from audit.models import AgreementReport
-from audit.reports import paper
+from audit.reports import access, actions, paper
+from audit.reports.forms import ComparedForm, ScopeForm
+from audit.reports.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, HEADLINE, Since, since
 from audit.reports.scopes import Scope, kept, parts_of, words
 from audit.reports.tables import Against, Table, against_machines, lonely, tables
 from audit.reports.units import Of, units
-from audit.reviews import actions
-from audit.settling import access
-from audit.settling.forms import ComparedForm, ScopeForm
 from jobs.queue import cancel
 
 PAGE_SIZE = 50

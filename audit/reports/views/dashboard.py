@@ -19,12 +19,12 @@ from annotate.pure.promises import BALANCE, Promise, Rule
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
 from annotate.screens.standing import NAMED, PairStanding, Promises, promises
-from audit.models import AgreementReport
+from audit.reports.access import BLIND
 from audit.reports.coverage import coverage
 from audit.reports.differences import TOP, Spot, differences
+from audit.reports.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, HEADLINE, since
 from audit.reports.tables import Table, tables
-from audit.settling.access import BLIND
 
 # Of one kind of scope: as many are drawn; the rest stands on the page of agreement.
 DRAWN = 12

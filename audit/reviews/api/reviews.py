@@ -15,8 +15,7 @@ from annotate import access as annotate_access
 from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.api.seats import SentConfirmation
 from annotate.models.instruction import Narrative
-from audit.models import Decision
-from audit.reviews import actions, rejected, rubrics
+from audit.reviews import access, actions, rejected, rubrics
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.api.rubrics import RubricSerializer
 from audit.reviews.api.shapes import (
@@ -27,6 +26,7 @@ from audit.reviews.api.shapes import (
     told_machines,
     told_passes,
 )
+from audit.reviews.models import Decision
 from audit.reviews.passes import (
     Chapter,
     contrasts,
@@ -38,7 +38,6 @@ from audit.reviews.passes import (
 )
 from audit.reviews.review_page import listed_reviews, under_review
 from audit.reviews.texts_at_hand import at_hand, texts_of
-from audit.settling import access
 from formats.rubrics import data
 
 

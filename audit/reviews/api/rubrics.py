@@ -12,9 +12,9 @@ from rest_framework.response import Response
 
 from annotate import access
 from annotate.api.frame import Resource, Scope, Sent, reads, writes
-from audit.models import Rubric as Kept
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
+from audit.reviews.models import Rubric as Kept
 from formats.rubrics import RubricFaults, data, parse
 
 

@@ -9,10 +9,9 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from annotate.models.instruction import Narrative
-from annotate.models.judgment import Adjudication, Verdict
 from annotate.models.project import Membership
-from audit.models import Decision
 from audit.reviews.criteria import Verdict as Amount
+from audit.reviews.models import Decision
 from audit.reviews.passes import Pass
 
 
@@ -29,29 +28,6 @@ class DecisionSerializer(serializers.Serializer[Any]):
     """What was decided on a narrative version, and whether that stands."""
 
     outcome = serializers.ChoiceField(choices=Decision.Outcome.choices)
-    reason = serializers.CharField()
-    by = serializers.CharField(source="by.name")
-    at = serializers.DateTimeField()
-    withdrawn_at = serializers.DateTimeField(allow_null=True)
-
-
-class SettledSerializer(serializers.Serializer[Any]):
-    """How it was settled what judges of a document differ on, and whether that stands."""
-
-    relevance = serializers.IntegerField()
-    cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
-    reason = serializers.CharField()
-    by = serializers.CharField(source="by.name")
-    at = serializers.DateTimeField()
-    batch = serializers.UUIDField(allow_null=True)
-    withdrawn_at = serializers.DateTimeField(allow_null=True)
-
-
-class ConditionSettledSerializer(serializers.Serializer[Any]):
-    """How it was settled whether a document meets a condition, and whether that stands."""
-
-    answer = serializers.ChoiceField(choices=Verdict.Answer.choices)
-    cause = serializers.ChoiceField(choices=Adjudication.Cause.choices)
     reason = serializers.CharField()
     by = serializers.CharField(source="by.name")
     at = serializers.DateTimeField()
@@ -105,45 +81,6 @@ def told_machines(passes: Iterable[Pass]) -> list[dict[str, Any]]:
         }
         for said in passes
     ]
-
-
-class IntervalSerializer(serializers.Serializer[Any]):
-    """A confidence interval."""
-
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-
-
-class ProportionSerializer(serializers.Serializer[Any]):
-    """A counted share; null with a reason in `note` where nothing was counted."""
-
-    count = serializers.IntegerField()
-    of = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True)
-    note = serializers.CharField()
-    interval = IntervalSerializer(allow_null=True)
-    at_most = serializers.FloatField(allow_null=True)
-
-
-class WeightedSerializer(serializers.Serializer[Any]):
-    """A share over strata, weighted by their sizes."""
-
-    share = serializers.FloatField(allow_null=True)
-    note = serializers.CharField()
-    interval = IntervalSerializer(allow_null=True)
-    at_most = serializers.FloatField(allow_null=True)
-
-
-class CoefficientSerializer(serializers.Serializer[Any]):
-    """A coefficient of agreement; null with a reason in `note` where it is undefined."""
-
-    name = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    note = serializers.CharField()
-    interval = IntervalSerializer(allow_null=True)
-    interval_note = serializers.CharField()
-    units = serializers.IntegerField()
-    raters = serializers.IntegerField()
 
 
 # What the reviews of a narrative version amount to.

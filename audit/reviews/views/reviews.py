@@ -27,8 +27,9 @@ from annotate.requests import PageRequest
 from annotate.screens.naming import names_to
 from annotate.screens.pages import page_by_key
 from annotate.views.home import confirm_seat, confirmed
-from audit.reviews import actions, rejected, rubrics
+from audit.reviews import access, actions, rejected, rubrics
 from audit.reviews.criteria import Rubric, Verdict
+from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 from audit.reviews.passes import (
     Pass,
     contrasts,
@@ -43,8 +44,6 @@ from audit.reviews.passes import (
 )
 from audit.reviews.review_page import levels_of, listed_reviews, previous_decision, under_review
 from audit.reviews.texts_at_hand import at_hand, replaced_texts, texts_of
-from audit.settling import access
-from audit.settling.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
 
 
 @require_GET

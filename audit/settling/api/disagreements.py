@@ -20,20 +20,23 @@ from annotate.models.instruction import Narrative
 from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
 from annotate.models.looking import LookAgain
 from annotate.models.project import Membership
-from audit.models import Check, Decision, Reveal
+from audit.checks.api.shapes import CheckedSerializer
+from audit.checks.models import Check
+from audit.reviews import access as reviews_access
 from audit.reviews.api.shapes import (
     AMOUNTS,
-    ConditionSettledSerializer,
     DecisionSerializer,
     PassSerializer,
-    SettledSerializer,
     VersionSerializer,
     told_machines,
     told_passes,
 )
+from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of
 from audit.settling import access
+from audit.settling.api.shapes import ConditionSettledSerializer, SettledSerializer
 from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
+from audit.settling.models import Reveal
 from audit.settling.names import Naming, naming
 from audit.settling.queue import Item, Key, Kind, Order, Thing, Wanted, counts, key_of, page
 from audit.settling.reveals import reveal_names
@@ -189,21 +192,6 @@ class ReviewsDifferingSerializer(_AboutSerializer):
     machines = PassSerializer(many=True, help_text="They count in no verdict.")
     verdict = serializers.ChoiceField(choices=AMOUNTS)
     decisions = DecisionSerializer(many=True)
-
-
-class CheckedSerializer(serializers.Serializer[Any]):
-    """What one of the first two said of a claimed label."""
-
-    check = serializers.IntegerField(source="row.pk")
-    who = serializers.CharField()
-    mine = serializers.BooleanField()
-    relevance = serializers.IntegerField(source="row.relevance", allow_null=True)
-    cannot_judge = serializers.BooleanField(source="row.cannot_judge")
-    verdicts = serializers.DictField(
-        source="row.verdicts", child=serializers.ChoiceField(choices=Verdict.Answer.choices)
-    )
-    words = serializers.CharField(source="row.words")
-    at = serializers.DateTimeField(source="row.at")
 
 
 class SettlementSerializer(serializers.Serializer[Any]):
@@ -515,7 +503,7 @@ class ReviewsDiffering(Resource):
     @reads(ReviewsDifferingSerializer, scope=Scope.LEAD)
     def get(self, request: Request, narrative: int) -> Response:
         """Tell what each said, and what was decided. 403 for who has yet to review it."""
-        member, version = access.reviews_differing(self.person, narrative)
+        member, version = reviews_access.reviews_differing(self.person, narrative)
         return Response(ReviewsDifferingSerializer(reviews_differing(member, version)).data)
 
 
@@ -527,7 +515,7 @@ class AuditorsRevealed(Resource):
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
         """Look up who said what; that you looked is kept."""
-        member, version = access.reviews_differing(self.person, narrative)
+        member, version = reviews_access.reviews_differing(self.person, narrative)
         made = reveal_names(narrative=version, by=member)
         return Response(RevealSerializer(made).data, status=201)
 

@@ -21,8 +21,8 @@ from annotate.actions.seats import BLIND_TASKS
 from annotate.models.looking import LookAgain
 from annotate.requests import PageRequest
 from annotate.screens.pages import key
-from audit.models import Reveal
 from audit.settling.forms import WantedForm
+from audit.settling.models import Reveal
 from audit.settling.queue import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
 
 # What each kind is called as one part of the list.

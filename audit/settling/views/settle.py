@@ -31,19 +31,16 @@ from annotate.requests import PageRequest
 from annotate.screens.naming import name_of
 from annotate.screens.shown import show
 from audit.checks import actions as check_actions
+from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import to_settle
-from audit.models import Check, Decision, Sample, SampleItem
+from audit.reviews import access as reviews_access
 from audit.reviews import actions
+from audit.reviews.forms import DecisionForm
+from audit.reviews.models import Decision
 from audit.reviews.passes import contrasts, passes_of, verdict_of
 from audit.reviews.views.reviews import decide
 from audit.settling import access, adjudication
-from audit.settling.forms import (
-    AdjudicationForm,
-    DecisionForm,
-    ThirdCheckForm,
-    VerdictForm,
-    WantedForm,
-)
+from audit.settling.forms import AdjudicationForm, ThirdCheckForm, VerdictForm, WantedForm
 from audit.settling.names import naming
 from audit.settling.queue import Kind, Thing, Wanted, following, is_open, key_of
 from audit.settling.reveals import reveal_names
@@ -341,7 +338,7 @@ def _settle_verdicts(
 @require_http_methods(["GET", "POST"])
 def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
     """Show auditors' reviews side by side where they straddle poor, and decide; then the next."""
-    member, version = access.reviews_differing(request.user, narrative)
+    member, version = reviews_access.reviews_differing(request.user, narrative)
     thing = Thing(Kind.REVIEW, narrative, 0, 0)
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and decide(request, member, version, form):
@@ -376,10 +373,10 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
 @require_POST
 def review_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Take the decision on an instruction back and show what auditors differ on again."""
-    member, version = access.reviews_differing(request.user, narrative)
+    member, version = reviews_access.reviews_differing(request.user, narrative)
     thing = Thing(Kind.REVIEW, narrative, 0, 0)
     try:
-        actions.withdraw_decision(decision=access.decision(version), by=member)
+        actions.withdraw_decision(decision=reviews_access.decision(version), by=member)
     except Refused as refused:
         return _back(request, thing, str(refused))
     return _back(request, thing)
@@ -514,7 +511,7 @@ def reveal_judges(request: PageRequest, narrative: int, candidate: int) -> HttpR
 @require_POST
 def reveal_auditors(request: PageRequest, narrative: int) -> HttpResponse:
     """Show the lead who reviewed an instruction; that they looked is kept."""
-    member, version = access.reviews_differing(request.user, narrative)
+    member, version = reviews_access.reviews_differing(request.user, narrative)
     return _reveal(request, member, narrative=version)
 
 

@@ -1,0 +1,70 @@
+"""Links of checks in the chain: what is hashed of a check, and its label."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import Any
+
+from django.db.models import F, IntegerField, Value
+from django.utils.translation import gettext as _
+
+from annotate import chain
+from annotate.chain import Content, Kind, Row, moment
+from annotate.judgment_sums import of_text
+from annotate.models.instruction import Condition
+from annotate.models.project import Project
+from audit.checks.models import Check
+
+CHECK = "check"
+
+
+def checks(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Checks of claimed labels of a project, each with its key.
+
+    `texts`: with the text version that was read. Only migration 0008 asks without it: it comes
+    before checks name one.
+    """
+    rows = Check.objects.filter(checker__project=project, **among).order_by("pk")
+    found = list(
+        rows.values_list(
+            *("pk", "uuid", "item__sample__name", *_of("item__narrative")),
+            *("item__candidate__document__doc_id", "item__claimed", "checker__name", "place"),
+            *("relevance", "cannot_judge", "words", "at"),
+            F("text_version") if texts else Value(None, output_field=IntegerField()),
+            *("verdicts", "superseded_at", "withdrawn_at"),
+        )
+    )
+    asked = {int(one) for row in found for one in row[-3]}
+    numbers = dict(Condition.objects.filter(pk__in=asked).values_list("pk", "number"))
+    for key, uuid, *what, at, text, verdicts, over, back in found:
+        answers = sorted((numbers.get(int(one), 0), answer) for one, answer in verdicts.items())
+        written = " ".join(f"{number}:{answer}" for number, answer in answers)
+        ended = None if over is None and back is None else (moment(over), moment(back))
+        yield key, Row(uuid, (*what, moment(at), written, *of_text(text)), ended)
+
+
+def _of(narrative: str) -> tuple[str, str, str]:
+    return (f"{narrative}__pair__pair_id", f"{narrative}__side", f"{narrative}__version")
+
+
+def _read_checks(project: Project | None) -> Iterator[Row]:
+    return chain.in_order(checks(project.pk, texts=True) if project else ())
+
+
+def _label_check(what: Content) -> str:
+    return _("the check of %(doc_id)s (%(pair_id)s) in “%(sample)s” by %(checker)s") % {
+        "doc_id": what[4],
+        "pair_id": what[1],
+        "sample": what[0],
+        "checker": what[6],
+    }
+
+
+KINDS = {CHECK: Kind(_read_checks, _label_check)}
+
+
+def follow(
+    project: int, *, new: Container[int] = (), ended: Container[int] = (), **among: Any
+) -> None:
+    """Put checks into their chain; `among` narrows what is read."""
+    chain.follow(CHECK, project, checks(project, **among), new=new, ended=ended)

@@ -1,0 +1,221 @@
+"""Samples of labels and the checks of them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.models.collection import Candidate, ReadsText, Run
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
+
+# The same for every report, so that the same rows give the same figures.
+SEED = 20_260_101
+RESAMPLES = 2_000
+
+
+class Sample(models.Model):
+    """Claimed labels that people check: drawn at random, or picked because runs fail on them."""
+
+    class Kind(models.TextChoices):
+        """How the labels were chosen."""
+
+        RANDOM = "random", "Drawn at random"
+        SUSPECTS = "suspects", "Suspects from runs"
+
+    class Source(models.TextChoices):
+        """Whose labels are checked."""
+
+        MACHINE = "machine", "Judgments of a machine"
+        CONSENSUS = "consensus", "What people's judgments come to"
+        PRIOR = "prior", "Earlier qrels"
+
+    class Stratify(models.TextChoices):
+        """What the strata are, which the figures are also given for."""
+
+        NONE = "none", "Nothing: one stratum"
+        CATEGORY = "category", "Category of the instruction"
+        QUERY = "query", "Query"
+        MODEL = "model", "Who wrote the instruction"
+
+    class Per(models.TextChoices):
+        """What the number that is drawn is of."""
+
+        STRATUM = "stratum", "of each stratum"
+        INSTRUCTION = "instruction", "of each instruction"
+
+    class Asks(models.TextChoices):
+        """What is claimed, and asked of who checks."""
+
+        GRADE = "grade", "Which grade it is"
+        COUNT = "count", "How many conditions it meets"
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="samples")
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.RANDOM)
+    source = models.CharField(max_length=10, choices=Source)
+    # The machine whose judgments are checked.
+    rater = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Whether only what is claimed to be relevant was looked at.
+    relevant_only = models.BooleanField(default=False)
+    asks = models.CharField(max_length=10, choices=Asks, default=Asks.GRADE)
+    stratify = models.CharField(max_length=10, choices=Stratify, default=Stratify.NONE)
+    seed = models.PositiveBigIntegerField(null=True, blank=True)
+    per = models.CharField(max_length=12, choices=Per, default=Per.STRATUM)
+    size = models.PositiveIntegerField(null=True, blank=True)
+    # Whether a stratum (or instruction) that has fewer gave what it has.
+    fewer = models.BooleanField(default=False)
+    # Of suspects: what at least so many of these runs do not rank so high, or score lower.
+    at_least = models.PositiveSmallIntegerField(null=True, blank=True)
+    depth = models.PositiveIntegerField(null=True, blank=True)
+    below = models.FloatField(null=True, blank=True)
+    runs: models.ManyToManyField[Run, Any] = models.ManyToManyField(
+        Run, blank=True, related_name="+"
+    )
+    # How many claims there were to draw from, for each stratum: {"C1": 512}.
+    frame: models.JSONField[dict[str, int], dict[str, int]] = models.JSONField(default=dict)
+    shows_claim = models.BooleanField(default=False)
+    created_by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="sample_name_once_per_project", fields=["project", "name"]
+            ),
+            models.CheckConstraint(name="sample_has_a_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="sample_of_a_machine_names_it",
+                condition=Q(source="machine", rater__isnull=False)
+                | (~Q(source="machine") & Q(rater__isnull=True)),
+            ),
+            # What is drawn has a seed and a number, what is picked the rule by which it was.
+            models.CheckConstraint(
+                name="sample_says_how_it_was_made",
+                condition=Q(
+                    kind="random",
+                    seed__isnull=False,
+                    size__gte=1,
+                    at_least__isnull=True,
+                    depth__isnull=True,
+                    below__isnull=True,
+                )
+                | Q(
+                    kind="suspects",
+                    seed__isnull=True,
+                    size__isnull=True,
+                    at_least__gte=1,
+                    depth__gte=1,
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """Where its figures are, or for who checks the way to the next document."""
+        return reverse("audit:sample", args=[self.pk])
+
+
+class SampleItem(models.Model):
+    """One claimed label to check: a document under the narrative it was claimed under."""
+
+    sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="items")
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(Candidate, on_delete=models.PROTECT, related_name="+")
+    # As it was when the sample was made, whatever is said since.
+    claimed = models.IntegerField()
+    stratum = models.CharField(max_length=255, blank=True)
+    # Of a suspect: how many of the runs that have its query fail to rank it.
+    missed = models.PositiveSmallIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="sample_item_once", fields=["sample", "narrative", "candidate"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"item {self.pk}"
+
+
+class CheckQuerySet(models.QuerySet["Check"]):
+    """What checkers said."""
+
+    def current(self) -> CheckQuerySet:
+        """What each says now of the newest text."""
+        return self.filter(superseded_at__isnull=True, text_replaced_at__isnull=True)
+
+
+class Check(ReadsText):
+    """What one person says of a claimed label. The first two are blind; a third settles."""
+
+    # The place of whoever settles what the first two differ on.
+    SETTLES: ClassVar[int] = 3
+
+    # Made by whoever sends it, so that sending twice changes nothing.
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
+    item = models.ForeignKey(SampleItem, on_delete=models.PROTECT, related_name="checks")
+    checker = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="checks")
+    place = models.PositiveSmallIntegerField()
+    # The grade; of a sample that asks for conditions, how many are met. Null: one cannot judge it.
+    relevance = models.IntegerField(null=True, blank=True)
+    cannot_judge = models.BooleanField(default=False)
+    # Answers by the key of the condition: {"7": "met"}.
+    verdicts: models.JSONField[dict[str, str], dict[str, str]] = models.JSONField(
+        default=dict, blank=True
+    )
+    words = models.TextField(blank=True)
+    at = models.DateTimeField(default=timezone.now)
+    # Current while null. Set when the checker said something else, or took it back.
+    superseded_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CheckQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            # The referees: one current check of a person on an item, so that who settles is a third
+            # person, and one in each place, so that there are never more than two and a third.
+            models.UniqueConstraint(
+                name="check_one_current",
+                fields=["item", "checker"],
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="check_place_taken_once",
+                fields=["item", "place"],
+                condition=Q(superseded_at__isnull=True, text_replaced_at__isnull=True),
+            ),
+            # Whoever cannot judge gives no grade, and everybody else does.
+            models.CheckConstraint(
+                name="check_grade_or_cannot_judge",
+                condition=Q(cannot_judge=True, relevance__isnull=True)
+                | Q(cannot_judge=False, relevance__isnull=False),
+            ),
+            models.CheckConstraint(name="check_places_1_to_3", condition=Q(place__range=(1, 3))),
+            models.CheckConstraint(
+                name="check_withdrawn_is_superseded",
+                condition=Q(withdrawn_at__isnull=True) | Q(superseded_at__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # What a person said last, to take it back.
+            models.Index(fields=["checker", "-at"], name="check_history"),
+        ]
+
+    def __str__(self) -> str:
+        return f"check {self.pk}"
+
+    def answers(self) -> dict[int, str]:
+        """Answers by the key of the condition."""
+        return {int(condition): answer for condition, answer in self.verdicts.items()}

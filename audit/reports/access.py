@@ -1,0 +1,51 @@
+"""Reports that a request may have, else 404 or 403."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils.translation import gettext_lazy
+
+from annotate import access
+from annotate.access import Person
+from annotate.actions import seats
+from annotate.models.project import Membership
+from audit.reports.models import AgreementReport
+
+BLIND = gettext_lazy(
+    "You have judging or reviewing left in this project, and agreement would tell you what others "
+    "said. Finish it, or leave the seat, then look here again."
+)
+
+
+def report(user: Person, slug: str, pk: int) -> tuple[Membership, AgreementReport]:
+    """Return a report of a project that the person leads, or raise Http404 or PermissionDenied."""
+    member = access.lead(user, slug)
+    found = (
+        AgreementReport.objects.select_related("project")
+        .filter(pk=pk, project=member.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such report in this project.")
+    return member, found
+
+
+def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
+    """Return a report of a project with its figures; as `report`, and PermissionDenied for a lead
+    who is still blind.
+    """
+    member, found = report(user, slug, pk)
+    if seats.must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return found
+
+
+def told(user: Person, slug: str) -> Membership:
+    """Return a lead of a project who may read what each person said, or raise Http404 or
+    PermissionDenied: also for a lead who is still blind.
+    """
+    member = access.lead(user, slug)
+    if seats.must_answer_first(member):
+        raise PermissionDenied(BLIND)
+    return member

@@ -1,0 +1,97 @@
+"""Forms that name a part of a project to report on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.errors import Refused
+from annotate.models.instruction import Narrative
+from annotate.models.project import Guideline, Membership, Project
+from audit.reports.scopes import WHOLE, categories_of, rubric_of, scope_of
+
+
+class ScopeForm(forms.Form):
+    """Which part of a project a report of agreement is of; everything may be left out."""
+
+    # What is not on offer is told in a sentence of `audit.reports.scopes`, so none of them is a
+    # choice.
+    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
+    category = forms.CharField(label=_lazy("Category"), required=False)
+    side = forms.CharField(label=_lazy("Narrative"), required=False)
+    criterion = forms.CharField(label=_lazy("Criterion"), required=False)
+    one = forms.CharField(label=_lazy("Between"), required=False)
+    other = forms.CharField(label=_lazy("and"), required=False)
+    guideline = forms.CharField(label=_lazy("Guidelines"), required=False)
+    week = forms.CharField(
+        label=_lazy("In the week of"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+    )
+    blind = forms.BooleanField(
+        label=_lazy("Blind judgments only"),
+        required=False,
+        widget=forms.CheckboxInput(attrs={"value": "1"}),
+    )
+
+    def __init__(self, project: Project, asked: Mapping[str, Any]) -> None:
+        super().__init__(asked)
+        self._project = project
+        self.scope = WHOLE
+        people = Membership.objects.people().filter(project=project).order_by("name")
+        names = [(name, name) for name in people.values_list("name", flat=True)]
+        versions = Guideline.objects.filter(project=project).order_by("version")
+        known = [
+            (str(version), _("version %(version)s") % {"version": version})
+            for version in versions.values_list("version", flat=True)
+        ]
+        offered: dict[str, list[tuple[str, Any]]] = {
+            "category": [(key, key) for key in categories_of(project)],
+            "side": list(Narrative.Side.choices),
+            "criterion": [(one.key, one.name) for one in rubric_of(project).criteria],
+            "one": names,
+            "other": names,
+            "guideline": [("0", _("before the first")), *known] if known else [],
+        }
+        for name, choices in offered.items():
+            self.fields[name].widget = (
+                forms.Select(choices=[("", _("any")), *choices]) if choices else forms.HiddenInput()
+            )
+
+    def clean(self) -> dict[str, Any]:
+        """Read the scope; what there is not in the project is an error of the whole form."""
+        given = super().clean() or self.cleaned_data
+        if not self.errors:
+            try:
+                self.scope = scope_of(self._project, given)
+            except Refused as refused:
+                raise forms.ValidationError(str(refused)) from refused
+        return given
+
+
+class ComparedForm(forms.Form):
+    """Which two parts of a project are compared."""
+
+    of = forms.ChoiceField(label=_lazy("Agreement in"), required=False)
+    against = forms.ChoiceField(label=_lazy("against"), required=False)
+
+    def __init__(self, offered: list[tuple[str, str]], asked: Mapping[str, Any] | None) -> None:
+        super().__init__(asked)
+        for name in ("of", "against"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ChoiceField)
+            field.choices = offered
+            field.error_messages["invalid_choice"] = _(
+                "There is no such part of this project. Choose one of the list."
+            )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for two different parts of the judgments."""
+        given = super().clean() or self.cleaned_data
+        if not self.errors and given["of"] == given["against"]:
+            self.add_error("against", _("Choose two different parts to compare."))
+        return given

@@ -1,0 +1,75 @@
+"""Reviews and decisions that a request may have, else 404 or 403."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from annotate import access
+from annotate.access import Person
+from annotate.actions import seats
+from annotate.errors import Refused
+from annotate.models.instruction import InstructionPair, Narrative
+from annotate.models.judgment import Assignment
+from annotate.models.project import Membership
+from audit.reviews.models import Decision
+from audit.reviews.passes import must_answer_first
+
+NO_NARRATIVE = "There is no such narrative among yours."
+
+
+class Reviewing(NamedTuple):
+    """An auditor before the altered narrative that is in force."""
+
+    member: Membership
+    pair: InstructionPair
+    narrative: Narrative
+
+
+def reviewing(user: Person, pk: int) -> Reviewing:
+    """Return the pair whose review seat the person holds, with the narrative to review.
+
+    A stranger gets Http404; a member without a seat, or where nothing is written yet, Refused.
+    """
+    member, pair = access.pair(user, pk)
+    if not seats.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
+        raise Refused(_("This is not your seat. Take one from your list, then go on."))
+    narrative = pair.current(Narrative.Side.ALTERED)
+    if narrative is None:
+        raise Refused(_("There is no altered narrative to review here yet."))
+    return Reviewing(member, pair, narrative)
+
+
+def reviews_differing(user: Person, pk: int) -> tuple[Membership, Narrative]:
+    """Return narrative version `pk` for a lead who may see what auditors said of it.
+
+    A stranger gets Http404; an annotator, and a lead who has yet to review it, PermissionDenied.
+    """
+    member, found = _led(user, pk)
+    if must_answer_first(member, found):
+        raise PermissionDenied("You hold a seat here. Submit your own review first, then decide.")
+    return member, found
+
+
+def decision(narrative: Narrative) -> Decision:
+    """Return the decision that stands on a narrative version, or raise Http404."""
+    found = (
+        Decision.objects.current()
+        .select_related("narrative__pair", "by")
+        .filter(narrative=narrative)
+        .first()
+    )
+    if found is None:
+        raise Http404("Nothing is decided here.")
+    return found
+
+
+def _led(user: Person, pk: int) -> tuple[Membership, Narrative]:
+    found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
+    if found is None:
+        raise Http404(NO_NARRATIVE)
+    with access.told_alike(NO_NARRATIVE):
+        return access.lead(user, found.pair.project.slug), found

@@ -1,0 +1,148 @@
+"""Forms of reviews, rubrics and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from audit.reviews.actions import MAX_WORDS
+from audit.reviews.criteria import Criterion, Rubric
+from audit.reviews.models import Decision
+from audit.reviews.passes import Pass
+from formats.fields import NotJson
+from formats.records import RubricRecord
+from formats.rubrics import MAX_LENGTH, RubricFaults, parse
+
+
+class ReviewForm(forms.Form):
+    """Which version of the narrative was on the screen."""
+
+    narrative = forms.IntegerField(
+        widget=forms.HiddenInput,
+        error_messages={
+            "required": _lazy("Reload the page: it does not say which version you read.")
+        },
+    )
+
+
+class RatingForm(forms.Form):
+    """One criterion: its level, and words. Either may still be missing."""
+
+    level = forms.ChoiceField(required=False)
+    words = forms.CharField(required=False, max_length=MAX_WORDS, strip=False)
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        criterion: Criterion,
+        data: Mapping[str, Any] | None = None,
+        initial: dict[str, Any] | None = None,
+    ) -> None:
+        self.criterion = criterion
+        super().__init__(data, initial=initial)
+        level = self.fields["level"]
+        if isinstance(level, forms.ChoiceField):
+            level.choices = [(one.value, one.name) for one in rubric.levels]
+
+    def add_prefix(self, field_name: str) -> str:
+        """Name the fields `level-KEY` and `words-KEY`, so that all criteria share one form."""
+        return f"{field_name}-{self.criterion.key}"
+
+    def answer(self) -> tuple[str | None, str | None]:
+        """Return the level and the words that were sent; None for what was not."""
+        level = self.cleaned_data["level"] or None
+        sent = self.add_prefix("words") in self.data
+        return level, self.cleaned_data["words"] if sent else None
+
+
+def rating_forms(
+    rubric: Rubric, said: Pass | None, data: Mapping[str, Any] | None = None
+) -> list[RatingForm]:
+    """Return a form for each criterion, filled with what was said before."""
+    found = []
+    for at, criterion in enumerate(rubric.criteria):
+        before = said.answers[at] if said else None
+        initial = {
+            "level": before.level.value if before and before.level else "",
+            "words": before.words if before else "",
+        }
+        found.append(RatingForm(rubric, criterion, data, initial=initial))
+    return found
+
+
+class RubricForm(forms.Form):
+    """A rubric as JSON: typed, or in a file, which then takes the place of what was typed."""
+
+    text = forms.CharField(
+        label=_lazy("The rubric as JSON"),
+        required=False,
+        max_length=MAX_LENGTH,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "rubric__text"}),
+    )
+    file = forms.FileField(
+        label=_lazy("Or a file"), required=False, max_length=255, allow_empty_file=True
+    )
+
+    def __init__(self, *args: Any, content: RubricRecord | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._content = content
+
+    @property
+    def content(self) -> RubricRecord:
+        """What it says, once it is valid."""
+        if self._content is None:
+            raise ValueError("this form holds no rubric")
+        return self._content
+
+    def clean(self) -> dict[str, Any]:
+        """Read the rubric; every fault becomes a sentence that begins with its place."""
+        given = super().clean() or self.cleaned_data
+        if self.errors or self._content is not None:
+            return given
+        upload = given.get("file")
+        text = given.get("text", "")
+        try:
+            if upload is not None:
+                if upload.size > 4 * MAX_LENGTH:
+                    raise ValueError(_("The file is too long for a rubric."))
+                text = upload.read().decode("utf-8-sig")
+                # Shown and sent again with the page, so that it can be put right there.
+                self.data = {**self.data, "text": text}
+            self._content = parse(text)
+        except UnicodeDecodeError:
+            self.add_error("file", _("The file is no text in UTF-8."))
+        except NotJson as error:
+            where = {"line": error.line, "column": error.column, "error": str(error)}
+            self.add_error("text", _("Line %(line)s, column %(column)s: %(error)s.") % where)
+        except RubricFaults as error:
+            for fault in error.faults:
+                self.add_error("text", fault + ".")
+        except ValueError as error:
+            self.add_error("file", str(error))
+        return given
+
+
+class DecisionForm(forms.Form):
+    """What becomes of an instruction, and why."""
+
+    outcome = forms.ChoiceField(
+        choices=[
+            (Decision.Outcome.ACCEPTED, _lazy("Accept")),
+            (Decision.Outcome.REVISE, _lazy("Send back for revision")),
+            (Decision.Outcome.REMOVED, _lazy("Remove")),
+        ],
+        widget=forms.RadioSelect,
+    )
+    reason = forms.CharField(
+        required=False,
+        max_length=MAX_WORDS,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        help_text=_lazy(
+            "Its author reads this. Only accepting what every auditor passed needs none."
+        ),
+    )

@@ -1,0 +1,246 @@
+"""The second pass: reviews of instructions, decisions on them, checks of labels, and reports of
+agreement.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotate.models.collection import Document
+from annotate.models.instruction import Narrative
+from annotate.models.project import Membership, Project
+from audit.reviews.criteria import Criterion, Level
+from audit.reviews.criteria import Rubric as Content
+from formats.records import RubricRecord
+from formats.rubrics import data
+
+
+class RubricQuerySet(models.QuerySet["Rubric"]):
+    """Rubrics of projects."""
+
+    def in_force(self, project: int) -> Rubric | None:
+        """Return the one that a project chose last; None: it has chosen none."""
+        chosen = self.filter(project=project, chosen_at__isnull=False)
+        return chosen.order_by("-chosen_at", "-pk").first()
+
+
+class Rubric(models.Model):
+    """One version of what a project's instructions are rated on. A change inserts a version.
+
+    The same as `audit.reviews.criteria.Rubric`, which the pages know; levels and criteria are kept
+    as its
+    fields are named. In force is the one that was chosen last, or the one that comes with Rejudge.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="rubrics")
+    # With the version, "followtable-1": what a review says it was made under.
+    name = models.CharField(max_length=60)
+    title = models.CharField(max_length=120)
+    # Best first: [{"value": "poor", "name": "Poor", "sentence": "…", "rejects": true}].
+    levels: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    # [{"key": …, "name": …, "asks": …, "poor_when": …, "good_example": …, "poor_example": …}].
+    criteria: models.JSONField[list[dict[str, Any]], list[dict[str, Any]]] = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+    # Nobody where a command brought or chose it.
+    created_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    chosen_at = models.DateTimeField(null=True, blank=True)
+    chosen_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = RubricQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="rubric_name_once_per_project", fields=["project", "name"]
+            ),
+            models.CheckConstraint(name="rubric_has_a_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="rubric_chosen_by_someone_at_some_time",
+                condition=Q(chosen_by__isnull=True) | Q(chosen_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def content(self) -> Content:
+        """What it says."""
+        return Content(
+            self.name,
+            self.title,
+            tuple(Level(**level) for level in self.levels),
+            tuple(Criterion(**criterion) for criterion in self.criteria),
+        )
+
+    @classmethod
+    def of(cls, content: RubricRecord, **fields: Any) -> Rubric:
+        """Return a row, not yet saved, that says the same."""
+        return cls(**data(content), **fields)
+
+
+class ReviewQuerySet(models.QuerySet["Review"]):
+    """Auditors' passes."""
+
+    def submitted(self) -> ReviewQuerySet:
+        """Reviews that count; the others are drafts."""
+        return self.filter(submitted_at__isnull=False)
+
+    def of_people(self) -> ReviewQuerySet:
+        """Reviews of people; those of machines are never counted among them."""
+        return self.filter(auditor__is_machine=False)
+
+    def of_machines(self) -> ReviewQuerySet:
+        """Reviews of machines."""
+        return self.filter(auditor__is_machine=True)
+
+
+class Review(models.Model):
+    """One auditor's pass over one narrative version. A draft until it is submitted."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="reviews")
+    auditor = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="reviews")
+    # The name of a rubric of the project, or of one that comes with Rejudge:
+    # `audit.reviews.rubrics`.
+    rubric = models.CharField(max_length=60)
+    started_at = models.DateTimeField(default=timezone.now)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ReviewQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="review_once_per_auditor", fields=["narrative", "auditor"]
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"review {self.pk}"
+
+
+class ReviewedText(models.Model):
+    """The text version of a document that the review page offered beside the instruction.
+
+    Inserted when the review is submitted. A review rates the instruction, so a newer text of a
+    document does not make it stale.
+    """
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="texts")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
+    text_version = models.PositiveIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="reviewed_text_once_per_document", fields=["review", "document"]
+            ),
+            models.CheckConstraint(
+                name="reviewed_text_has_a_version", condition=Q(text_version__gte=1)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"text {self.text_version} of document {self.document_id}"
+
+
+class RatingQuerySet(models.QuerySet["Rating"]):
+    """Answers of reviews."""
+
+    def of_people(self) -> RatingQuerySet:
+        """Answers of people; those of machines are never counted among them."""
+        return self.filter(review__auditor__is_machine=False)
+
+
+class Rating(models.Model):
+    """The answer to one criterion. Without a level while only its words are written, in a draft."""
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="ratings")
+    # Key and value, as the rubric of the review has them.
+    criterion = models.CharField(max_length=40)
+    level = models.CharField(max_length=20, blank=True)
+    # What the rubric says of the level, so that queries need not know it: where on the scale it
+    # stands, 0 for the best, and whether it rejects.
+    place = models.PositiveSmallIntegerField(null=True, blank=True)
+    rejects = models.BooleanField(null=True, blank=True)
+    words = models.TextField(blank=True)
+
+    objects = RatingQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="rating_once_per_criterion", fields=["review", "criterion"]
+            ),
+            models.CheckConstraint(name="rating_names_a_criterion", condition=~Q(criterion="")),
+            models.CheckConstraint(
+                name="rating_level_has_a_place",
+                condition=Q(level="", place__isnull=True, rejects__isnull=True)
+                | (~Q(level="") & Q(place__isnull=False, rejects__isnull=False)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion}: {self.level}"
+
+
+class DecisionQuerySet(models.QuerySet["Decision"]):
+    """What was decided about instructions."""
+
+    def current(self) -> DecisionQuerySet:
+        """Decisions that stand."""
+        return self.filter(withdrawn_at__isnull=True)
+
+
+class Decision(models.Model):
+    """What becomes of one narrative version: accepted, sent back, or removed."""
+
+    class Outcome(models.TextChoices):
+        """What was decided."""
+
+        ACCEPTED = "accepted", _("Accepted")
+        REVISE = "revise", _("Sent back for revision")
+        REMOVED = "removed", _("Removed")
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="decisions")
+    outcome = models.CharField(max_length=10, choices=Outcome)
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="decisions")
+    at = models.DateTimeField(default=timezone.now)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = DecisionQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="decision_one_current",
+                fields=["narrative"],
+                condition=Q(withdrawn_at__isnull=True),
+            ),
+            # Who sends an instruction back, or removes it, says why.
+            models.CheckConstraint(
+                name="decision_against_has_a_reason",
+                condition=Q(outcome="accepted") | ~Q(reason=""),
+            ),
+            models.CheckConstraint(
+                name="decision_withdrawn_by_and_at",
+                condition=Q(withdrawn_at__isnull=True, withdrawn_by__isnull=True)
+                | Q(withdrawn_at__isnull=False, withdrawn_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.outcome
