@@ -18,7 +18,7 @@ from annotate.models.invitation import Invitation
 from annotate.models.judgment import Assignment
 from annotate.models.load import Load
 from annotate.models.project import Guideline, Membership, MembershipQuerySet, Project, User
-from annotate.rows import columns, first
+from base.raw_sql import columns, first
 
 Person = User | AnonymousUser
 # Of any row: no database has a larger one.

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from annotate import bulk
 from annotate.models.project import Project
 from annotate.models.trail import Link
+from base import bulk
 
 # Of the names made here. Any constant will do, as long as it stays.
 NAMESPACE = uuids.UUID("5b0d1f6e-3c52-4a0e-9a39-5f1f6f3f2d8b")

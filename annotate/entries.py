@@ -17,11 +17,11 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refused
 from annotate.models.instruction import InstructionPair
 from annotate.models.project import Membership
 from annotate.pure.evidence import Span
 from annotate.texts import MAX_TEXT_VERSION
+from base.errors import Refused
 from formats.fields import moment_problem
 
 MAX_ENTRIES = 100

@@ -10,10 +10,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate import bulk
 from annotate.chain import Content, Event, Kind, Row, moment, said, stands, stream, uuid_of
 from annotate.models.project import Project
 from annotate.pure.evidence import Span
+from base import bulk
 
 KIND = "judgment"
 

@@ -8,8 +8,8 @@ from typing import Any
 from django.db import connection
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refused, Stale
 from annotate.models.collection import Candidate, Document
+from base.errors import Refused, Stale
 
 # Ends a query of PostgreSQL with a document `d`: until the end of the transaction no load gives it
 # another text. SQLite has one writer at a time.

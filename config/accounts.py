@@ -35,10 +35,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate.actions import invitations
-from annotate.errors import Refused
 from annotate.forms.people import GOOD_PASSWORD
 from annotate.models.project import User
 from annotate.views.people import SESSION_KEY
+from base.errors import Refused
 from config import known_browsers
 
 

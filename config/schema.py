@@ -16,7 +16,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from annotate.api.frame import AlwaysJson
+from base.api.resource import AlwaysJson
 
 
 @cache

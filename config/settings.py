@@ -138,7 +138,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "annotate.personal.reader",
+    "base.reader.reader",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -156,6 +156,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
             ],
             "libraries": {
+                "rejudge": "base.tags",
                 "checks": "audit.checks.tags",
                 "evaluation_charts": "exporters.evaluations.tags",
             },
@@ -365,8 +366,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     # OPTIONS would describe a route also to who may not use it.
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.ApiSchema",
-    "EXCEPTION_HANDLER": "annotate.api.problems.handler",
+    "DEFAULT_SCHEMA_CLASS": "base.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "base.api.problems.handler",
     # Of one person; counted in the cache.
     "DEFAULT_THROTTLE_RATES": {"reads": "1200/min", "writes": "600/min"},
 }

@@ -11,10 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.frame import Resource, Scope, reads, writes
-from annotate.api.jobs import JobSerializer, job_told
 from annotate.api.trail import AskedTrail, DeedSerializer, listed, tabled
-from annotate.errors import Refused
+from base.api.jobs import JobSerializer, job_told
+from base.api.resource import Resource, Scope, reads, writes
+from base.errors import Refused
 from config import installation_status
 from jobs import queue, status
 from jobs.models import Job

@@ -44,6 +44,6 @@ urlpatterns = [
 ]
 
 # For programs a problem in JSON, for people a page.
-handler400 = "annotate.api.problems.bad_request"
-handler404 = "annotate.api.problems.not_found"
-handler500 = "annotate.api.problems.server_error"
+handler400 = "base.api.problems.bad_request"
+handler404 = "base.api.problems.not_found"
+handler500 = "base.api.problems.server_error"

@@ -22,9 +22,9 @@ from django.views.decorators.http import require_POST, require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from annotate.forms.trail import TrailForm
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
 from annotate.views import trail
+from base.page_request import PageRequest
+from base.pagination import key
 from config import installation_status
 from config.installation_status import Place
 from config.metrics import exposition

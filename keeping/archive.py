@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TypedDict, cast
 
-from annotate.errors import Refused
+from base.errors import Refused
 
 FORMAT = 1
 MANIFEST = "manifest.json"

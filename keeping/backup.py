@@ -15,10 +15,10 @@ from django.db import connection, models
 from django.utils import timezone
 
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.intake import slices
 from annotate.intake.progress import Progress
 from annotate.models.project import Project
+from base.errors import Refused
 from base.snapshot import snapshot
 from keeping import archive, files, migration_state, tables, values
 

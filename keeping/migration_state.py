@@ -12,7 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from annotate.errors import Refused
+from base.errors import Refused
 
 
 class StepwiseLoader(MigrationLoader):

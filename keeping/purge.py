@@ -8,10 +8,10 @@ from django.apps import apps
 from django.db import connection
 
 from annotate.actions.trail import record
-from annotate.errors import Refused
-from annotate.frozen import thawed
 from annotate.models.judgment import Judgment
 from annotate.models.project import Project
+from base.append_only import thawed
+from base.errors import Refused
 from jobs.models import Job
 from keeping import files, tables
 

@@ -16,12 +16,12 @@ from django.core.files.storage import default_storage
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 
-from annotate import bulk, keys
 from annotate.actions.projects import SLUG
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.intake.progress import Progress
 from annotate.models.project import Project
+from base import bulk, row_keys
+from base.errors import Refused
 from keeping import archive, files, migration_state, tables, values
 
 # Bytes of a backup that are sent to the database at once, and rows.
@@ -261,9 +261,9 @@ class _Into:
             first, last = entry["first"], entry["last"]
             if entry["table"] == tables.USER or first is None or last is None:
                 continue
-            if not keys.counts(model):
+            if not row_keys.counts(model):
                 continue
-            self.shifts[entry["table"]] = keys.reserve(model, first, last)
+            self.shifts[entry["table"]] = row_keys.reserve(model, first, last)
 
     def _shift_of(self, table: str) -> int:
         """By how much the keys of a table move; where they are another table's, as those do."""

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from annotate import bulk
+from base import bulk
 
 Turn = Callable[[Any], Any]
 

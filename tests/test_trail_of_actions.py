@@ -20,7 +20,6 @@ from annotate.actions import (
 )
 from annotate.actions.looking_again import Which
 from annotate.deeds import DEEDS
-from annotate.errors import Refused
 from annotate.models import Assignment, Deed, Judgment, Run, Verdict
 from annotate.pure.taxonomies import Kind
 from audit.checks import actions as checks
@@ -31,6 +30,7 @@ from audit.reviews.criteria import MULTICONIR
 from audit.settling import adjudication, reveals
 from audit.settling import many as settling_many
 from audit.settling.disagreement_queries import Wanted
+from base.errors import Refused
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.systems import System
 from exporters.exports import actions as exports

@@ -123,7 +123,7 @@ def test_what_python_says_can_be_taken_out_as_well():
     ]
 
     assert unreadable == []
-    assert "annotate/keymap.py" in sentences()
+    assert "base/keymap.py" in sentences()
 
 
 def test_what_an_action_or_a_page_says_goes_through_gettext():

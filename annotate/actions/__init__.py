@@ -2,5 +2,5 @@
 here.
 
 Every action is keyword-only, names its actor `by`, is one transaction, and refuses with a sentence
-(`annotate.errors.Refused`) instead of doing half of something.
+(`base.errors.Refused`) instead of doing half of something.
 """

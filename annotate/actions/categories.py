@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.project import Category, Membership, Project
 from annotate.pure.taxonomies import TAXONOMIES, Kind
+from base.errors import Refused
 
 MOST = 100
 

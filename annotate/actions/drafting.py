@@ -18,14 +18,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import seats
-from annotate.errors import Refused, refuse_strange
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Draft, InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
 from annotate.pure.condition_lines import MAX_TEXT, MOST
 from annotate.pure.condition_lines import write as write_conditions
-from annotate.pure.typed import tidy
+from base.control_characters import tidy
+from base.errors import Refused, refuse_strange
 
 # As annotate.actions.rewriting, which says so once the draft becomes a version.
 MAX_TEXT_LENGTH = 100_000

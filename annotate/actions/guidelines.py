@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
-from annotate.errors import Refused, Stale
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Adjudication
 from annotate.models.looking import GuidelineCase
 from annotate.models.project import Guideline, Membership, Project
+from base.errors import Refused, Stale
 
 MAX_LENGTH = 100_000
 MAX_CASES = 1_000

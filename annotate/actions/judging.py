@@ -30,7 +30,6 @@ from annotate.actions.pool import (
     pool_and_repeats,
     repeat_words,
 )
-from annotate.errors import NotHere, Refused, Stale, refuse_strange
 from annotate.models.collection import Candidate, Document
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Flag, Judgment, Verdict
@@ -40,7 +39,8 @@ from annotate.models.unseen import Unseen, seen
 from annotate.pure.conditions import derived
 from annotate.pure.evidence import Span, checked, is_wanted, lacking
 from annotate.pure.repeats import chance, number, unmasked
-from annotate.rows import moment, values_of
+from base.errors import NotHere, Refused, Stale, refuse_strange
+from base.raw_sql import moment, values_of
 
 MAX_NOTE = 10_000
 # A day in milliseconds: longer nobody has one document before their eyes.

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from annotate import intake
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record as record_deed
-from annotate.errors import Refused
 from annotate.intake import Arrived, FileReport, Options
 from annotate.models.load import Load
 from annotate.models.project import Membership, Project
+from base.errors import Refused
 from formats.records import RunLine
 from formats.registry import Format, UnknownFormat, lookup
 from jobs import queue

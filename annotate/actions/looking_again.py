@@ -27,12 +27,12 @@ from annotate.actions.pool import (
     sitting,
 )
 from annotate.actions.trail import many, record
-from annotate.bulk import moment, run
-from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Judgment
 from annotate.models.looking import GuidelineCase, LookAgain
 from annotate.models.project import Guideline, Membership, Project
+from base.bulk import moment, run
+from base.errors import Refused, Stale, refuse_strange
 
 MAX_WORDS = 2_000
 

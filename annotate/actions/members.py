@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.project import Membership, Project, User
+from base.errors import Refused
 
 
 def add_member(*, username: str, role: str, by: Membership) -> Membership:

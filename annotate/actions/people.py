@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from annotate.actions.invitations import check_admin
 from annotate.actions.members import has_other_lead
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership, Project, User
+from base.errors import Refused
 
 
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate import keymap
-from annotate.errors import Refused
 from annotate.models.project import Preferences, User
-from annotate.personal import zones
+from base import keymap
+from base.errors import Refused
+from base.reader import zones
 
 
 class Unsuitable(Refused):

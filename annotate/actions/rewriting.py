@@ -9,13 +9,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions import drafting, seats
-from annotate.errors import Refused, Stale, refuse_strange
 from annotate.models.instruction import Condition, InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
 from annotate.pure import condition_lines
 from annotate.pure.condition_lines import MAX_TEXT, MOST, Line, Wrong
-from annotate.pure.typed import tidy
+from base.control_characters import tidy
+from base.errors import Refused, Stale, refuse_strange
 
 MAX_LENGTH = 100_000
 

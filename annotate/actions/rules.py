@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Adjudication, Judgment
 from annotate.models.project import Grade, Membership, Project
+from base.errors import Refused
 
 
 class GradeRule(NamedTuple):

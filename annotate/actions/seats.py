@@ -17,11 +17,11 @@ from django.utils.translation import gettext_lazy
 from annotate.actions.completion import left_in, open_seats, reviews_in_force
 from annotate.actions.pool import in_scope, judgments_in_force, pairs_with_pool
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.collection import Candidate
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Flag, Judgment
 from annotate.models.project import Membership, Project
+from base.errors import Refused
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)

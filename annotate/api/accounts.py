@@ -15,10 +15,10 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.actions import people
 from annotate.actions.invitations import invite_to_installation, withdraw
-from annotate.api.frame import Asked, Resource, Scope, Sent, done, reads, writes
 from annotate.api.members import LinkSerializer, NewLinkSerializer, SentLink, handed_over, link_told
 from annotate.models.invitation import Invitation
 from annotate.models.project import User
+from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
 
 
 class AccountSerializer(serializers.Serializer[Any]):

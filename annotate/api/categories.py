@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from annotate import access
 from annotate.actions import categories as actions
-from annotate.api.frame import Resource, Scope, Sent, reads, writes
 from annotate.models.project import Project
 from annotate.pure.taxonomies import TAXONOMIES, Kind
+from base.api.resource import Resource, Scope, Sent, reads, writes
 
 
 class CategorySerializer(Sent):

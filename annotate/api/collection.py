@@ -13,7 +13,6 @@ from annotate import access
 from annotate.actions import rewriting
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE
 from annotate.actions.seats import free_seats
-from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, reads, writes
 from annotate.models.collection import Candidate, Document, Query
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Flag
@@ -23,6 +22,7 @@ from annotate.screens.naming import names_to
 from annotate.screens.outcome import may_see, outcome
 from annotate.screens.progress import Said, blind_pairs, pair_seats, query_progress, said_of
 from annotate.screens.shown import show
+from base.api.resource import Asked, KeyField, Resource, Scope, Sent, reads, writes
 
 
 class CameToSerializer(serializers.Serializer[Any]):

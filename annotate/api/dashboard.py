@@ -12,10 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from annotate import access, personal
+from annotate import access
 from annotate.actions import completion
 from annotate.api.collection import ANSWERED
-from annotate.api.frame import Asked, KeyField, Resource, reads, wrong
 from annotate.forms.dashboard import MatrixForm
 from annotate.models.judgment import Assignment, Flag
 from annotate.models.project import Membership
@@ -25,6 +24,8 @@ from annotate.screens.flagged import standing
 from annotate.screens.matrix import Cell, Key, Row, Wanted, matrix
 from annotate.screens.matrix import Said as How
 from annotate.screens.progress import task_progress
+from base import reader as personal
+from base.api.resource import Asked, KeyField, Resource, reads, wrong
 
 
 class TaskSerializer(serializers.Serializer[Any]):

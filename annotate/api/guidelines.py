@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.actions import guidelines as actions
 from annotate.actions import looking_again
-from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, reads, writes, wrong
 from annotate.forms.looks import WhichForm
 from annotate.models.project import Guideline, Membership
 from annotate.screens.cases import ShownCase, cases_of
+from base.api.resource import Asked, KeyField, Resource, Scope, Sent, reads, writes, wrong
 
 AMONG = ["differing", "cases"]
 

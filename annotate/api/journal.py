@@ -13,8 +13,6 @@ from django.http import Http404, HttpRequest, JsonResponse
 
 from annotate import access
 from annotate.actions.judging import Said, on_number, say_flag, say_grade, withdraw
-from annotate.api.frame import MAX_BODY
-from annotate.api.problems import unavailable_problem
 from annotate.entries import (
     Entry,
     Further,
@@ -28,9 +26,11 @@ from annotate.entries import (
     user_of,
     uuid_of,
 )
-from annotate.errors import Refused
 from annotate.models.instruction import InstructionPair
 from annotate.models.project import Membership, User
+from base.api.problems import unavailable_problem
+from base.api.resource import MAX_BODY
+from base.errors import Refused
 from jobs.disk import is_full
 
 

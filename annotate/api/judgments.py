@@ -21,7 +21,6 @@ from annotate.actions.judging import (
     withdraw,
 )
 from annotate.actions.pool import numbered
-from annotate.api.frame import KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.entries import MAX_SENT_SPANS
 from annotate.models.instruction import InstructionPair
 from annotate.models.judgment import Flag, Judgment, Verdict
@@ -30,6 +29,7 @@ from annotate.models.repeat import Repeat
 from annotate.pure.evidence import Span
 from annotate.pure.repeats import Spot
 from annotate.texts import MAX_TEXT_VERSION
+from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 from formats.fields import moment_problem
 
 # Of an offset in a text; none is longer.

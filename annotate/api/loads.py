@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from annotate import access
 from annotate.actions import loading
-from annotate.api.frame import Json, Resource, Scope, Sent, done, reads, writes
-from annotate.api.jobs import JobSerializer, job_told
 from annotate.models.load import Load
+from base.api.jobs import JobSerializer, job_told
+from base.api.resource import Json, Resource, Scope, Sent, done, reads, writes
 from formats.registry import FORMATS
 
 

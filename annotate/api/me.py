@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.actions.preferences import change_preferences
-from annotate.api.frame import Resource, Scope, Sent, reads, writes
-from annotate.keymap import keys_for
 from annotate.models.project import Preferences
 from annotate.models.token import Token
-from annotate.personal import preferences
+from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.keymap import keys_for
+from base.reader import preferences
 
 
 class MeSerializer(serializers.Serializer[Any]):

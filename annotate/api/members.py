@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.actions import members as actions
 from annotate.actions.invitations import DAYS, Link, invite, withdraw
-from annotate.api.frame import Resource, Scope, Sent, done, reads, writes
 from annotate.models.invitation import Invitation
 from annotate.models.project import Membership
 from annotate.screens.invited import hand_over
+from base.api.resource import Resource, Scope, Sent, done, reads, writes
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.actions import rules
 from annotate.actions.projects import create_project
-from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
 from annotate.models.project import Membership, Project
+from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
 
 SMALL = 32_767
 LARGE = 2_147_483_647

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.actions import seats
 from annotate.actions.completion import left_in, open_seats
-from annotate.api.frame import Asked, Resource, Scope, Sent, done, reads, writes
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
+from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
 
 
 class SeatSerializer(serializers.Serializer[Any]):

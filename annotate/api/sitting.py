@@ -12,13 +12,13 @@ from rest_framework.response import Response
 from annotate import access
 from annotate.actions.judging import narrative_for, undo
 from annotate.actions.pool import numbered, sitting
-from annotate.api.frame import Asked, Resource, Scope, reads, writes
 from annotate.models.collection import Document
 from annotate.models.judgment import Flag, Judgment
 from annotate.models.repeat import Repeat
 from annotate.pure.repeats import Spot
-from annotate.screens.pages import key
 from annotate.screens.sheets import Sheet, sheets
+from base.api.resource import Asked, Resource, Scope, reads, writes
+from base.pagination import key
 
 # Documents with their texts that are sent at once.
 MOST = 20

@@ -12,12 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import access
-from annotate.api.frame import Asked, Resource, reads, wrong
 from annotate.forms.trail import TrailForm
 from annotate.models.project import Membership
 from annotate.models.trail import Deed
-from annotate.screens.tables import csv_lines
 from annotate.screens.trail import deeds, table
+from base.api.resource import Asked, Resource, reads, wrong
+from base.csv_output import csv_lines
 
 
 class DeedSerializer(serializers.Serializer[Any]):

@@ -16,12 +16,12 @@ from annotate import access
 from annotate.access import LARGEST_KEY
 from annotate.actions import drafting
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
-from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Draft, InstructionPair, Narrative
 from annotate.models.project import Membership
 from annotate.screens.naming import names_to
 from annotate.screens.stake import MOST_FIND, advise, at_stake, matching
+from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 
 SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
 # Candidates that one draft can name.

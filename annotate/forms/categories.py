@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 from django.forms import BaseFormSet, formset_factory
 
-from annotate.forms.fields import SentenceField
 from annotate.pure.taxonomies import Kind
+from base.form_fields import SentenceField
 
 
 class CategoryForm(forms.Form):

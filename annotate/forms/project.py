@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.actions.guidelines import MAX_LENGTH
 from annotate.actions.rules import FIELDS, GradeRule
-from annotate.forms.fields import SentenceField
 from annotate.models.project import Project
+from base.form_fields import SentenceField
 
 
 class NewProjectForm(forms.Form):

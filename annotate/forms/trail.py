@@ -9,9 +9,9 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate import personal
 from annotate.models.project import Membership
 from annotate.screens.trail import Asked, kinds, people
+from base import reader as personal
 
 # In the address, for what a command did.
 COMMAND = "command"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import IO, Any, ClassVar, NamedTuple
 
-from annotate import bulk
-from annotate.bulk import Stage
 from annotate.intake.report import MAX_SHOWN, FileReport, Problem, RowCounts
 from annotate.intake.slices import Slices
 from annotate.models.project import Membership, Project
+from base import bulk
+from base.bulk import Stage
 
 # A place is one number: which file of a folder, and which line of it.
 LINES = 2**40

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import ClassVar
 
-from annotate import bulk
 from annotate.intake import stale
 from annotate.intake.arrivals import Arrivals, Intake
+from base import bulk
 from formats.records import Doc, Qrel
 
 # So many new rows that PostgreSQL should know of them before it joins them.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import ClassVar
 
-from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.models.project import Membership
 from annotate.pure import condition_lines
+from base import bulk
 from formats.records import PairRecord, Topic, writer_of
 
 MAX_CATEGORY = 60

@@ -9,7 +9,6 @@ from typing import Any
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
-from annotate import bulk
 from annotate.intake import slices
 from annotate.intake.arrivals import Arrivals, Intake, Options, register
 from annotate.intake.collection import MANY, Documents, Ids, Qrels
@@ -21,6 +20,7 @@ from annotate.intake.runs import Runs
 from annotate.intake.statements import Statements
 from annotate.models.collection import Candidate
 from annotate.models.project import Project
+from base import bulk
 from formats.registry import Format
 from formats.source import Folder, FormatError, Source
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from django.core.files import File
 
-from annotate import bulk
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.models.collection import Run
+from base import bulk
 from formats.records import RunLine
 
 MAX_NAME = Run._meta.get_field("name").max_length or 0

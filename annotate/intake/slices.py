@@ -19,9 +19,9 @@ from typing import Any
 from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 
-from annotate import bulk, keys
 from annotate.intake.progress import Progress
 from annotate.models.unseen import Unseen
+from base import bulk, row_keys
 
 logger = logging.getLogger(__name__)
 
@@ -172,7 +172,7 @@ def _log_has_room() -> bool:
 def _reserve(kind: Unseen.Kind, count: int) -> int:
     """Have the next `count` keys of a table to ourselves; return the first of them."""
     with transaction.atomic():
-        first = 1 + keys.reserve(apps.get_model("annotate", kind), 1, count)
+        first = 1 + row_keys.reserve(apps.get_model("annotate", kind), 1, count)
         Unseen.objects.create(kind=kind, first=first, last=first + count - 1)
     return first
 

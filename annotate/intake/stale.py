@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from annotate import bulk
 from annotate.intake.arrivals import Intake
 from annotate.models.project import Project
+from base import bulk
 
 
 class Said(NamedTuple):

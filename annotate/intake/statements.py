@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from annotate import bulk, chain, settled_sums
+from annotate import chain, settled_sums
 from annotate import judgment_sums as sums
 from annotate.intake.arrivals import Arrivals, Intake
 from annotate.intake.collection import Qrels
 from annotate.intake.instructions import MAX_NAME, Pairs, refuse_other_query
 from annotate.models.judgment import Adjudication, Flag
 from annotate.pure.evidence import Span, checked
+from base import bulk
 from formats.records import AdjudicationRecord, Claim, Evidence, FlagRecord, JudgmentRecord
 
 # Of the UUIDs made here. Any constant will do, as long as it stays.

@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from annotate.pure.lookalikes import skeleton
+from base.lookalikes import skeleton
 
 
 def keep_skeletons(apps, schema_editor):

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.pure.lookalikes import LONGEST, skeleton
 from annotate.pure.repeats import MOST_PERCENT
+from base.lookalikes import LONGEST, skeleton
 
 
 class User(AbstractUser):
@@ -74,7 +74,7 @@ class Preferences(models.Model):
         DARK = "dark", _("Dark")
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="preferences")
-    # Only what differs from annotate.keymap: {"undo": "u"}.
+    # Only what differs from base.keymap: {"undo": "u"}.
     keys = models.JSONField(default=dict, blank=True)
     theme = models.CharField(max_length=10, choices=Theme, blank=True)
     # A name of the IANA database; blank: as the browser has it.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from annotate.pure.narrative_diff import Op, diff
+from base.word_diff import Op, diff
 
 # So many words in a row that also stand in a document are no coincidence; of scripts without blanks
 # between words each sign counts, and it takes twice as many.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from annotate.pure.evidence import Span
-from annotate.pure.narrative_diff import Op
+from base.word_diff import Op
 
 # Where one may end: at marks that end a sentence (with the quotes and brackets that close there),
 # at a semicolon, at the end of a line that a list or a paragraph ends with. The full stops of

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from annotate.actions.pool import narratives_in_force
 from annotate.models.judgment import Flag, Judgment
 from annotate.models.project import Membership
-from annotate.screens.pages import Page, page_by_key
 from annotate.screens.progress import blind_pairs
+from base.pagination import Page, page_by_key
 
 SIZE = 50
 

@@ -15,7 +15,7 @@ from annotate.models.project import Membership
 from annotate.pure import advice
 from annotate.pure.advice import Advice, Check, Source
 from annotate.screens.naming import name_of, neutral_name, open_to
-from annotate.screens.pages import Page, page_by_key
+from base.pagination import Page, page_by_key
 
 SIZE = 50
 # A longer narrative is not looked at: it will be refused.

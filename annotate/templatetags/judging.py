@@ -18,7 +18,7 @@ from annotate.models.judgment import Judgment
 from annotate.models.repeat import Repeat
 from annotate.pure.clauses import Part, clauses, parts, touched
 from annotate.pure.evidence import Span
-from annotate.pure.narrative_diff import Op, Piece, is_anew
+from base.word_diff import Op, Piece, is_anew
 
 register = template.Library()
 

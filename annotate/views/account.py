@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
+from base.page_request import PageRequest
+from base.pagination import key
 
 
 @require_GET

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate import access
 from annotate.actions import categories as actions
-from annotate.errors import Refused
 from annotate.forms.categories import CategoryFormSet, kinds
 from annotate.pure.taxonomies import TAXONOMIES
-from annotate.requests import PageRequest
+from base.errors import Refused
+from base.page_request import PageRequest
 
 
 @require_http_methods(["GET", "POST"])

@@ -13,13 +13,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from annotate import access, personal
+from annotate import access
 from annotate.actions import completion
 from annotate.forms.dashboard import MatrixForm
 from annotate.models.judgment import Assignment, Flag
 from annotate.models.project import Membership
 from annotate.pure.pace import estimate
-from annotate.requests import PageRequest
 from annotate.screens import pace as paces
 from annotate.screens.flagged import Flagged, flagged
 from annotate.screens.matrix import Asked, Key, Row, Said
@@ -28,6 +27,8 @@ from annotate.screens.matrix import matrix as documents_by_people
 from annotate.screens.naming import names_to
 from annotate.screens.progress import blind_pairs, my_seats, task_progress
 from annotate.views.home import work_url
+from base import reader
+from base.page_request import PageRequest
 
 # Of one person, listed at once; begun ones come first.
 SEATS = 50
@@ -225,7 +226,7 @@ def _flags(listed: Flagged, member: Membership, request: PageRequest) -> dict[st
 
 def _zone() -> datetime.tzinfo:
     """The zone whose days the charts show: the reader's, if they chose one."""
-    return personal.zone_of_reader() or datetime.UTC
+    return reader.zone_of_reader() or datetime.UTC
 
 
 def _pace(request: PageRequest) -> int:

@@ -16,9 +16,9 @@ from annotate.actions.pool import judged_narrative
 from annotate.forms.documents import WindowForm
 from annotate.models.judgment import Assignment
 from annotate.pure.marking import NOTHING
-from annotate.requests import PageRequest
 from annotate.screens.naming import names_to
 from annotate.screens.shown import found_in, show, words_to_mark
+from base.page_request import PageRequest
 
 
 @require_GET

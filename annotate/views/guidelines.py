@@ -18,13 +18,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate import access
 from annotate.actions import guidelines as actions
 from annotate.actions import looking_again
-from annotate.errors import Refused
 from annotate.forms.looks import LooksForm, WhichForm
 from annotate.forms.project import GuidelineForm
 from annotate.models.project import Guideline, Membership
-from annotate.pure.narrative_diff import diff
-from annotate.requests import PageRequest
 from annotate.screens.cases import beside_the_editor, case_of, cases_of
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.word_diff import diff
 
 
 @require_http_methods(["GET", "POST"])

@@ -14,13 +14,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate import access
 from annotate.actions import completion, seats
 from annotate.actions.projects import create_project
-from annotate.errors import Refused
 from annotate.forms.project import NewProjectForm
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
-from annotate.requests import PageRequest
 from annotate.screens.overview import Contribution, overview
 from annotate.screens.progress import my_seats
+from base.errors import Refused
+from base.page_request import PageRequest
 from jobs.status import worker_status
 
 

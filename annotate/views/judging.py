@@ -19,23 +19,24 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
-from annotate import access, keymap
+from annotate import access
 from annotate.actions import judging as actions
 from annotate.actions import pool, seats
 from annotate.actions.judging import narrative_for
 from annotate.actions.pool import Sitting, sitting
-from annotate.errors import NotHere, Refused
 from annotate.forms.judging import BackForm, FlagForm, JudgmentForm
 from annotate.models.collection import Candidate
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Flag
 from annotate.models.project import Guideline, Membership
 from annotate.models.repeat import Repeat
-from annotate.pure.narrative_diff import diff
 from annotate.pure.repeats import Spot, unmasked
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
 from annotate.screens.sheets import sheets, sitting_of
+from base import keymap
+from base.errors import NotHere, Refused
+from base.page_request import PageRequest
+from base.pagination import key
+from base.word_diff import diff
 
 # So many documents are sent at once.
 MAX_DOCUMENTS = 50

@@ -13,20 +13,21 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from annotate import access, keymap
+from annotate import access
 from annotate.actions.judging import grades_that_need_evidence, narrative_for
 from annotate.actions.pool import Sitting, sitting, without_repeats
-from annotate.errors import Refused
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Flag, Judgment
 from annotate.models.project import Grade, Membership, Project
 from annotate.pure.repeats import unmasked
-from annotate.requests import PageRequest
 from annotate.screens.naming import Name, names_to
-from annotate.screens.pages import key
 from annotate.screens.sheets import Again, sitting_of, wishes
 from annotate.views.judging import asked
+from base import keymap
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
 
 # So many rows a page, however long the pool is.
 WINDOW = 100

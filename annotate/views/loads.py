@@ -15,12 +15,12 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotate import access
 from annotate.actions import loading
-from annotate.errors import Refused
 from annotate.forms.loading import LoadForm
 from annotate.intake import KINDS
 from annotate.models.load import Load
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
 from formats.registry import FORMATS
 from jobs.models import Job
 

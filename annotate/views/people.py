@@ -20,13 +20,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate import access
 from annotate.actions import invitations, people
 from annotate.actions.invitations import Link
-from annotate.errors import NotHere, Refused, Unfit
 from annotate.forms.people import InvitationForm, JoinForm
 from annotate.models.invitation import Invitation
 from annotate.models.project import User
-from annotate.requests import PageRequest
 from annotate.screens.invited import hand_over
-from annotate.screens.pages import page_by_key
+from base.errors import NotHere, Refused, Unfit
+from base.page_request import PageRequest
+from base.pagination import page_by_key
 
 # Where a link's secret waits in the session while its reader signs in elsewhere.
 SESSION_KEY = "invitation"

@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from annotate import keymap
 from annotate.actions.preferences import Unsuitable, change_preferences
-from annotate.personal import preferences as preferences_of
-from annotate.personal import zones
-from annotate.requests import PageRequest
+from base import keymap
+from base.page_request import PageRequest
+from base.reader import preferences as preferences_of
+from base.reader import zones
 
 YEAR = 60 * 60 * 24 * 365
 # Of what cannot be a key, as much comes back as a person can have typed.

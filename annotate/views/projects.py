@@ -18,7 +18,6 @@ from annotate.actions import completion, invitations, rules
 from annotate.actions import members as member_actions
 from annotate.actions.invitations import Link
 from annotate.actions.seats import free_seats, hides_figures
-from annotate.errors import Refused, Unfit
 from annotate.forms.people import MemberForm
 from annotate.forms.project import (
     GradeFormSet,
@@ -29,11 +28,8 @@ from annotate.models.collection import Query
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Judgment
 from annotate.models.project import Membership, User
-from annotate.pure.narrative_diff import diff
-from annotate.requests import PageRequest
 from annotate.screens.naming import names_to, neutral_order
 from annotate.screens.overview import Todo, overview
-from annotate.screens.pages import Page, page_by_key, page_in_order
 from annotate.screens.progress import (
     blind_pairs,
     my_seats,
@@ -45,6 +41,10 @@ from annotate.screens.progress import (
 )
 from annotate.views.home import seat_rows, work_url, worker
 from annotate.views.people import invited
+from base.errors import Refused, Unfit
+from base.page_request import PageRequest
+from base.pagination import Page, page_by_key, page_in_order
+from base.word_diff import diff
 
 
 @require_GET

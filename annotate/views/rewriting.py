@@ -22,19 +22,19 @@ from annotate import access
 from annotate.actions import drafting, seats
 from annotate.actions import rewriting as actions
 from annotate.actions.seats import free_seats
-from annotate.errors import Refused, Stale
 from annotate.forms.rewriting import DraftForm, NarrativeForm
 from annotate.models.instruction import Draft, InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
 from annotate.pure.condition_lines import write as write_conditions
-from annotate.pure.narrative_diff import Op, Piece, before_pieces, diff
-from annotate.requests import PageRequest
 from annotate.screens.naming import names_to
 from annotate.screens.outcome import may_see, outcome
 from annotate.screens.sent_back import why_sent_back
 from annotate.screens.shown import show
 from annotate.screens.stake import advise, look
+from base.errors import Refused, Stale
+from base.page_request import PageRequest
+from base.word_diff import Op, Piece, before_pieces, diff
 
 TEMPLATE = "annotate/rewrite.html"
 

@@ -12,9 +12,9 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.actions.tokens import end_token, make_token
-from annotate.errors import NotHere, Refused
 from annotate.forms.tokens import TokenForm
-from annotate.requests import PageRequest
+from base.errors import NotHere, Refused
+from base.page_request import PageRequest
 
 # Of those that were ended or have run out, the newest.
 PAST = 20

@@ -14,11 +14,11 @@ from annotate import access
 from annotate.deeds import DEEDS
 from annotate.forms.trail import TrailForm
 from annotate.models.project import Membership
-from annotate.requests import PageRequest
 from annotate.screens import trail as screen
-from annotate.screens.pages import newest_by_key
-from annotate.screens.tables import csv_lines
 from annotate.screens.trail import Asked
+from base.csv_output import csv_lines
+from base.page_request import PageRequest
+from base.pagination import newest_by_key
 
 
 @require_GET

@@ -20,16 +20,16 @@ from annotate import texts
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.actions.trail import record
-from annotate.errors import Refused, refuse_strange
 from annotate.models.collection import Run
 from annotate.models.judgment import Verdict
 from annotate.models.project import Membership, Project
 from annotate.pure.conditions import COUNT_MET, derived
-from annotate.pure.typed import tidy
 from audit.checks import chain_content
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.suspects import suspicion
+from base.control_characters import tidy
+from base.errors import Refused, refuse_strange
 
 MAX_WORDS = 10_000
 # What people can look at, and what its page counts in one go.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django import template
 from django.utils.translation import gettext
 
-from annotate.templatetags.rejudge import NOTHING
 from audit.checks.figures import up_to
+from base.tags import NOTHING
 
 register = template.Library()
 

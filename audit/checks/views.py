@@ -16,13 +16,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate import access as annotate_access
-from annotate import keymap
-from annotate.errors import Refused
 from annotate.models.collection import Run
 from annotate.models.project import Membership
-from annotate.requests import PageRequest
 from annotate.screens.naming import name_of
-from annotate.screens.pages import Page, page_by_key
 from annotate.screens.shown import show, words_to_mark
 from audit.checks import access, actions
 from audit.checks.claims import frame, plan
@@ -31,6 +27,10 @@ from audit.checks.forms import BoundForm, CheckForm, SampleForm, SendForm, Suspe
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import SHOWN, following, labels_of, progress, to_check, to_settle
 from audit.checks.suspects import Suspect, suspicion
+from base import keymap
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import Page, page_by_key
 
 # For how long the page offers to take the last check back with one key.
 UNDO_OFFERED = timedelta(hours=1)

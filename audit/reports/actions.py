@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.project import Membership, Project
 from audit.reports.comparison import comparison_of
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import agreement_of
 from audit.reports.scopes import WHOLE, Scope, kept
+from base.errors import Refused
 from jobs.models import Job
 from jobs.queue import enqueue
 from jobs.runner import Progress

@@ -13,12 +13,8 @@ from rest_framework.response import Response
 
 from annotate import access as annotate_access
 from annotate.actions.seats import must_answer_first
-from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
-from annotate.api.jobs import JobSerializer
-from annotate.errors import Refused
 from annotate.models.instruction import Narrative
 from annotate.models.project import Membership
-from annotate.screens.tables import csv_lines
 from audit.reports import access, actions
 from audit.reports.coverage import coverage
 from audit.reports.differences import differences
@@ -26,6 +22,10 @@ from audit.reports.models import AgreementReport
 from audit.reports.scopes import FIELDS, kept, scope_of, words
 from audit.reports.scopes import Scope as Part
 from audit.reports.units import Of, units
+from base.api.jobs import JobSerializer
+from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.csv_output import csv_lines
+from base.errors import Refused
 from jobs.queue import cancel
 
 

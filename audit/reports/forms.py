@@ -9,10 +9,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.errors import Refused
 from annotate.models.instruction import Narrative
 from annotate.models.project import Guideline, Membership, Project
 from audit.reports.scopes import WHOLE, categories_of, rubric_of, scope_of
+from base.errors import Refused
 
 
 class ScopeForm(forms.Form):

@@ -17,7 +17,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.errors import Refused
 from annotate.models.collection import Query
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.project import Guideline, Membership, Project
@@ -25,6 +24,7 @@ from audit.reports.models import AgreementReport
 from audit.reviews import rubrics
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Review
+from base.errors import Refused
 
 # What an address may say of a scope; everything may be left out.
 FIELDS = (

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from annotate import access
 from annotate.access import Person
 from annotate.actions import seats
-from annotate.errors import Refused
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
 from audit.reviews.models import Decision
 from audit.reviews.passes import must_answer_first
+from base.errors import Refused
 
 NO_NARRATIVE = "There is no such narrative among yours."
 

@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy
 from annotate.actions import rewriting, seats
 from annotate.actions.completion import open_seats
 from annotate.actions.trail import record
-from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership, Project
@@ -29,6 +28,7 @@ from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.models import Rubric as Kept
 from audit.reviews.passes import Pass, pass_of, passes_of, summary_digest, verdict_of
 from audit.reviews.texts_at_hand import check_texts, keep_texts
+from base.errors import Refused, Stale, Unconfirmed, Unfit
 from formats.records import RubricRecord
 
 MAX_WORDS = 10_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate import bulk, chain
+from annotate import chain
 from annotate.intake import Arrivals, Intake
 from annotate.intake.instructions import MAX_NAME, refuse_other_query
 from annotate.intake.stale import Beside, Said
@@ -13,6 +13,7 @@ from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.models import Decision, Review
 from audit.reviews.models import Rubric as Kept
+from base import bulk
 from formats.records import DecisionRecord, ReviewRecord, RubricRecord
 
 MAX_RUBRIC = Review._meta.get_field("rubric").max_length or 0

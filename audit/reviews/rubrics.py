@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from annotate.models.instruction import Narrative
-from annotate.pure.typed import strange
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
 from audit.reviews.models import Rubric as Kept
+from base.control_characters import strange
 
 
 class UnknownRubric(LookupError):

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.errors import Stale
 from annotate.models.collection import Candidate
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Judgment
 from annotate.pure.naming import number_of
 from audit.reviews.models import Review, ReviewedText
+from base.errors import Stale
 
 # Documents of a pool that lie beside an instruction under review: so many that are claimed to be
 # relevant, and so many others.

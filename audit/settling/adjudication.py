@@ -17,11 +17,11 @@ from annotate import texts
 from annotate.actions import seats
 from annotate.actions.judging import check_grade
 from annotate.actions.trail import many, record
-from annotate.errors import Refused, Stale
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Condition, InstructionPair, Narrative
 from annotate.models.judgment import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.models.project import Membership
+from base.errors import Refused, Stale
 
 MAX_REASON = 10_000
 

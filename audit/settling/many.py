@@ -21,12 +21,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate import texts
-from annotate.errors import Refused, Stale
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Narrative
 from annotate.models.project import Membership
 from audit.settling import adjudication
 from audit.settling.disagreement_queries import Kind, Reader, Wanted, source
+from base.errors import Refused, Stale
 
 # So many of each outcome are shown.
 SHOWN = 5

@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 
 from annotate.actions import seats
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.collection import Candidate
 from annotate.models.instruction import Narrative
 from annotate.models.project import Membership
 from audit.checks.models import SampleItem
 from audit.settling.models import Reveal
+from base.errors import Refused
 
 
 def reveal_names(

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
-from annotate.api.frame import Page
+from base.api.resource import Page
 
 CURSOR = Page.cursor_query_param
 

@@ -18,9 +18,9 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.collection import Document, Run
 from annotate.models.project import Membership, Project
+from base.errors import Refused
 from exporters.evaluations import evaluation, statistics, systems
 from exporters.evaluations.evaluation import Collection, Qrels, Ranked
 from exporters.evaluations.models import Evaluation

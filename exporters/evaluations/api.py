@@ -13,10 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.access import lead
-from annotate.api.frame import Resource, Scope, Sent, reads, writes
-from annotate.api.jobs import JobSerializer
 from annotate.models.collection import Run
 from annotate.models.project import Membership
+from base.api.jobs import JobSerializer
+from base.api.resource import Resource, Scope, Sent, reads, writes
 from exporters.evaluations import access, tables
 from exporters.evaluations.actions import request_evaluation
 from exporters.evaluations.models import Evaluation

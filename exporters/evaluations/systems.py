@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refused
 from annotate.models.collection import Run
+from base.errors import Refused
 from formats.source import FormatError, Source
 from formats.trec import read_run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from annotate.screens.tables import cell
+from base.csv_output import cell
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import must_answer_first
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.project import Membership, Project
+from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, trec
 from exporters.exports.access import ARCHIVE, BLIND

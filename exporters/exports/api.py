@@ -13,9 +13,9 @@ from rest_framework.response import Response
 
 from annotate.access import lead
 from annotate.actions.seats import must_answer_first
-from annotate.api.frame import Resource, Scope, Sent, reads, writes
-from annotate.api.jobs import JobSerializer
 from annotate.models.project import Membership
+from base.api.jobs import JobSerializer
+from base.api.resource import Resource, Scope, Sent, reads, writes
 from exporters.exports import access, actions
 from exporters.exports.download_log import taken
 from exporters.exports.models import Export

@@ -14,10 +14,10 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.access import lead
 from annotate.actions.seats import must_answer_first
-from annotate.errors import Refused
 from annotate.models.project import Membership
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
 from exporters.exports import access, actions, manifest
 from exporters.exports.download_log import taken
 from exporters.exports.forms import ExportForm

@@ -20,9 +20,9 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import must_answer_first, refuse_if_archived
 from annotate.actions.trail import record
-from annotate.errors import Refused
 from annotate.models.collection import Query
 from annotate.models.project import Guideline, Membership, Project
+from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import manifest, selection
 from exporters.exports.access import BLIND

@@ -15,11 +15,11 @@ from rest_framework.response import Response
 
 from annotate.access import lead
 from annotate.actions.seats import must_answer_first
-from annotate.api.frame import Asked, Resource, Scope, Sent, reads, writes
-from annotate.api.jobs import JobSerializer
 from annotate.models.project import Membership
-from annotate.screens.tables import csv_lines
+from base.api.jobs import JobSerializer
 from base.api.paging import cursor_of, nowhere, paged, size_of
+from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+from base.csv_output import csv_lines
 from exporters.exports import access as exports_access
 from exporters.exports.api import COUNTS, FileFactsSerializer
 from exporters.exports.download_log import taken

@@ -18,13 +18,13 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.access import lead
 from annotate.actions.seats import must_answer_first
-from annotate.errors import Refused
 from annotate.models.instruction import Narrative
 from annotate.models.project import Membership
-from annotate.pure.narrative_diff import Op, Piece, diff
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
-from annotate.screens.tables import csv_lines
+from base.csv_output import csv_lines
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
+from base.word_diff import Op, Piece, diff
 from exporters.exports import access as exports_access
 from exporters.exports.download_log import taken
 from exporters.exports.files import FileFacts

@@ -1,4 +1,4 @@
-// The word diff of two texts, by the same rule as annotate/pure/narrative_diff.py: words, marks of punctuation and white space
+// The word diff of two texts, by the same rule as base/word_diff.py: words, marks of punctuation and white space
 // as tokens, matched as Python's difflib does (longest common run first, then left and right of it).
 // diff(before, after) -> [["kept" | "removed" | "added", text], ...]
 const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";

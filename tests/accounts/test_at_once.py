@@ -6,8 +6,8 @@ import pytest
 from allauth.account.forms import default_token_generator
 
 from annotate.actions import invitations, members, people
-from annotate.errors import Refused
 from annotate.models import Invitation, Membership, User
+from base.errors import Refused
 from config.accounts import LinkUsed, ResetPasswordKeyForm
 from tests import factories
 from tests.audit.test_at_once import at_once, fresh

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.actions import members, people, seats
-from annotate.errors import Refused
 from annotate.models import Assignment, Membership, User
+from base.errors import Refused
 from tests import factories
 
 

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.actions import invitations, members
-from annotate.errors import NotHere, Refused, Stale, Unfit
 from annotate.models import Invitation, Membership, User
+from base.errors import NotHere, Refused, Stale, Unfit
 from tests import factories
 
 ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD

@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
 from annotate.actions import invitations
-from annotate.errors import Refused, Unfit
 from annotate.models import User
-from annotate.pure.lookalikes import LONGEST, skeleton
+from base.errors import Refused, Unfit
+from base.lookalikes import LONGEST, skeleton
 from tests import factories
 
 PASSWORD = "seven long words of a tide"

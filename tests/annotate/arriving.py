@@ -8,10 +8,11 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from annotate import bulk, intake
+from annotate import intake
 from annotate.actions.loading import load_file
 from annotate.intake import Arrived, FileReport
 from annotate.models import Project
+from base import bulk
 from formats.registry import Format, lookup
 from formats.source import Folder, Source, ZipFolder
 

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from annotate.actions import categories, rules, seats
-from annotate.errors import Refused
 from annotate.models import InstructionPair
 from annotate.pure.taxonomies import TAXONOMIES, Kind
+from base.errors import Refused
 from tests import factories
 
 KINDS = [Kind("C1", "Content", "It asks for content."), Kind("X", "Other")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotate.pure.clauses import Part, clauses, parts, touched
 from annotate.pure.evidence import Span
-from annotate.pure.narrative_diff import Op, diff
+from base.word_diff import Op, diff
 
 
 def words(text: str) -> list[str]:

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from annotate.actions import completion, judging, rewriting, seats
 from annotate.actions.rules import GradeRule, change_rules
 from annotate.actions.seats import must_answer_first
-from annotate.errors import Refused
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
 from annotate.screens.progress import my_seats, query_progress, task_progress
+from base.errors import Refused
 from tests import factories
 from tests.annotate.arriving import load
 

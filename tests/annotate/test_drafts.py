@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from annotate.actions import drafting, rewriting, seats
 from annotate.actions.drafting import Page, Words
-from annotate.errors import Refused
 from annotate.models import Assignment, Draft, Narrative
+from base.errors import Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions.guidelines import cases_waiting, write_guideline
-from annotate.errors import Refused
 from annotate.models import Adjudication, Guideline, GuidelineCase
 from audit.settling import adjudication
+from base.errors import Refused
 from tests import factories
 
 

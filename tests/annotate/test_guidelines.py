@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions.guidelines import write_guideline
-from annotate.errors import Refused, Stale
 from annotate.models import Guideline
+from base.errors import Refused, Stale
 from tests import factories
 
 

@@ -9,10 +9,11 @@ import tracemalloc
 import pytest
 from django.db import IntegrityError, connection
 
-from annotate import bulk, intake
-from annotate.bulk import Stage
-from annotate.errors import Refused
+from annotate import intake
 from annotate.models import Candidate, Document, Judgment, Membership, Project, Query
+from base import bulk
+from base.bulk import Stage
+from base.errors import Refused
 from formats.records import Qrel
 from formats.registry import lookup
 from tests import factories

@@ -9,8 +9,8 @@ import pytest
 from django.db import IntegrityError
 
 from annotate.actions import judging, pool, rewriting, seats
-from annotate.errors import NotHere, Refused, Stale
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
+from base.errors import NotHere, Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from django.template import Context, Template
 
-from annotate import keymap
 from annotate.models import Preferences
+from base import keymap
 from tests import factories
 
 

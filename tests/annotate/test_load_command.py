@@ -14,8 +14,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotate.intake import KINDS
-from annotate.management import bar
 from annotate.models import Candidate, Judgment, Project, Query, RunLine
+from base import progress_bar
 from tests import factories
 
 QRELS = "301 0 A 2\n301 0 B 0\n"
@@ -367,7 +367,7 @@ def progress(monkeypatch, stream: io.StringIO, seconds: float) -> str:
     clock = iter([0.0, 0.1, seconds])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    shown = bar.Bar("qrels.txt")
+    shown = progress_bar.Bar("qrels.txt")
     shown.start(200, "Reading the file")
     shown.advance(100)
     return stream.getvalue()
@@ -392,7 +392,7 @@ def test_the_line_of_progress_is_wiped_at_the_end(monkeypatch):
     clock = iter([0.0, 2.0])
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    shown = bar.Bar("q")
+    shown = progress_bar.Bar("q")
 
     shown.start(None, "Reading")
     shown.clear()

@@ -12,8 +12,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotate.actions import loading
-from annotate.errors import Refused
 from annotate.models import Candidate, Load, Project
+from base.errors import Refused
 from config.celery import app
 from jobs import runner
 from tests import factories

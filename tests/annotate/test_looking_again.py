@@ -8,8 +8,8 @@ import pytest
 from django.db import IntegrityError
 
 from annotate.actions import judging, looking_again, pool, rewriting, seats
-from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Flag, Judgment, LookAgain
+from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -8,8 +8,8 @@ from django.db import IntegrityError
 from django.urls import reverse
 
 from annotate.actions import members, seats
-from annotate.errors import Refused
 from annotate.models import Assignment, Membership, User
+from base.errors import Refused
 from tests import factories
 
 ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD

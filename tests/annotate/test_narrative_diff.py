@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.pure.narrative_diff import Op, before_pieces, diff
+from base.word_diff import Op, before_pieces, diff
 
 KEPT, REMOVED, ADDED = Op.KEPT, Op.REMOVED, Op.ADDED
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 from annotate.actions import judging, looking_again, rewriting, seats
 from annotate.actions.guidelines import write_guideline
 from annotate.actions.looking_again import Which
-from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Guideline, Judgment, LookAgain
+from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -8,9 +8,9 @@ import html
 import pytest
 from django.urls import reverse
 
-from annotate import keymap
 from annotate.actions.preferences import Unsuitable, change_preferences
 from annotate.models import Guideline, Preferences
+from base import keymap
 from tests import factories
 
 

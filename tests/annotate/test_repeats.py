@@ -12,11 +12,11 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from annotate.actions import judging, looking_again, pool, rewriting, rules, seats
-from annotate.errors import NotHere, Refused
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
 from annotate.pure.evidence import Span
 from annotate.pure.repeats import Spot, unmasked
 from annotate.screens.progress import my_seats
+from base.errors import NotHere, Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from annotate.actions import rewriting, seats
-from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Narrative
+from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

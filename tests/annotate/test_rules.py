@@ -9,8 +9,8 @@ from django.db import IntegrityError, transaction
 from annotate.actions import rules
 from annotate.actions.projects import create_project
 from annotate.actions.rules import GradeRule
-from annotate.errors import Refused
 from annotate.models import Membership, Project
+from base.errors import Refused
 from tests import factories
 
 USUAL = [GradeRule(0, "Not relevant"), GradeRule(1, "Relevant"), GradeRule(2, "Highly relevant")]

@@ -10,8 +10,8 @@ from django.db import IntegrityError, connection
 
 from annotate.actions import judging, rewriting, seats
 from annotate.actions.completion import open_seats
-from annotate.errors import Refused
 from annotate.models import Assignment, Membership, Narrative, Project
+from base.errors import Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

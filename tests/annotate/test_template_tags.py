@@ -11,8 +11,8 @@ from django.test import RequestFactory
 
 from agreement.coefficient import Coefficient, Interval
 from annotate.models import Preferences
-from annotate.pure.narrative_diff import diff
-from annotate.templatetags import rejudge
+from base import tags as rejudge
+from base.word_diff import diff
 from tests import factories
 
 AGENTS = {

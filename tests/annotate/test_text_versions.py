@@ -13,9 +13,9 @@ from django.urls import reverse
 
 from annotate.actions import judging, looking_again, seats
 from annotate.actions.pool import judgments_in_force, sitting
-from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
 from annotate.pure.evidence import Span
+from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, problems, rows

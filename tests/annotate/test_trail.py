@@ -9,8 +9,8 @@ from django.db import DatabaseError, connection, transaction
 
 from annotate.actions.trail import record
 from annotate.deeds import DEEDS, Kind
-from annotate.frozen import thawed
 from annotate.models import Deed, Link
+from base.append_only import thawed
 from tests import factories
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

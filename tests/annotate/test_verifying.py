@@ -13,9 +13,9 @@ from django.db import connection
 
 from annotate import chain
 from annotate.actions import judging
-from annotate.frozen import thawed
 from annotate.models import Judgment, Link, Verdict
 from annotate.pure.evidence import Span
+from base.append_only import thawed
 from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from annotate.actions import judging, seats
-from annotate.errors import Refused
 from annotate.models import Assignment, Flag, Judgment
+from base.errors import Refused
 from tests import factories
 from tests.annotate.test_judging import Scene
 

@@ -19,7 +19,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from rest_framework import serializers
 
-from annotate.api.frame import KeyField
 from annotate.models import (
     Adjudication,
     Candidate,
@@ -31,6 +30,7 @@ from annotate.models import (
 )
 from audit.models import Decision
 from audit.reviews.actions import save_ratings
+from base.api.resource import KeyField
 from tests import factories
 from tests.attacks.test_addresses import columns, everything, with_the_same_keys
 from tests.attacks.test_every_door import writes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.errors import Refused
 from audit.models import AgreementReport
 from audit.reports.actions import request_agreement
 from audit.reports.scopes import Scope
+from base.errors import Refused
 from exporters.exports.actions import request_export
 from jobs import queue
 from jobs.models import Job

@@ -8,7 +8,7 @@ import io
 import pytest
 from django.test import Client
 
-from annotate.screens.tables import cell, csv_lines
+from base.csv_output import cell, csv_lines
 from tests import factories
 
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.urls import reverse
 
-from annotate.errors import Refused
 from annotate.models import Guideline
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement, request_comparison
 from audit.reports.comparison import COMPARED, comparison_of
 from audit.reports.reliability import since
 from audit.reports.scopes import WHOLE, Scope
+from base.errors import Refused
 from jobs.runner import Progress
 from tests import factories
 

@@ -12,11 +12,11 @@ from django.db import transaction
 from django.urls import reverse
 
 from annotate.actions import rules
-from annotate.errors import Refused
 from audit import tasks
 from audit.models import AgreementReport
 from audit.reports.actions import request_agreement
 from audit.reports.reliability import agreement_of
+from base.errors import Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from annotate.actions import rewriting, seats
-from annotate.errors import Refused
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -20,6 +19,7 @@ from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of, since
 from audit.reports.scopes import Scope, kept, scope_of, words
 from audit.reviews.actions import save_ratings, submit_review
+from base.errors import Refused
 from tests import factories
 from tests.audit.conftest import levels
 

@@ -10,13 +10,13 @@ import pytest
 from django.db import connection
 
 from annotate.actions import rewriting
-from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Assignment, Membership, Narrative
 from audit.models import AgreementReport, Decision, Rating, Review
 from audit.reports.actions import request_agreement
 from audit.reviews.actions import decide, save_rating, save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.settling.adjudication import adjudicate
+from base.errors import Refused, Stale
 from tests import factories
 from tests.audit.conftest import levels
 

@@ -8,12 +8,12 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotate.errors import Refused
 from annotate.models import Adjudication, Narrative
 from audit.checks import actions
 from audit.checks.claims import Asked, frame, plan
 from audit.checks.queue import following, progress, to_check, to_settle, with_checks
 from audit.models import Check, Sample, SampleItem
+from base.errors import Refused
 from tests import factories
 from tests.audit.checking import claimed_scene, draw, original, say
 

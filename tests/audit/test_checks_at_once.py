@@ -6,9 +6,9 @@ import uuid
 
 import pytest
 
-from annotate.errors import Refused
 from audit.checks import actions
 from audit.models import Check, Sample
+from base.errors import Refused
 from tests import factories
 from tests.audit.checking import claimed_scene, draw, say
 from tests.audit.test_at_once import at_once, fresh

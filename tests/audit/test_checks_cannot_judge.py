@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.errors import Refused
 from audit.checks import actions
 from audit.checks.figures import figures
 from audit.checks.queue import progress, to_settle, with_checks
 from audit.models import Check, SampleItem
+from base.errors import Refused
 from tests.audit.checking import claimed_scene, draw, say
 
 

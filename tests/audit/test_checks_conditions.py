@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.errors import Refused
 from annotate.models import Judgment, Verdict
 from audit.checks import actions
 from audit.checks.claims import Asked, frame
 from audit.checks.figures import figures
 from audit.checks.queue import to_settle
 from audit.models import Check, Sample
+from base.errors import Refused
 from tests import factories
 from tests.audit.checking import claimed_scene, draw
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.errors import Refused
 from annotate.models import Candidate, Document, Run, RunLine
 from audit.checks import actions
 from audit.checks.claims import Asked
 from audit.checks.figures import figures
 from audit.checks.suspects import suspicion
 from audit.models import Sample
+from base.errors import Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

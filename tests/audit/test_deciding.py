@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.actions import rewriting, seats
-from annotate.errors import Refused, Stale
 from annotate.models import Assignment, Deed, InstructionPair
 from audit.models import Decision
 from audit.reviews.actions import decide, save_ratings, submit_review, withdraw_decision
+from base.errors import Refused, Stale
 from tests.audit.conftest import levels
 
 # After everything that the factories make.

@@ -8,13 +8,13 @@ from django.urls import reverse
 
 from annotate.actions import seats
 from annotate.actions.rules import archive
-from annotate.errors import Refused
 from annotate.models import Assignment, Condition, Flag, Project, Verdict
 from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
 from audit.settling.pseudonyms import person, places
 from audit.settling.reveals import reveal_names
+from base.errors import Refused
 from tests import factories
 from tests.audit.conftest import levels
 from tests.programs import Program

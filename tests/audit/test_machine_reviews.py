@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from annotate.errors import Refused
 from annotate.models import Flag, Membership
 from audit.models import Decision, Review
 from audit.reports import overview
@@ -19,6 +18,7 @@ from audit.reviews.criteria import FOLLOWTABLE, Verdict
 from audit.reviews.passes import passes_of, story, to_decide, verdict_of
 from audit.reviews.rejected import rejected
 from audit.settling import queue as disagreements
+from base.errors import Refused
 from exporters.exports.selection import pairs as pairs_of
 from exporters.exports.selection import reviews as exported
 from formats.jsonl import read_judgments

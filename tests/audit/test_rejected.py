@@ -11,7 +11,6 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotate.actions import seats
-from annotate.errors import Stale
 from annotate.models import Assignment
 from audit.models import Review
 from audit.reviews.actions import (
@@ -21,6 +20,7 @@ from audit.reviews.actions import (
     take_review,
     withdraw_decision,
 )
+from base.errors import Stale
 from tests import factories
 from tests.annotate.arriving import load
 from tests.audit.conftest import levels

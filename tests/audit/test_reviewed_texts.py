@@ -10,12 +10,12 @@ import pytest
 from django.urls import reverse
 
 from annotate import chain
-from annotate.errors import Stale
 from audit.models import Review, ReviewedText
 from audit.reviews import chain_content as sums
 from audit.reviews.actions import save_ratings, submit_review
 from audit.reviews.passes import in_force
 from audit.reviews.texts_at_hand import at_hand, texts_of
+from base.errors import Stale
 from exporters.exports import selection
 from formats.jsonl import write_judgments
 from keeping.verify import verify

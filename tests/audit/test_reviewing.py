@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from annotate.actions import rewriting, rules, seats
-from annotate.errors import Refused, Stale, Unconfirmed
 from annotate.models import Assignment
 from audit.models import Rating, Review
 from audit.reviews.actions import (
@@ -20,6 +19,7 @@ from audit.reviews.actions import (
 )
 from audit.reviews.criteria import FOLLOWTABLE
 from audit.reviews.passes import pass_of, summary_digest
+from base.errors import Refused, Stale, Unconfirmed
 from tests import factories
 from tests.audit.conftest import levels
 

@@ -12,12 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.actions import rules, seats
-from annotate.errors import Refused
 from annotate.models import Assignment
 from audit.models import Rating, Review, Rubric
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
 from audit.reviews.passes import pass_of, passes_of, verdict_of
+from base.errors import Refused
 from formats.rubrics import parse, pretty
 from tests import factories
 from tests.annotate.arriving import load

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.actions import rewriting, rules
-from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Judgment
 from audit.settling.adjudication import adjudicate, adopt, withdraw_adjudication
+from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotate.errors import Refused, Stale
 from annotate.models import Condition, ConditionAdjudication, Judgment, Verdict
 from audit.settling.adjudication import (
     adopt_verdict,
     settle_condition,
     withdraw_condition_adjudication,
 )
+from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -9,12 +9,12 @@ import pytest
 from django.urls import reverse
 
 from annotate.actions import judging, looking_again, seats
-from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Assignment
 from audit.settling import adjudication
 from audit.settling import queue as disagreements
 from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import Wanted
+from base.errors import Refused, Stale
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

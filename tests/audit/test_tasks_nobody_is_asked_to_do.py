@@ -10,10 +10,10 @@ from django.urls import reverse
 from annotate.actions import rules, seats
 from annotate.actions.completion import judging
 from annotate.actions.rules import GradeRule
-from annotate.errors import Refused
 from annotate.models import Assignment
 from annotate.screens.progress import task_progress
 from audit.reviews.passes import to_decide
+from base.errors import Refused
 from tests import factories
 
 GRADES = [GradeRule(0, "No"), GradeRule(1, "Yes"), GradeRule(2, "Very")]

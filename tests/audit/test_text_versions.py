@@ -9,7 +9,6 @@ from django.db import connection
 from django.urls import reverse
 
 from annotate import texts
-from annotate.errors import Refused, Stale
 from annotate.models import Adjudication, Candidate, Condition, Document, Judgment, Verdict
 from audit.checks import actions
 from audit.checks.queue import to_check, with_checks
@@ -19,6 +18,7 @@ from audit.settling.adjudication import adjudicate, settle_condition
 from audit.settling.disagreement_queries import Kind, Wanted
 from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import counts
+from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load

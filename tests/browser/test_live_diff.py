@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from annotate.pure.narrative_diff import diff
+from base.word_diff import diff
 from tests import factories
 
 CASES = {

@@ -9,8 +9,8 @@ import pytest
 from django.core.files.base import ContentFile
 from django.db import transaction
 
-from annotate.errors import Refused
 from annotate.models import Assignment
+from base.errors import Refused
 from config.celery import app
 from exporters.exports import actions
 from exporters.models import Export

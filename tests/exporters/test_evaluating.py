@@ -14,8 +14,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotate.actions import rules
-from annotate.errors import Refused
 from annotate.models import InstructionPair, Judgment
+from base.errors import Refused
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.systems import System
 from exporters.models import Evaluation

@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotate.actions import guidelines, judging, rewriting, rules, seats
-from annotate.errors import Refused
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -30,6 +29,7 @@ from annotate.models import (
 from audit.models import Decision, Rating
 from audit.reviews import actions as auditing
 from audit.settling import adjudication
+from base.errors import Refused
 from exporters.exports import actions
 from exporters.models import Release
 from exporters.releases import actions as releasing

@@ -11,8 +11,8 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from annotate.errors import Refused
 from annotate.models import Assignment, Guideline, Judgment, Project
+from base.errors import Refused
 from exporters.exports import actions
 from exporters.models import Release
 from exporters.releases import actions as releasing

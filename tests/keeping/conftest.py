@@ -14,7 +14,6 @@ from django.core.management import call_command
 
 from annotate import intake
 from annotate.actions import guidelines
-from annotate.frozen import thawed
 from annotate.models import (
     ConditionAdjudication,
     Deed,
@@ -27,6 +26,7 @@ from annotate.models import (
     Verdict,
 )
 from audit.models import Check, Reveal, Rubric, Sample, SampleItem
+from base.append_only import thawed
 from exporters.exports import actions as exporting
 from exporters.models import Export
 from formats.registry import lookup

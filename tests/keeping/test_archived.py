@@ -22,12 +22,12 @@ from annotate.actions import (
     rules,
     seats,
 )
-from annotate.errors import Refused
 from annotate.models import Assignment, Deed, Draft, Membership, Project
 from audit.checks import actions as checking
 from audit.reviews import actions as auditing
 from audit.settling import adjudication
 from audit.settling import many as settling_many
+from base.errors import Refused
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -9,10 +9,10 @@ import pytest
 from django.apps import apps
 from django.contrib.auth import authenticate
 
-from annotate.errors import Refused
-from annotate.frozen import thawed
 from annotate.models import Deed, Draft, Judgment, Membership, Project, Repeat, User
 from audit.models import AgreementReport, Check
+from base.append_only import thawed
+from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
 from keeping import files, tables

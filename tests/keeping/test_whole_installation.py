@@ -16,8 +16,8 @@ from django.contrib.sessions.models import Session
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from annotate.errors import Refused
 from annotate.models import Judgment, Project, User
+from base.errors import Refused
 from exporters.models import Release
 from exporters.releases import actions as releasing
 from keeping import archive, files, migration_state, tables

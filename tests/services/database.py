@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from annotate.frozen import thawed
+from base.append_only import thawed
 
 FILLED_BY_MIGRATE = {"django_migrations", "django_content_type", "auth_permission"}
 

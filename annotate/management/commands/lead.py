@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.actions.members import appoint_lead
-from annotate.errors import Refused
 from annotate.models.project import Project, User
+from base.errors import Refused
 
 
 class Command(BaseCommand):

@@ -12,10 +12,10 @@ from django.db import DatabaseError, transaction
 
 from annotate.actions.loading import check_grades, known_format, load_file
 from annotate.actions.projects import create_project, unmake_project
-from annotate.errors import Refused
 from annotate.intake import KINDS, FileReport, on_disk, totals
-from annotate.management.bar import Bar
 from annotate.models.project import Project
+from base.errors import Refused
+from base.progress_bar import Bar
 from formats.registry import FORMATS
 from formats.source import excerpt
 

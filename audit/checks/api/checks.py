@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from annotate import access as annotate_access
 from annotate.api.collection import ConditionSerializer
-from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.models.collection import Run
 from annotate.models.judgment import Verdict
 from annotate.models.project import Membership
@@ -36,6 +35,7 @@ from audit.checks.queue import SHOWN, following, labels_of, progress, to_check, 
 from audit.checks.suspects import suspicion
 from audit.reviews.api.shapes import VersionSerializer
 from base.api.paging import cursor_of, nowhere, paged, size_of
+from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 
 SMALL = 32_767
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.errors import Refused
 from annotate.models.project import Project
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import COEFFICIENTS, SPLITS, agreement_of
 from audit.reports.scopes import Scope, scope_of, words
 from audit.reports.tables import Line, Table, against_machines, lonely, tables
+from base.errors import Refused
 
 # What is printed unless one asks for something else.
 _USUAL = ("pair", "query", "criterion", "self")

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.errors import Refused
 from annotate.models.project import Project
 from audit.reviews import actions, rubrics
+from base.errors import Refused
 from formats.rubrics import pretty
 
 

@@ -21,11 +21,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotate import access as annotate_access
 from annotate.actions.seats import must_answer_first
-from annotate.errors import Refused
 from annotate.models.project import Membership
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
-from annotate.screens.tables import csv_lines
 from audit.reports import access, actions, paper
 from audit.reports.forms import ComparedForm, ScopeForm
 from audit.reports.models import AgreementReport
@@ -33,6 +29,10 @@ from audit.reports.reliability import COEFFICIENTS, HEADLINE, Since, since
 from audit.reports.scopes import Scope, kept, parts_of, words
 from audit.reports.tables import Against, Table, against_machines, lonely, tables
 from audit.reports.units import Of, units
+from base.csv_output import csv_lines
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
 from jobs.queue import cancel
 
 PAGE_SIZE = 50

@@ -16,8 +16,6 @@ from annotate.actions.completion import open_seats
 from annotate.actions.seats import BLIND_TASKS, must_answer_first
 from annotate.models.project import Membership
 from annotate.pure.promises import BALANCE, Promise, Rule
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
 from annotate.screens.standing import NAMED, PairStanding, Promises, promises
 from audit.reports.access import BLIND
 from audit.reports.coverage import coverage
@@ -25,6 +23,8 @@ from audit.reports.differences import TOP, Spot, differences
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, HEADLINE, since
 from audit.reports.tables import Table, tables
+from base.page_request import PageRequest
+from base.pagination import key
 
 # Of one kind of scope: as many are drawn; the rest stands on the page of agreement.
 DRAWN = 12

@@ -12,7 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import access as annotate_access
-from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.api.seats import SentConfirmation
 from annotate.models.instruction import Narrative
 from audit.reviews import access, actions, rejected, rubrics
@@ -38,6 +37,7 @@ from audit.reviews.passes import (
 )
 from audit.reviews.review_page import listed_reviews, under_review
 from audit.reviews.texts_at_hand import at_hand, texts_of
+from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from formats.rubrics import data
 
 

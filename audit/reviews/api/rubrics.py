@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import access
-from annotate.api.frame import Resource, Scope, Sent, reads, writes
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.models import Rubric as Kept
+from base.api.resource import Resource, Scope, Sent, reads, writes
 from formats.rubrics import RubricFaults, data, parse
 
 

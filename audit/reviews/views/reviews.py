@@ -18,14 +18,10 @@ from annotate import access as annotate_access
 from annotate.actions import seats
 from annotate.actions.completion import open_seats
 from annotate.actions.seats import LeadMustConfirm
-from annotate.errors import Refused, Stale, Unconfirmed, Unfit
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment
 from annotate.models.project import Membership
-from annotate.pure.narrative_diff import diff
-from annotate.requests import PageRequest
 from annotate.screens.naming import names_to
-from annotate.screens.pages import page_by_key
 from annotate.views.home import confirm_seat, confirmed
 from audit.reviews import access, actions, rejected, rubrics
 from audit.reviews.criteria import Rubric, Verdict
@@ -44,6 +40,10 @@ from audit.reviews.passes import (
 )
 from audit.reviews.review_page import levels_of, listed_reviews, previous_decision, under_review
 from audit.reviews.texts_at_hand import at_hand, replaced_texts, texts_of
+from base.errors import Refused, Stale, Unconfirmed, Unfit
+from base.page_request import PageRequest
+from base.pagination import page_by_key
+from base.word_diff import diff
 
 
 @require_GET

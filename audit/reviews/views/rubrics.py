@@ -12,15 +12,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate import access as annotate_access
-from annotate.errors import Refused
 from annotate.models.project import Membership
-from annotate.requests import PageRequest
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.forms import RubricForm
 from audit.reviews.models import Review
 from audit.reviews.models import Rubric as Kept
 from audit.reviews.review_page import levels_of
+from base.errors import Refused
+from base.page_request import PageRequest
 from formats.rubrics import pretty
 
 

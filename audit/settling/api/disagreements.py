@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from annotate import access as annotate_access
 from annotate.actions import looking_again
 from annotate.api.collection import ConditionSerializer
-from annotate.api.frame import Asked, KeyField, Resource, Scope, Sent, done, reads, writes, wrong
 from annotate.api.judgments import SpanSerializer
 from annotate.models.instruction import Narrative
 from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
@@ -41,6 +40,7 @@ from audit.settling.names import Naming, naming
 from audit.settling.queue import Item, Key, Kind, Order, Thing, Wanted, counts, key_of, page
 from audit.settling.reveals import reveal_names
 from base.api.paging import cursor_of, nowhere, paged, size_of
+from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes, wrong
 
 KINDS = [(kind.value, kind.value) for kind in Kind]
 STATES = [(state, state) for state in ("pending", "waiting", "settled")]

@@ -15,13 +15,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import access as annotate_access
-from annotate.api.frame import KeyField, Resource, Scope, Sent, done, reads, writes
 from annotate.models.judgment import Adjudication, Judgment, Verdict
 from annotate.models.project import Membership
 from audit.settling import access, adjudication, many
 from audit.settling.api.disagreements import AskedDisagreements, wanted_by
 from audit.settling.api.shapes import ConditionSettledSerializer, SettledSerializer
 from audit.settling.disagreement_queries import Reader, not_before_judging
+from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 
 CHOOSE = gettext_lazy("Give an answer of your own, or adopt one that was given: one of the two.")
 

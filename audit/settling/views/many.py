@@ -15,16 +15,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate import access as annotate_access
 from annotate.actions.completion import open_seats
-from annotate.errors import Refused
 from annotate.models.judgment import Adjudication, Assignment, Judgment
 from annotate.models.project import Membership
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
 from audit.settling import adjudication, many
 from audit.settling.disagreement_queries import Reader, not_before_judging
 from audit.settling.forms import HowForm, ManyForm, WantedForm
 from audit.settling.queue import Kind, Thing
 from audit.settling.views.queue import asked_in, list_url, url_of, with_asked
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
 
 PAGE_SIZE = 50
 

@@ -19,11 +19,11 @@ from annotate import access as annotate_access
 from annotate.actions.completion import open_seats
 from annotate.actions.seats import BLIND_TASKS
 from annotate.models.looking import LookAgain
-from annotate.requests import PageRequest
-from annotate.screens.pages import key
 from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal
 from audit.settling.queue import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
+from base.page_request import PageRequest
+from base.pagination import key
 
 # What each kind is called as one part of the list.
 KINDS = {

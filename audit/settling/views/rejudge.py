@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.actions import looking_again
-from annotate.errors import Refused
 from annotate.models.instruction import Condition
 from annotate.models.judgment import Judgment
 from annotate.models.looking import LookAgain
-from annotate.requests import PageRequest
 from audit.settling import access
 from audit.settling.queue import Kind, Thing, is_open
 from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
+from base.errors import Refused
+from base.page_request import PageRequest
 
 
 @require_POST

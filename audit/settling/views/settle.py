@@ -21,13 +21,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate import keymap
-from annotate.errors import Refused
 from annotate.models.instruction import Condition, Narrative
 from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
 from annotate.models.project import Membership
-from annotate.pure.narrative_diff import diff
-from annotate.requests import PageRequest
 from annotate.screens.naming import name_of
 from annotate.screens.shown import show
 from audit.checks import actions as check_actions
@@ -46,6 +42,10 @@ from audit.settling.queue import Kind, Thing, Wanted, following, is_open, key_of
 from audit.settling.reveals import reveal_names
 from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
 from audit.settling.views.rejudge import sending_back
+from base import keymap
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.word_diff import diff
 
 # For how long the pages offer to take a decision back with one key; later its own page does.
 UNDO_OFFERED = timedelta(hours=1)

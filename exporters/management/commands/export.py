@@ -15,8 +15,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.errors import Refused
 from annotate.models.project import Project
+from base.errors import Refused
 from exporters.exports import actions, manifest
 from exporters.exports.manifest import Manifest
 from exporters.management.commands.release import found

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.errors import Refused
 from annotate.models.collection import Run
 from annotate.models.project import Project
+from base.errors import Refused
 from exporters.evaluations import systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.models import Evaluation

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotate.errors import Refused
 from annotate.models.project import Project
+from base.errors import Refused
 from exporters.releases import actions as releasing
 from exporters.releases import contents
 from exporters.releases.models import Release

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.errors import Refused
-from annotate.management.bar import Bar
+from base.errors import Refused
+from base.progress_bar import Bar
 from keeping.backup import BackedUp, back_up
 
 # The backup is written, and something that rows name was not there to be put into it.

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.errors import Refused
+from base.errors import Refused
 from keeping.purge import Held, held, purge
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.errors import Refused
-from annotate.management.bar import Bar
+from base.errors import Refused
+from base.progress_bar import Bar
 from keeping import archive
 from keeping.restore import Restored, check, restore
 

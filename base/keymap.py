@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from annotate.models.project import User
-from annotate.personal import preferences
+from base.reader import preferences
 
 
 class Action(NamedTuple):

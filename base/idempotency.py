@@ -10,9 +10,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.errors import Refused
 from annotate.models.project import User
 from annotate.models.token import KeptAnswer
+from base.errors import Refused
 
 # A program that asks again does so within minutes; a day is ample.
 KEPT = timedelta(days=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from annotate.pure.typed import strange
+from base.control_characters import strange
 from jobs.errors import Refused
 
 __all__ = ["NotHere", "Refused", "Stale", "refuse_strange"]
@@ -31,7 +31,7 @@ class Unfit(Refused):
 
 
 def refuse_strange(text: str, before: str = "") -> None:
-    """Refuse a text that holds what cannot be kept; see annotate.pure.typed."""
+    """Refuse a text that holds what cannot be kept; see base.control_characters."""
     character = strange(text, before)
     if not character:
         return

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection, models, transaction
 
-from annotate import bulk
+from base import bulk
 
 
 def counts(model: type[models.Model]) -> bool:

@@ -18,10 +18,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
-from annotate import keymap, personal
 from annotate.models.project import Preferences
-from annotate.pure.browsers import browser_of
-from annotate.pure.narrative_diff import Op, is_anew
+from base import keymap, reader
+from base.browsers import browser_of
+from base.word_diff import Op, is_anew
 from jobs.status import worker_status
 
 register = template.Library()
@@ -55,7 +55,7 @@ def local_time(moment: datetime.datetime | str | None, style: str = "datetime") 
     if style not in {"datetime", "date", "time"}:
         raise template.TemplateSyntaxError(f"local_time knows no style {style!r}")
     universal = moment.astimezone(datetime.UTC)
-    zone = personal.zone_of_reader() or datetime.UTC
+    zone = reader.zone_of_reader() or datetime.UTC
     local = moment.astimezone(zone)
     shown = {
         "datetime": f"{date_format(local, 'j M Y, H:i')} {zone}",
@@ -226,7 +226,7 @@ def _filled(share: float) -> str:
 
 @register.filter
 def diff_marks(pieces: Iterable[tuple[str, str]]) -> SafeString:
-    """Pieces of `annotate.pure.narrative_diff.diff` as text with <ins> and <del>."""
+    """Pieces of `base.word_diff.diff` as text with <ins> and <del>."""
     marked, before = [], None
     for op, text in pieces:
         if op == Op.REMOVED:
@@ -408,7 +408,7 @@ def theme(context: RequestContext) -> str:
     Before one has signed in it is what the browser remembers of who was here last.
     """
     request = context.get("request")
-    known = personal.preferences_of_reader(request)
+    known = reader.preferences_of_reader(request)
     if known is not None:
         return known.theme
     chosen = request.COOKIES.get("theme", "") if request is not None else ""
@@ -418,7 +418,7 @@ def theme(context: RequestContext) -> str:
 @register.simple_tag
 def time_zone() -> str:
     """The name of the time zone that the reader chose; empty: as their browser has it."""
-    return str(personal.zone_of_reader() or "")
+    return str(reader.zone_of_reader() or "")
 
 
 @register.simple_tag(takes_context=True)
@@ -433,7 +433,7 @@ def keys(context: RequestContext) -> dict[str, str]:
 
 @register.filter
 def keycap(key: str) -> str:
-    """A key of `annotate.keymap` as its cap shows it: "ArrowLeft" is an arrow, " " is Space."""
+    """A key of `base.keymap` as its cap shows it: "ArrowLeft" is an arrow, " " is Space."""
     return keymap.cap(key)
 
 

@@ -2,7 +2,7 @@
 
 A resource is a class with a method for each verb, under `@reads` or `@writes`: these say what is
 sent, what is answered and which scope it takes; the schema is made of the same. What a method
-raises (`Refused`, Http404 ...) is told by `annotate.api.problems`.
+raises (`Refused`, Http404 ...) is told by `base.api.problems`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
 from annotate.access import LARGEST_KEY
-from annotate.actions.once import Done, once
 from annotate.api.authentication import HasScope
-from annotate.api.problems import TooLarge
 from annotate.models.project import User
 from annotate.models.token import Token
-from annotate.screens.pages import key as key_of
+from base.api.problems import TooLarge
+from base.idempotency import Done, once
+from base.pagination import key as key_of
 
 log = logging.getLogger(__name__)
 
@@ -142,7 +142,7 @@ def writes(
     """A method that changes something, and does so once for each `Idempotency-Key`.
 
     `secret`: fields of the answer that are not kept for the second time; `apart`: it takes long and
-    keeps its own transaction (see `annotate.actions.once`).
+    keeps its own transaction (see `base.idempotency`).
     """
     hidden = tuple(secret)
 

@@ -10,8 +10,8 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
 from annotate.api.authentication import TokenAuthentication
-from annotate.api.frame import KEY_HEADER, MAX_KEY, Operation, Sent
-from annotate.api.problems import MEDIA_TYPE, ProblemSerializer
+from base.api.problems import MEDIA_TYPE, ProblemSerializer
+from base.api.resource import KEY_HEADER, MAX_KEY, Operation, Sent
 
 # Told of every resource, and of those that take something.
 # 422: some of it is read only by who holds a seat there.

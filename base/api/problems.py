@@ -23,7 +23,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from annotate.errors import NotHere, Refused, Stale
+from base.errors import NotHere, Refused, Stale
 from jobs.disk import is_full
 
 MEDIA_TYPE = "application/problem+json"
