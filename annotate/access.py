@@ -17,12 +17,11 @@ from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.invitation import Invitation
 from annotate.models.judgment import Assignment
 from annotate.models.load import Load
-from annotate.models.project import Guideline, Membership, MembershipQuerySet, Project, User
-from base.raw_sql import columns, first
+from annotate.models.project import Guideline, Membership, MembershipQuerySet, Project
+from base.raw_sql import LARGEST_KEY, columns, first
+from base.users import User
 
 Person = User | AnonymousUser
-# Of any row: no database has a larger one.
-LARGEST_KEY = 2**63 - 1
 
 
 def memberships_of(user: Person) -> MembershipQuerySet:

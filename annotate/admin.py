@@ -8,7 +8,7 @@ from allauth.usersessions.admin import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 
-from annotate.models.project import User
+from base.users import User
 
 # Secrets of second factors, keys of sessions, tokens of other places: nobody reads or types them
 # here. People have pages for each, and the settings name who signs people in.

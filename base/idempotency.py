@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.models.project import User
-from annotate.models.token import KeptAnswer
 from base.errors import Refused
+from base.users import User
 
 # A program that asks again does so within minutes; a day is ample.
 KEPT = timedelta(days=1)
@@ -100,3 +99,32 @@ def _keep(key: str, digest: str, done: Done, by: User, now: datetime) -> Once:
         if found := _kept(key, digest, by, now):
             return Once(found, again=True)
     return Once(done, again=False)
+
+
+class KeptAnswer(models.Model):
+    """The answer to a write that a program named with a key: asked again, it gets the same, and
+    nothing is done twice.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    # SHA-256 of method, address and content: the same key must not be used for something else.
+    digest = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    # As it was sent; empty where it had no content.
+    body = models.TextField(blank=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        app_label = "annotate"  # its table is where it always was
+        constraints: ClassVar = [
+            # The referee: two that come at the same moment are done once.
+            models.UniqueConstraint(name="kept_answer_once", fields=["user", "key"]),
+        ]
+        indexes: ClassVar = [
+            # What is too old, to be thrown away.
+            models.Index(fields=["user", "at"], name="kept_answer_age"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

@@ -18,8 +18,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.project import User
 from base.reader import preferences
+from base.users import User
 
 
 class Action(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
-from annotate.models.project import User
+from base.users import User
 
 
 class PageRequest(HttpRequest):

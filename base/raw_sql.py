@@ -81,3 +81,7 @@ def _attributes(model: type[models.Model]) -> tuple[list[str], list[int]]:
     fields = model._meta.concrete_fields
     moments = [at for at, field in enumerate(fields) if isinstance(field, models.DateTimeField)]
     return [field.attname for field in fields], moments
+
+
+# Of any row: no database has a larger one.
+LARGEST_KEY = 2**63 - 1

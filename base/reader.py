@@ -14,7 +14,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from annotate.models.project import Preferences, User
+from base.users import Preferences, User
 
 # Times are drawn deep inside a page, by a filter that knows no request.
 _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)

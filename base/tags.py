@@ -18,9 +18,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
-from annotate.models.project import Preferences
 from base import keymap, reader
 from base.browsers import browser_of
+from base.users import Preferences
 from base.word_diff import Op, is_anew
 from jobs.status import worker_status
 

@@ -36,9 +36,9 @@ from django.views.decorators.http import require_GET
 
 from annotate.actions import invitations
 from annotate.forms.people import GOOD_PASSWORD
-from annotate.models.project import User
 from annotate.views.people import SESSION_KEY
 from base.errors import Refused
+from base.users import User
 from config import known_browsers
 
 

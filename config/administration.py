@@ -62,7 +62,7 @@ class Site(AdminSite):
 def _record(request: HttpRequest, what: str, obj: Model, words: str) -> None:
     # Neither is there yet while the applications are being loaded.
     from annotate.actions.trail import record
-    from annotate.models.project import User
+    from base.users import User
 
     assert isinstance(request.user, User)
     named = f"{obj._meta.verbose_name} {obj}"

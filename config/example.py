@@ -19,9 +19,10 @@ from annotate.actions import categories, guidelines, members, projects, rules, s
 from annotate.actions.pool import sitting
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Flag, Judgment
-from annotate.models.project import Membership, Project, User
+from annotate.models.project import Membership, Project
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
+from base.users import User
 from formats.records import DecisionRecord, ReviewRecord
 from formats.registry import lookup
 

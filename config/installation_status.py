@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from django.utils.text import capfirst
 
 from annotate.actions.trail import record
-from annotate.models.project import User
+from base.users import User
 from jobs import queue
 from jobs.models import Job
 from jobs.status import job_models

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.crypto import get_random_string
 
-from annotate.models.project import User
+from base.users import User
 
 COOKIE = "known_browser"
 # Sent with forms of signing in only.

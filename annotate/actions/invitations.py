@@ -21,9 +21,10 @@ from annotate.actions.members import check_lead, check_role, checked_name, join
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
 from annotate.models.invitation import Invitation
-from annotate.models.project import Membership, Project, User
+from annotate.models.project import Membership, Project
 from base.errors import NotHere, Refused, Stale, Unfit
 from base.lookalikes import skeleton
+from base.users import User
 
 # For how many days a link may hold.
 DAYS = range(1, 31)

@@ -13,8 +13,9 @@ from django.utils.translation import gettext as _
 
 from annotate.actions.seats import refuse_if_archived
 from annotate.actions.trail import record
-from annotate.models.project import Membership, Project, User
+from annotate.models.project import Membership, Project
 from base.errors import Refused
+from base.users import User
 
 
 def add_member(*, username: str, role: str, by: Membership) -> Membership:

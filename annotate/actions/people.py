@@ -17,8 +17,9 @@ from annotate.actions.invitations import check_admin
 from annotate.actions.members import has_other_lead
 from annotate.actions.trail import record
 from annotate.models.judgment import Assignment
-from annotate.models.project import Membership, Project, User
+from annotate.models.project import Membership, Project
 from base.errors import Refused
+from base.users import User
 
 
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.models.project import Preferences, User
 from base import keymap
 from base.errors import Refused
 from base.reader import zones
+from base.users import Preferences, User
 
 
 class Unsuitable(Refused):

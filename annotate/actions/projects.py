@@ -9,10 +9,11 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from annotate.actions.trail import record
-from annotate.models.project import Grade, Membership, Project, User
+from annotate.models.project import Grade, Membership, Project
 from annotate.models.trail import Link
 from base.append_only import thawed
 from base.errors import Refused
+from base.users import User
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 

@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.actions.trail import record
-from annotate.models.project import User
 from annotate.models.token import Token
 from base.errors import NotHere, Refused, refuse_strange
+from base.users import User
 
 # What a token begins with, so that a scanner for leaked secrets knows it for one.
 PREFIX = "rejudge_"

@@ -14,8 +14,9 @@ from django.utils import timezone
 from annotate import chain
 from annotate.deed_sums import KIND, content
 from annotate.deeds import DEEDS
-from annotate.models.project import Membership, Project, User
+from annotate.models.project import Membership, Project
 from annotate.models.trail import Deed
+from base.users import User
 
 # Of the name of what something was done to.
 MOST = 500

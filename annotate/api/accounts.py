@@ -17,8 +17,8 @@ from annotate.actions import people
 from annotate.actions.invitations import invite_to_installation, withdraw
 from annotate.api.members import LinkSerializer, NewLinkSerializer, SentLink, handed_over, link_told
 from annotate.models.invitation import Invitation
-from annotate.models.project import User
 from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
+from base.users import User
 
 
 class AccountSerializer(serializers.Serializer[Any]):

@@ -27,10 +27,11 @@ from annotate.entries import (
     uuid_of,
 )
 from annotate.models.instruction import InstructionPair
-from annotate.models.project import Membership, User
+from annotate.models.project import Membership
 from base.api.problems import unavailable_problem
 from base.api.resource import MAX_BODY
 from base.errors import Refused
+from base.users import User
 from jobs.disk import is_full
 
 

@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.actions.preferences import change_preferences
-from annotate.models.project import Preferences
 from annotate.models.token import Token
 from base.api.resource import Resource, Scope, Sent, reads, writes
 from base.keymap import keys_for
 from base.reader import preferences
+from base.users import Preferences
 
 
 class MeSerializer(serializers.Serializer[Any]):

@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate import access
-from annotate.access import LARGEST_KEY
 from annotate.actions import drafting
 from annotate.actions.drafting import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.models.collection import Candidate
@@ -22,6 +21,7 @@ from annotate.models.project import Membership
 from annotate.screens.naming import names_to
 from annotate.screens.stake import MOST_FIND, advise, at_stake, matching
 from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
+from base.raw_sql import LARGEST_KEY
 
 SIDES = [Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value]
 # Candidates that one draft can name.

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.models.invitation import Invitation
-from annotate.models.project import Membership, User
+from annotate.models.project import Membership
+from base.users import User
 
 # What the validators of the settings want, in one sentence.
 GOOD_PASSWORD = _lazy(

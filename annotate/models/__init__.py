@@ -15,19 +15,13 @@ from annotate.models.judgment import (
 )
 from annotate.models.load import Load
 from annotate.models.looking import GuidelineCase, LookAgain
-from annotate.models.project import (
-    Category,
-    Grade,
-    Guideline,
-    Membership,
-    Preferences,
-    Project,
-    User,
-)
+from annotate.models.project import Category, Grade, Guideline, Membership, Project
 from annotate.models.repeat import Repeat
-from annotate.models.token import KeptAnswer, Token
+from annotate.models.token import Token
 from annotate.models.trail import Deed, Link
 from annotate.models.unseen import Unseen
+from base.idempotency import KeptAnswer
+from base.users import Preferences, User
 
 __all__ = [
     "Adjudication",

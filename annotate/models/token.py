@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.project import User
+from base.users import User
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
@@ -68,31 +68,3 @@ class Token(models.Model):
     def is_valid(self, now: datetime) -> bool:
         """Whether it is still good at this moment; of its person nothing is asked."""
         return self.ended_at is None and self.expires_at > now
-
-
-class KeptAnswer(models.Model):
-    """The answer to a write that a program named with a key: asked again, it gets the same, and
-    nothing is done twice.
-    """
-
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    key = models.CharField(max_length=255)
-    # SHA-256 of method, address and content: the same key must not be used for something else.
-    digest = models.CharField(max_length=64)
-    status = models.PositiveSmallIntegerField()
-    # As it was sent; empty where it had no content.
-    body = models.TextField(blank=True)
-    at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints: ClassVar = [
-            # The referee: two that come at the same moment are done once.
-            models.UniqueConstraint(name="kept_answer_once", fields=["user", "key"]),
-        ]
-        indexes: ClassVar = [
-            # What is too old, to be thrown away.
-            models.Index(fields=["user", "at"], name="kept_answer_age"),
-        ]
-
-    def __str__(self) -> str:
-        return self.key

@@ -11,7 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.models.project import Project, User
+from annotate.models.project import Project
+from base.users import User
 
 
 class Deed(models.Model):

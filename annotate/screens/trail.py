@@ -13,8 +13,9 @@ from django.utils.text import Truncator
 
 from annotate.actions.seats import must_answer_first
 from annotate.deeds import DEEDS
-from annotate.models.project import Membership, User
+from annotate.models.project import Membership
 from annotate.models.trail import Deed
+from base.users import User
 
 # Of what was otherwise before, on a page; the table has all of it.
 SHOWN = 120

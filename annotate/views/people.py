@@ -22,11 +22,11 @@ from annotate.actions import invitations, people
 from annotate.actions.invitations import Link
 from annotate.forms.people import InvitationForm, JoinForm
 from annotate.models.invitation import Invitation
-from annotate.models.project import User
 from annotate.screens.invited import hand_over
 from base.errors import NotHere, Refused, Unfit
 from base.page_request import PageRequest
 from base.pagination import page_by_key
+from base.users import User
 
 # Where a link's secret waits in the session while its reader signs in elsewhere.
 SESSION_KEY = "invitation"

@@ -27,7 +27,7 @@ from annotate.forms.project import (
 from annotate.models.collection import Query
 from annotate.models.instruction import InstructionPair, Narrative
 from annotate.models.judgment import Assignment, Judgment
-from annotate.models.project import Membership, User
+from annotate.models.project import Membership
 from annotate.screens.naming import names_to, neutral_order
 from annotate.screens.overview import Todo, overview
 from annotate.screens.progress import (
@@ -44,6 +44,7 @@ from annotate.views.people import invited
 from base.errors import Refused, Unfit
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key, page_in_order
+from base.users import User
 from base.word_diff import diff
 
 

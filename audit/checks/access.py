@@ -10,6 +10,7 @@ from annotate import access
 from annotate.access import Person
 from annotate.models.project import Membership
 from audit.checks.models import Sample, SampleItem
+from base import raw_sql
 
 NO_SAMPLE = "There is no such sample among yours."
 NO_LABEL = "There is no such label among yours."
@@ -26,7 +27,7 @@ def sample(user: Person, pk: int) -> tuple[Membership, Sample]:
     """Return a sample of a project the person is in, or raise Http404."""
     found = (
         Sample.objects.select_related("project", "rater", "created_by")
-        .filter(pk=min(pk, access.LARGEST_KEY))
+        .filter(pk=min(pk, raw_sql.LARGEST_KEY))
         .first()
     )
     if found is None:
@@ -44,7 +45,7 @@ def item(user: Person, pk: int) -> Checking:
             "narrative__pair__project",
             "candidate__document",
         )
-        .filter(pk=min(pk, access.LARGEST_KEY))
+        .filter(pk=min(pk, raw_sql.LARGEST_KEY))
         .first()
     )
     if found is None:

@@ -17,6 +17,7 @@ from annotate.models.project import Membership
 from audit.checks.models import Check, SampleItem
 from audit.reviews.access import _led
 from audit.settling.queue import judge_first
+from base import raw_sql
 
 NO_CONDITION = "There is no such condition among yours."
 NO_LABEL = "There is no such label among yours."
@@ -47,7 +48,7 @@ def verdicts_differing(user: Person, pk: int, candidate: int) -> tuple[Differing
 
     A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
     """
-    found = Condition.objects.filter(pk=min(pk, access.LARGEST_KEY)).first()
+    found = Condition.objects.filter(pk=min(pk, raw_sql.LARGEST_KEY)).first()
     if found is None:
         raise Http404(NO_CONDITION)
     with access.told_alike(NO_CONDITION):
@@ -66,7 +67,7 @@ def checks_differing(user: Person, pk: int) -> tuple[Differing, SampleItem]:
         SampleItem.objects.select_related(
             "sample", "narrative__pair__project", "narrative__pair__query", "candidate__document"
         )
-        .filter(pk=min(pk, access.LARGEST_KEY))
+        .filter(pk=min(pk, raw_sql.LARGEST_KEY))
         .first()
     )
     if found is None:

@@ -27,7 +27,7 @@ from rest_framework.exceptions import NotFound, ParseError, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.parsers import BaseParser, JSONParser
-from rest_framework.permissions import IsAuthenticated
+from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -35,13 +35,12 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
-from annotate.access import LARGEST_KEY
-from annotate.api.authentication import HasScope
-from annotate.models.project import User
 from annotate.models.token import Token
 from base.api.problems import TooLarge
 from base.idempotency import Done, once
 from base.pagination import key as key_of
+from base.raw_sql import LARGEST_KEY
+from base.users import User
 
 log = logging.getLogger(__name__)
 
@@ -283,6 +282,25 @@ class Writes(Throttle):
     def concerns(self, request: Request) -> bool:
         """What may change something."""
         return request.method not in SAFE
+
+
+class HasScope(BasePermission):
+    """Whether the token is good for what is asked; who comes with a session has every scope."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Ask the method of the resource for its scope; a method it does not have is let through
+        to be told so.
+        """
+        if not isinstance(request.auth, Token):
+            return True
+        handler = getattr(view, (request.method or "").lower(), None)
+        operation = getattr(handler, "operation", None)
+        if operation is None or operation.scope in request.auth.scopes:
+            return True
+        self.message = _("This token may not do that: it lacks the scope “%(scope)s”.") % {
+            "scope": operation.scope
+        }
+        return False
 
 
 class Resource(APIView):

@@ -7,8 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotate.actions.members import appoint_lead
-from annotate.models.project import Project, User
+from annotate.models.project import Project
 from base.errors import Refused
+from base.users import User
 
 
 class Command(BaseCommand):

@@ -1,0 +1,84 @@
+"""Users and their preferences."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from base.lookalikes import LONGEST, skeleton
+
+
+class User(AbstractUser):
+    """A person who can sign in; one whose account is closed cannot, and what they said stays."""
+
+    deactivated_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deactivated_by = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+    )
+    # What the names have in common that look like this one; NULL for an account that was made
+    # before look-alikes were refused, and has one.
+    skeleton = models.CharField(max_length=LONGEST, null=True, unique=True, editable=False)  # noqa: DJ001
+
+    class Meta(AbstractUser.Meta):
+        app_label = "annotate"  # its table is where it always was
+        constraints: ClassVar = [
+            # Closed is a fact with who and when: both, or neither where nobody kept them.
+            models.CheckConstraint(
+                name="user_deactivated_by_and_at",
+                condition=Q(deactivated_at__isnull=True, deactivated_by__isnull=True)
+                | Q(is_active=False, deactivated_at__isnull=False, deactivated_by__isnull=False),
+            ),
+        ]
+
+    def clean(self) -> None:
+        """Refuse a new name that looks like another account's."""
+        super().clean()
+        known = type(self).objects.filter(pk=self.pk).values_list("username", flat=True).first()
+        if self.username != known:
+            self._take_skeleton()
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save the account; ValidationError for a new one whose name looks like another's."""
+        if self._state.adding and self.skeleton is None:
+            self._take_skeleton()
+        super().save(*args, **kwargs)
+
+    def _take_skeleton(self) -> None:
+        self.skeleton = skeleton(self.username)
+        if type(self).objects.filter(skeleton=self.skeleton).exclude(pk=self.pk).exists():
+            raise ValidationError(
+                {"username": _("Another account has a name that looks like this one.")}
+            )
+
+
+class Preferences(models.Model):
+    """How one person likes the pages: their keys, light or dark, their time zone."""
+
+    class Theme(models.TextChoices):
+        """Light or dark; blank is as the system has it."""
+
+        LIGHT = "light", _("Light")
+        DARK = "dark", _("Dark")
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="preferences")
+    # Only what differs from base.keymap: {"undo": "u"}.
+    keys = models.JSONField(default=dict, blank=True)
+    theme = models.CharField(max_length=10, choices=Theme, blank=True)
+    # A name of the IANA database; blank: as the browser has it.
+    time_zone = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        app_label = "annotate"  # its table is where it always was
+
+    def __str__(self) -> str:
+        return f"preferences of user {self.user_id}"
