@@ -14,13 +14,14 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Let what people say be looked after."""
-        from annotate import chain, deed_sums, judgment_sums, settled_sums
+        from annotate.judgments import adjudication_chain, judgment_chain
+        from annotate.projects import audit_log_chain, chain
 
         chain.register(
             {
-                judgment_sums.KIND: judgment_sums.JUDGMENTS,
-                settled_sums.KIND: settled_sums.ADJUDICATIONS,
-                settled_sums.CONDITION: settled_sums.CONDITIONS,
-                deed_sums.KIND: deed_sums.DEEDS,
+                judgment_chain.KIND: judgment_chain.JUDGMENTS,
+                adjudication_chain.KIND: adjudication_chain.ADJUDICATIONS,
+                adjudication_chain.CONDITION: adjudication_chain.CONDITIONS,
+                audit_log_chain.KIND: audit_log_chain.DEEDS,
             }
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from annotate.actions import loading
+from annotate.collection import loading
 from annotate.models.load import Load
 from jobs.runner import run
 

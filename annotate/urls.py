@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from annotate.views import (
-    account,
-    categories,
-    dashboard,
-    documents,
-    guidelines,
-    home,
-    judging,
-    listing,
-    loads,
-    people,
-    preferences,
-    projects,
-    rewriting,
-    tokens,
-    trail,
-)
+from annotate.collection.views import loads
+from annotate.guidelines import views as guidelines
+from annotate.judging.views import judge as judging
+from annotate.judging.views import list as listing
+from annotate.judgments import views as documents
+from annotate.overview.views import dashboard, home
+from annotate.overview.views import project as projects
+from annotate.people.views import account, accounts, preferences, tokens
+from annotate.projects.views import audit_log, taxonomy
+from annotate.rewriting import views as rewriting
 
 app_name = "annotate"
 urlpatterns = [
@@ -28,12 +21,12 @@ urlpatterns = [
     path("settings/", preferences.preferences, name="preferences"),
     path("accounts/", account.account, name="account"),
     path("accounts/sessions/", account.sessions, name="sessions"),
-    path("invitations/<str:token>/", people.invitation, name="invitation"),
-    path("people/", people.accounts, name="people"),
-    path("people/<int:pk>/", people.account, name="account_change"),
+    path("invitations/<str:token>/", accounts.invitation, name="invitation"),
+    path("people/", accounts.accounts, name="people"),
+    path("people/<int:pk>/", accounts.account, name="account_change"),
     path(
         "people/invitations/<int:pk>/withdrawal/",
-        people.account_withdrawal,
+        accounts.account_withdrawal,
         name="account_invitation_withdrawal",
     ),
     path("settings/tokens/", tokens.tokens, name="tokens"),
@@ -65,14 +58,14 @@ urlpatterns = [
     path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
     path(
         "projects/<slug:slug>/invitations/<int:pk>/withdrawal/",
-        people.withdrawal,
+        accounts.withdrawal,
         name="invitation_withdrawal",
     ),
     path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
-    path("projects/<slug:slug>/categories/", categories.categories, name="categories"),
-    path("projects/<slug:slug>/categories/taking/", categories.taxonomy, name="taxonomy"),
-    path("projects/<slug:slug>/trail/", trail.trail, name="trail"),
-    path("projects/<slug:slug>/trail/table/", trail.table, name="trail_table"),
+    path("projects/<slug:slug>/categories/", taxonomy.categories, name="categories"),
+    path("projects/<slug:slug>/categories/taking/", taxonomy.taxonomy, name="taxonomy"),
+    path("projects/<slug:slug>/trail/", audit_log.trail, name="trail"),
+    path("projects/<slug:slug>/trail/table/", audit_log.table, name="trail_table"),
     path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),
@@ -103,5 +96,5 @@ urlpatterns = [
         "pairs/<int:pk>/candidates/<int:candidate_pk>/judgment/", judging.judgment, name="judgment"
     ),
     path("pairs/<int:pk>/candidates/<int:candidate_pk>/flag/", judging.flag, name="flag"),
-    path("api/v1/", include("annotate.api.urls")),
+    path("api/v1/", include("annotate.api_urls")),
 ]

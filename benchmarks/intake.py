@@ -151,7 +151,7 @@ def _set_up() -> Any:
     django.setup()
     from django.core.management import call_command
 
-    from annotate.actions.projects import create_project
+    from annotate.projects.actions import create_project
 
     call_command("migrate", verbosity=0)
     return create_project(slug="bench", grades=(0, 1, 2))
@@ -161,8 +161,8 @@ def _ours(kind: str) -> Callable[[Path], dict[str, Any]]:
     def run(path: Path) -> dict[str, Any]:
         """Load the file twice, as the command does."""
         project = _set_up()
-        from annotate.actions.loading import load_file
-        from annotate.intake import on_disk
+        from annotate.collection.intake import on_disk
+        from annotate.collection.loading import load_file
 
         figures: dict[str, Any] = {"before_mb": _peak_mb()}
         for name in ("seconds", "again"):

@@ -34,9 +34,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotate.actions import invitations
-from annotate.forms.people import GOOD_PASSWORD
-from annotate.views.people import SESSION_KEY
+from annotate.people import invitations
+from annotate.people.forms.people import GOOD_PASSWORD
+from annotate.people.views.accounts import SESSION_KEY
 from base.errors import Refused
 from base.users import User
 from config import known_browsers

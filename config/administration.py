@@ -61,7 +61,7 @@ class Site(AdminSite):
 
 def _record(request: HttpRequest, what: str, obj: Model, words: str) -> None:
     # Neither is there yet while the applications are being loaded.
-    from annotate.actions.trail import record
+    from annotate.projects.audit_log import record
     from base.users import User
 
     assert isinstance(request.user, User)

@@ -14,8 +14,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 from rest_framework.exceptions import AuthenticationFailed
 
-from annotate import access
-from annotate.api.authentication import TokenAuthentication
+from annotate.people.authentication import TokenAuthentication
+from annotate.projects import access
 
 # Bytes. Forms and JSON hold at most settings.DATA_UPLOAD_MAX_MEMORY_SIZE; who sends a little more
 # reads a sentence that names the field or the limit.

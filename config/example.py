@@ -14,12 +14,16 @@ from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.db import transaction
 
-from annotate import intake
-from annotate.actions import categories, guidelines, members, projects, rules, seats
-from annotate.actions.pool import sitting
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment, Flag, Judgment
-from annotate.models.project import Membership, Project
+from annotate.collection import intake
+from annotate.guidelines import actions as guidelines
+from annotate.judgments import assignments
+from annotate.judgments.models import Assignment, Flag, Judgment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import sitting
+from annotate.people import members
+from annotate.projects import actions as projects
+from annotate.projects import rules, taxonomy
+from annotate.projects.models import Membership, Project
 from audit.reports import actions as reports_actions
 from audit.reviews import actions as audit
 from base.users import User
@@ -98,7 +102,7 @@ def _make(folder: Path) -> list[Login]:
     )
     text = (folder / "guideline.md").read_text(encoding="utf-8")
     guidelines.write_guideline(text=text, by=lead, based_on=0)
-    categories.take_taxonomy(name="FollowTable", by=lead)
+    taxonomy.take_taxonomy(name="FollowTable", by=lead)
     for name, kind in FILES:
         _load(project, folder / name, kind)
     _seat_judges(project)
@@ -132,16 +136,16 @@ def _seat_judges(project: Project) -> None:
     )
     for pair, member, times in _sittings(spoken):
         narrative = pair.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
-        seat = seats.take(
+        seat = assignments.take(
             pair=pair,
             task=Assignment.Task.JUDGE,
             by=member,
             become_blind=True,
             now=min(times),
         )
-        seats.touch(seat, done=False, now=min(times))
+        assignments.touch(seat, done=False, now=min(times))
         done = sitting(narrative=narrative, by=member).done
-        seats.touch(seat, done=done, now=max(times))
+        assignments.touch(seat, done=done, now=max(times))
 
 
 def _sittings(
@@ -179,7 +183,7 @@ def _audit(project: Project, path: Path) -> None:
 def _review(project: Project, record: ReviewRecord) -> None:
     narrative = _narrative(project, record)
     auditor = project.memberships.get(name=record.auditor)
-    seats.take(
+    assignments.take(
         pair=narrative.pair,
         task=Assignment.Task.REVIEW,
         by=auditor,

@@ -13,7 +13,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils.text import capfirst
 
-from annotate.actions.trail import record
+from annotate.projects.audit_log import record
 from base.users import User
 from jobs import queue
 from jobs.models import Job

@@ -157,6 +157,9 @@ TEMPLATES: list[dict[str, Any]] = [
             ],
             "libraries": {
                 "rejudge": "base.tags",
+                "documents": "annotate.collection.tags",
+                "judging": "annotate.judging.tags",
+                "charts": "annotate.overview.tags",
                 "checks": "audit.checks.tags",
                 "evaluation_charts": "exporters.evaluations.tags",
             },
@@ -358,7 +361,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "annotate.api.authentication.TokenAuthentication",
+        "annotate.people.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

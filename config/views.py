@@ -21,8 +21,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from annotate.forms.trail import TrailForm
-from annotate.views import trail
+from annotate.projects.forms.audit_log import TrailForm
+from annotate.projects.views import audit_log
 from base.page_request import PageRequest
 from base.pagination import key
 from config import installation_status
@@ -129,7 +129,7 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
 @for_staff
 def installation_trail(request: PageRequest) -> HttpResponse:
     """List what was done to the installation, newest first."""
-    listed = trail.page(None, request.GET, table_url=reverse("installation_trail_table"))
+    listed = audit_log.page(None, request.GET, table_url=reverse("installation_trail_table"))
     return render(request, "annotate/trail.html", listed)
 
 
@@ -140,7 +140,7 @@ def installation_trail_table(request: PageRequest) -> HttpResponseBase:
     form = TrailForm(None, request.GET)
     if not form.is_valid():
         return redirect("installation_trail")
-    return trail.sent(None, form, "trail.csv")
+    return audit_log.sent(None, form, "trail.csv")
 
 
 def _asked(asked: QueryDict) -> Place | None:

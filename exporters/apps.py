@@ -14,10 +14,10 @@ class ExportersConfig(AppConfig):
 
     def ready(self) -> None:
         """Add to the home and project pages."""
-        from annotate import deeds
-        from annotate.screens import overview as pages
+        from annotate.overview import contributions
+        from annotate.projects import audit_events
         from exporters.audit_events import DEEDS
         from exporters.releases import overview
 
-        deeds.register(DEEDS)
-        pages.register(overview.contribution)
+        audit_events.register(DEEDS)
+        contributions.register(overview.contribution)

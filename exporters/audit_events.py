@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from annotate.deeds import Kind
+from annotate.projects.audit_events import Kind
 
 DEEDS = {
     "export.asked": Kind(_("Asked for an export")),

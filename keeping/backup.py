@@ -14,10 +14,10 @@ from django.core.files.storage import default_storage
 from django.db import connection, models
 from django.utils import timezone
 
-from annotate.actions.trail import record
-from annotate.intake import slices
-from annotate.intake.progress import Progress
-from annotate.models.project import Project
+from annotate.collection.intake import slices
+from annotate.collection.intake.progress import Progress
+from annotate.projects.audit_log import record
+from annotate.projects.models import Project
 from base.errors import Refused
 from base.snapshot import snapshot
 from keeping import archive, files, migration_state, tables, values

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.core.files.storage import default_storage
 from django.db import models
 
-from annotate.models.project import Project
+from annotate.projects.models import Project
 from exporters.exports import manifest
 from exporters.exports.access import ARCHIVE
 from exporters.exports.models import Export

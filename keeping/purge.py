@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from django.apps import apps
 from django.db import connection
 
-from annotate.actions.trail import record
-from annotate.models.judgment import Judgment
-from annotate.models.project import Project
+from annotate.judgments.models import Judgment
+from annotate.projects.audit_log import record
+from annotate.projects.models import Project
 from base.append_only import thawed
 from base.errors import Refused
 from jobs.models import Job

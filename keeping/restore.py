@@ -16,10 +16,10 @@ from django.core.files.storage import default_storage
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 
-from annotate.actions.projects import SLUG
-from annotate.actions.trail import record
-from annotate.intake.progress import Progress
-from annotate.models.project import Project
+from annotate.collection.intake.progress import Progress
+from annotate.projects.actions import SLUG
+from annotate.projects.audit_log import record
+from annotate.projects.models import Project
 from base import bulk, row_keys
 from base.errors import Refused
 from keeping import archive, files, migration_state, tables, values

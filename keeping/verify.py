@@ -13,11 +13,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from annotate import chain
-from annotate.chain import KINDS, NOTHING, End, Row, digest, linked, stream, uuid_of
-from annotate.models.judgment import Assignment
-from annotate.models.project import Project
+from annotate.judgments.models import Assignment
 from annotate.models.trail import Link
+from annotate.projects import chain
+from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, linked, stream, uuid_of
+from annotate.projects.models import Project
 
 # So many faults are told one by one.
 SHOWN = 1_000

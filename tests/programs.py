@@ -7,7 +7,7 @@ from typing import Any
 
 from django.test import Client
 
-from annotate.actions.tokens import make_token
+from annotate.people.tokens import make_token
 from tests import factories
 
 

@@ -24,7 +24,8 @@ from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 from django.urls import resolve
 
-from annotate.actions import judging
+from annotate.judging import actions as judging
+from annotate.judgments.evidence import Span
 from annotate.models import (
     Assignment,
     Candidate,
@@ -35,7 +36,6 @@ from annotate.models import (
     Project,
     Verdict,
 )
-from annotate.pure.evidence import Span
 from audit.checks import actions as checks
 from audit.models import Check, Review, Sample, SampleItem
 from audit.reviews.actions import decide, save_ratings, submit_review

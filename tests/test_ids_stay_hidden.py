@@ -13,10 +13,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.judgments.document_names import neutral_name
+from annotate.judgments.neutral_names import is_made_of, number_of
 from annotate.models import Assignment, Document, Project
-from annotate.pure.naming import is_made_of, number_of
-from annotate.screens.naming import neutral_name
 from audit.checks import actions as checks
 from audit.models import SampleItem
 from tests import factories
@@ -45,7 +46,7 @@ def stage(db):
         factories.candidate(query, doc_id, title=title, text=text, markup=markup)
     candidates = list(query.candidates.select_related("document").order_by("pk"))
     people = {name: factories.member(project, name) for name in ("dan", "nina", "wim")}
-    seats.take(pair=made.pair, task=Assignment.Task.REVIEW, by=people["dan"])
+    assignments.take(pair=made.pair, task=Assignment.Task.REVIEW, by=people["dan"])
     # The narrative stands already, so no seat to write it is open.
     Assignment.objects.create(pair=made.pair, task="rewrite", seat=1, member=people["wim"])
     ada = project.memberships.select_related("project", "user").get(name="ada")
@@ -136,7 +137,7 @@ def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_on
     client = signed_in(stage.ada)
 
     before = client.get(url).content.decode()
-    seats.take(pair=other, task=Assignment.Task.JUDGE, by=stage.ada)
+    assignments.take(pair=other, task=Assignment.Task.JUDGE, by=stage.ada)
     after = client.get(url).content.decode()
 
     assert "q_positive" in before
@@ -144,7 +145,7 @@ def test_what_is_open_under_another_pair_of_the_query_stays_hidden_under_this_on
 
 
 def test_a_lead_who_judges_reads_no_id_on_the_page_where_they_judge(stage):
-    seats.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=stage.carla, become_blind=True)
+    assignments.take(pair=stage.pair, task=Assignment.Task.JUDGE, by=stage.carla, become_blind=True)
     first = stage.candidates[0]
     urls = [f"/pairs/{stage.pair.pk}/candidates/{first.pk}/", f"/pairs/{stage.pair.pk}/list/"]
 

@@ -15,10 +15,8 @@ from django.apps import apps
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotate.actions import seats
-from annotate.actions.guidelines import write_guideline
-from annotate.actions.invitations import invite, invite_to_installation
-from annotate.actions.tokens import make_token
+from annotate.guidelines.actions import write_guideline
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -29,6 +27,8 @@ from annotate.models import (
     Project,
     User,
 )
+from annotate.people.invitations import invite, invite_to_installation
+from annotate.people.tokens import make_token
 from audit.models import AgreementReport, Sample, SampleItem
 from exporters.models import Evaluation, Export, Release
 from tests import factories
@@ -386,7 +386,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     query = factories.query(project)
     candidate = factories.candidate(query)
     pair = factories.pair(query)
-    seat = seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    seat = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     load = Load.objects.create(project=project, by=carla, format="trec-qrels", file_name="q.txt")
     export = Export.objects.create(project=project, by=carla, format="trec")
     release = Release.objects.create(project=project, by=carla, name=f"{slug}-1")

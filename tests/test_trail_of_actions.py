@@ -8,20 +8,17 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotate.actions import (
-    categories,
-    guidelines,
-    judging,
-    loading,
-    looking_again,
-    projects,
-    rules,
-    seats,
-)
-from annotate.actions.looking_again import Which
-from annotate.deeds import DEEDS
+from annotate.collection import loading
+from annotate.guidelines import actions as guidelines
+from annotate.guidelines import rejudge_requests
+from annotate.guidelines.rejudge_requests import Which
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Deed, Judgment, Run, Verdict
-from annotate.pure.taxonomies import Kind
+from annotate.projects import actions as projects
+from annotate.projects import rules, taxonomy
+from annotate.projects.audit_events import DEEDS
+from annotate.projects.taxonomies import Kind
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
 from audit.reports import actions as reports_actions
@@ -72,7 +69,7 @@ class Story:
         self.narrative = factories.altered(self.pair)
         self.condition = self.narrative.conditions.create(number=1, text="At sea.")
         for by, grades, answer in ((self.ada, (0, 1, 2), "met"), (self.ben, (2, 0, 0), "not_met")):
-            seats.take(pair=self.pair, task=JUDGE, by=by)
+            assignments.take(pair=self.pair, task=JUDGE, by=by)
             for candidate, relevance in zip(self.candidates, grades, strict=True):
                 judging.judge(
                     narrative=self.narrative,
@@ -82,7 +79,7 @@ class Story:
                     verdicts={self.condition.pk: answer},
                 )
         for by in (self.ben, self.dan):
-            seats.take(pair=self.pair, task=REVIEW, by=by)
+            assignments.take(pair=self.pair, task=REVIEW, by=by)
             audit.save_ratings(narrative=self.narrative, answers=levels(), by=by)
             audit.submit_review(narrative=self.narrative, by=by)
 
@@ -128,7 +125,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     made = Deed.objects.latest("pk")
     assert made.changes["overlap_judge"] == [2, 3]
     story.does("categories.changed", times=2)(
-        lambda: categories.set_categories(kinds=[Kind("C1", "One", "A type.")], by=carla)
+        lambda: taxonomy.set_categories(kinds=[Kind("C1", "One", "A type.")], by=carla)
     )
     guideline = story.does("guidelines.written")(
         lambda: guidelines.write_guideline(text="Only at sea.", by=carla, based_on=0)
@@ -156,10 +153,10 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
 
     # Seats.
     project.refresh_from_db()
-    seat = seats.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does("seat.freed")(lambda: seats.give_back(seat=seat, by=carla))
-    own = seats.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does()(lambda: seats.give_back(seat=own, by=story.dan))
+    seat = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
+    story.does("seat.freed")(lambda: assignments.give_back(seat=seat, by=carla))
+    own = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
+    story.does()(lambda: assignments.give_back(seat=own, by=story.dan))
 
     # What people differ on.
     story.does("names.revealed", times=2)(
@@ -201,17 +198,17 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
 
     # Looking again.
     wish = story.does("look.asked", times=2)(
-        lambda: looking_again.ask(judgment=said, words="Look again.", by=carla)
+        lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=carla)
     )
-    story.does("look.withdrawn", times=2)(lambda: looking_again.withdraw(wish=wish, by=carla))
-    token = looking_again.count_older(guideline, Which()).token
+    story.does("look.withdrawn", times=2)(lambda: rejudge_requests.withdraw(wish=wish, by=carla))
+    token = rejudge_requests.count_older(guideline, Which()).token
     story.does("look.asked")(
-        lambda: looking_again.ask_older(
+        lambda: rejudge_requests.ask_older(
             guideline=guideline, which=Which(), words="Look again.", token=token, by=carla
         )
     )
     story.does("look.withdrawn", times=2)(
-        lambda: looking_again.withdraw_older(guideline=guideline, by=carla)
+        lambda: rejudge_requests.withdraw_older(guideline=guideline, by=carla)
     )
 
     # The second pass.

@@ -58,9 +58,9 @@ def test_the_same_rows_are_there_for_everybody_once_they_are_shown(db, model):
 # people said, or at a pair, and neither is there for rows of a load that is not done. So do loads,
 # which know what they have written: no other writes meanwhile.
 BEGIN_AT_SEEN_ROWS = {
-    "annotate/access.py": "at a pair",
-    "annotate/judgment_sums.py": "at judgments",
-    "annotate/texts.py": "at a candidate that a person was shown",
+    "annotate/projects/access.py": "at a pair",
+    "annotate/judgments/judgment_chain.py": "at judgments",
+    "annotate/collection/text_versions.py": "at a candidate that a person was shown",
     "audit/reviews/intake.py": "at what a load has written",
     "exporters/exports/claimed.py": "at judgments of machines",
 }

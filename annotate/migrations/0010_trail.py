@@ -60,18 +60,20 @@ def thaw(apps, schema_editor):
 def take_up(apps, schema_editor):
     """What is there already is linked as it stands now: from here on a change of it is noticed."""
     # What is read and written there is there since this migration, by the names it has here.
-    from annotate import chain, judgment_sums, settled_sums
+    from annotate.projects import chain
+    from annotate.judgments import judgment_chain
+    from annotate.judgments import adjudication_chain
 
     for project in apps.get_model('annotate', 'Project').objects.values_list('pk', flat=True):
-        found = judgment_sums.rows(
+        found = judgment_chain.rows(
             'm.project_id = %(project)s', {'project': project}, order='j.id'
         )
-        events = judgment_sums.events_of_new(found)
+        events = judgment_chain.events_of_new(found)
         chain.append(project, uuid.uuid4(), events, after=chain.End())
-        settled = {key for key, _row in settled_sums.adjudications(project)}
-        settled_sums.follow(project, new=settled)
-        settled = {key for key, _row in settled_sums.conditions(project)}
-        settled_sums.follow_conditions(project, new=settled)
+        settled = {key for key, _row in adjudication_chain.adjudications(project)}
+        adjudication_chain.follow(project, new=settled)
+        settled = {key for key, _row in adjudication_chain.conditions(project)}
+        adjudication_chain.follow_conditions(project, new=settled)
 
 
 class Migration(migrations.Migration):

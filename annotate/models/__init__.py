@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from annotate.models.collection import Candidate, Document, DocumentText, Query, Run, RunLine
-from annotate.models.instruction import Condition, Draft, InstructionPair, Narrative
-from annotate.models.invitation import Invitation
-from annotate.models.judgment import (
+from annotate.collection.models import Candidate, Document, DocumentText, Query, Run, RunLine
+from annotate.collection.unseen import Unseen
+from annotate.judgments.models import (
     Adjudication,
     Assignment,
     ConditionAdjudication,
@@ -13,13 +12,14 @@ from annotate.models.judgment import (
     Judgment,
     Verdict,
 )
+from annotate.models.invitation import Invitation
 from annotate.models.load import Load
 from annotate.models.looking import GuidelineCase, LookAgain
-from annotate.models.project import Category, Grade, Guideline, Membership, Project
 from annotate.models.repeat import Repeat
-from annotate.models.token import Token
 from annotate.models.trail import Deed, Link
-from annotate.models.unseen import Unseen
+from annotate.pairs.models import Condition, Draft, InstructionPair, Narrative
+from annotate.people.models import Token
+from annotate.projects.models import Category, Grade, Guideline, Membership, Project
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
 

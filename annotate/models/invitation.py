@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotate.models.project import Membership, Project
+from annotate.projects.models import Membership, Project
 from base.users import User
 
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 
-from annotate.models.project import Membership, Project
+from annotate.projects.models import Membership, Project
 from jobs.models import Job
 
 
@@ -32,8 +32,8 @@ class Load(Job):
     preview = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="confirmed_as"
     )
-    # What was read and what would change (or has changed), and the bad lines, as `annotate.intake`
-    # reports them.
+    # What was read and what would change (or has changed), and the bad lines, as
+    # `annotate.collection.intake` reports them.
     report: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(
         null=True, blank=True
     )
@@ -57,4 +57,4 @@ class Load(Job):
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
     def why_not_again(self) -> str:
-        return "" if self.file else _("Its file was put away. Hand it in again.")
+        return "" if self.file else gettext("Its file was put away. Hand it in again.")

@@ -8,10 +8,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Judgment
-from annotate.models.project import Guideline, Membership
+from annotate.collection.models import Candidate
+from annotate.judgments.models import Judgment
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Guideline, Membership
 
 
 class LookAgainQuerySet(models.QuerySet["LookAgain"]):

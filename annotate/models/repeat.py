@@ -9,10 +9,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.models.collection import Candidate, ReadsText
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Flag, Judgment
-from annotate.models.project import Membership
+from annotate.collection.models import Candidate, ReadsText
+from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership
 
 
 class RepeatQuerySet(models.QuerySet["Repeat"]):

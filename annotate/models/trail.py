@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.models.project import Project
+from annotate.projects.models import Project
 from base.users import User
 
 
@@ -32,7 +32,7 @@ class Deed(models.Model):
     )
     # As they were called at that moment.
     name = models.CharField(max_length=150, blank=True)
-    # A key of annotate.deeds.DEEDS.
+    # A key of annotate.projects.audit_events.DEEDS.
     what = models.CharField(max_length=40)
     # What it was done to: its name then, and which row that is ("annotate.membership", 7).
     about = models.TextField(blank=True)
@@ -66,7 +66,7 @@ class Deed(models.Model):
 
 class Link(models.Model):
     """One link of a chain: what was said, or whether it stands, as a sum with that of the link
-    before. `annotate.chain` says of what.
+    before. `annotate.projects.chain` says of what.
 
     Nothing in it is a key of a row, so that it holds in whatever installation the rows are.
     """
@@ -90,7 +90,7 @@ class Link(models.Model):
     # Its place in the chain, from 1.
     number = models.PositiveBigIntegerField()
     event = models.PositiveSmallIntegerField(choices=Event)
-    # What it is of: a key of `annotate.chain`, as "judgment", and that row's own UUID.
+    # What it is of: a key of `annotate.projects.chain`, as "judgment", and that row's own UUID.
     kind = models.CharField(max_length=20)
     name = models.UUIDField()
     # SHA-256 of what it is of, and of that with the sum of the link before.

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from django.http import Http404
 
-from annotate import access
-from annotate.access import Person
-from annotate.models.project import Membership
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
 from audit.checks.models import Sample, SampleItem
 from base import raw_sql
 

@@ -16,14 +16,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate import texts
-from annotate.actions import seats
-from annotate.actions.judging import check_grade
-from annotate.actions.trail import record
-from annotate.models.collection import Run
-from annotate.models.judgment import Verdict
-from annotate.models.project import Membership, Project
-from annotate.pure.conditions import COUNT_MET, derived
+from annotate.collection import text_versions
+from annotate.collection.models import Run
+from annotate.judging.actions import check_grade
+from annotate.judgments import assignments
+from annotate.judgments.conditions import COUNT_MET, derived
+from annotate.judgments.models import Verdict
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
 from audit.checks import chain_content
 from audit.checks.claims import Asked, Claim, frame, plan, sizes_of
 from audit.checks.models import Check, Sample, SampleItem
@@ -174,7 +174,7 @@ def check(
     same UUID again changes nothing. Refused: two others have checked it, a grade the project does
     not have, a condition without an answer, settled already; of a lead, both have spoken, because
     leads see what both said. Stale: the document has a newer text than `text`, the version that was
-    on the screen (`annotate.texts.read_now`).
+    on the screen (`annotate.collection.text_versions.read_now`).
     """
     answer = _answer(said)
     now = now or timezone.now()
@@ -182,7 +182,7 @@ def check(
         _hold(item, by)
         if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
-        read = texts.read_now(item.candidate.document_id, text)
+        read = text_versions.read_now(item.candidate.document_id, text)
         others = _said_now(item)
         answer = _checked(answer, item, by)
         mine = next((one for one in others if one.checker_id == by.pk), None)
@@ -223,7 +223,7 @@ def settle(
         _hold(item, by)
         if (sent := _sent_before(uuid, item, answer, by)) is not None:
             return sent
-        read = texts.read_now(item.candidate.document_id, text)
+        read = text_versions.read_now(item.candidate.document_id, text)
         others = _said_now(item)
         answer = _checked(answer, item, by)
         first_two = [one for one in others if one.place != Check.SETTLES]
@@ -346,7 +346,7 @@ def _check_choices(name: str, asked: Asked, stratify: str, by: Membership) -> st
     """Return the name as it is kept, or refuse."""
     if not by.leads:
         raise Refused(_("Only leads of this project choose what is checked."))
-    seats.refuse_if_archived(by.project)
+    assignments.refuse_if_archived(by.project)
     name = " ".join(name.split())
     if not name:
         raise Refused(_("Give the sample a name."))
@@ -440,7 +440,7 @@ def _make(
 
 def _hold(item: SampleItem, by: Membership) -> None:
     """Lock an item, to keep people apart who check it. Refused: who may not check it."""
-    seats.refuse_if_archived(by.project)
+    assignments.refuse_if_archived(by.project)
     sample = Sample.objects.get(pk=item.sample_id)
     if by.project_id != sample.project_id or by.is_machine or by.left_at is not None:
         raise Refused(_("Only people of this project check its labels."))

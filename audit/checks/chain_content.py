@@ -8,11 +8,11 @@ from typing import Any
 from django.db.models import F, IntegerField, Value
 from django.utils.translation import gettext as _
 
-from annotate import chain
-from annotate.chain import Content, Kind, Row, moment
-from annotate.judgment_sums import of_text
-from annotate.models.instruction import Condition
-from annotate.models.project import Project
+from annotate.judgments.judgment_chain import of_text
+from annotate.pairs.models import Condition
+from annotate.projects import chain
+from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.models import Project
 from audit.checks.models import Check
 
 CHECK = "check"

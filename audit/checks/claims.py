@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet
 
-from annotate.actions.pool import narratives_in_force
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Condition, InstructionPair, Narrative
-from annotate.models.judgment import Adjudication, Judgment, Verdict
-from annotate.models.project import Membership, Project
-from annotate.pure.conditions import COUNT_MET, derived
-from annotate.pure.consensus import consensus
+from annotate.collection.models import Candidate
+from annotate.judgments.conditions import COUNT_MET, derived
+from annotate.judgments.consensus import consensus
+from annotate.judgments.models import Adjudication, Judgment, Verdict
+from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.pairs.pool import narratives_in_force
+from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample
 from audit.checks.sampling import CannotDraw, draw
 

@@ -9,9 +9,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotate.forms.judging import TextVersionField, verdicts_in
-from annotate.models.collection import Run
-from annotate.models.project import Membership
+from annotate.collection.models import Run
+from annotate.judging.forms import TextVersionField, verdicts_in
+from annotate.projects.models import Membership
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
 from audit.checks.claims import Asked
 from audit.checks.figures import BOUND

@@ -10,9 +10,9 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models.collection import Candidate, ReadsText, Run
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership, Project
+from annotate.collection.models import Candidate, ReadsText, Run
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
 
 # The same for every report, so that the same rows give the same figures.
 SEED = 20_260_101

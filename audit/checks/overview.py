@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotate.models.project import Membership
-from annotate.screens.overview import Contribution, Todo
+from annotate.overview.contributions import Contribution, Todo
+from annotate.projects.models import Membership
 from audit.checks.queue import to_check, to_settle
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
-from annotate.models.project import Membership
+from annotate.projects.models import Membership
 from audit.checks.models import Check, Sample, SampleItem
 
 

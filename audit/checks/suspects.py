@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
-from annotate.models.collection import Candidate, Query, Run, RunLine
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.project import Project
+from annotate.collection.models import Candidate, Query, Run, RunLine
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Project
 from audit.checks.claims import Asked, Claim, frame
 
 

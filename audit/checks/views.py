@@ -15,11 +15,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate import access as annotate_access
-from annotate.models.collection import Run
-from annotate.models.project import Membership
-from annotate.screens.naming import name_of
-from annotate.screens.shown import show, words_to_mark
+from annotate.collection.document_text import show, words_to_mark
+from annotate.collection.models import Run
+from annotate.judgments.document_names import name_of
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.checks import access, actions
 from audit.checks.claims import frame, plan
 from audit.checks.figures import figures

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.actions import seats
-from annotate.actions.trail import record
-from annotate.models.project import Membership, Project
+from annotate.judgments import assignments
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
 from audit.reports.comparison import comparison_of
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import agreement_of
@@ -61,7 +61,7 @@ def _request(
     now = now or timezone.now()
     if not by.leads or by.project_id != project.pk:
         raise Refused(_("Only leads of this project can have its agreement computed."))
-    seats.refuse_if_archived(by.project)
+    assignments.refuse_if_archived(by.project)
     with transaction.atomic():
         # Two requests at once: the second waits here and then finds the first.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)

@@ -11,10 +11,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access as annotate_access
-from annotate.actions.seats import must_answer_first
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership
+from annotate.judgments.assignments import must_answer_first
+from annotate.pairs.models import Narrative
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.reports import access, actions
 from audit.reports.coverage import coverage
 from audit.reports.differences import differences

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from annotate.models.project import Grade, Membership, Project
+from annotate.projects.models import Grade, Membership, Project
 from audit.reports.counting import Patterns, met
 from audit.reports.reliability import Measure, coefficients, through
 from audit.reports.scopes import Scope

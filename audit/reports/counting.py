@@ -36,10 +36,10 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Concat
 
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Adjudication, Judgment, JudgmentQuerySet
+from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet
 from annotate.models.looking import LookAgain
-from annotate.models.project import Grade, Membership, Project
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Grade, Membership, Project
 from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
 from audit.reviews.criteria import Rubric
 from audit.reviews.models import Rating, Review

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment
-from annotate.models.project import Membership
+from annotate.judgments.models import Assignment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Membership
 from audit.reviews.models import Decision, Review
 
 

@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.models.instruction import Condition, Narrative
-from annotate.models.judgment import (
+from annotate.judgments.consensus import State, consensus
+from annotate.judgments.models import (
     Adjudication,
     Assignment,
     ConditionAdjudication,
     Judgment,
     Verdict,
 )
-from annotate.models.project import Membership
-from annotate.pure.consensus import State, consensus
-from annotate.screens.progress import blind_pairs
-from annotate.screens.standing import CHUNK, standings
+from annotate.judgments.tally import CHUNK, standings
+from annotate.overview.progress import blind_pairs
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review
 

@@ -9,8 +9,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.models.instruction import Narrative
-from annotate.models.project import Guideline, Membership, Project
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Guideline, Membership, Project
 from audit.reports.scopes import WHOLE, categories_of, rubric_of, scope_of
 from base.errors import Refused
 

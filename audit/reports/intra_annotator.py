@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from django.db.models import Max
 
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Judgment
-from annotate.models.project import Project
+from annotate.judgments.models import Judgment
 from annotate.models.repeat import Repeat, RepeatQuerySet
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
 from audit.reports.scopes import Scope, about
 
 # The two raters, in the place of members, and what they are called.

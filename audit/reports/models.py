@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.db import models
 from django.urls import reverse
 
-from annotate.models.project import Project
+from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
 from jobs.models import Job
 

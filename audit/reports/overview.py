@@ -8,10 +8,10 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotate.actions.guidelines import cases_waiting
-from annotate.actions.seats import must_answer_first
-from annotate.models.project import Membership
-from annotate.screens.overview import Contribution, Todo
+from annotate.guidelines.actions import cases_waiting
+from annotate.judgments.assignments import must_answer_first
+from annotate.overview.contributions import Contribution, Todo
+from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, HEADLINE
 from audit.reviews.models import Review

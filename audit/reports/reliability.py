@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Flag, Judgment
-from annotate.models.project import Project
+from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
 from audit.reports.counting import Counts, Patterns, counts_of, in_force, in_times, said_by
 from audit.reports.intra_annotator import (
     AGAIN,

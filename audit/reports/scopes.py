@@ -17,9 +17,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.models.collection import Query
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.project import Guideline, Membership, Project
+from annotate.collection.models import Query
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Guideline, Membership, Project
 from audit.reports.models import AgreementReport
 from audit.reviews import rubrics
 from audit.reviews.criteria import Rubric

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import connection
 from django.db.models.functions import Collate
 
-from annotate.models.project import Membership, Project
+from annotate.projects.models import Membership, Project
 from audit.reports.counting import judgments_in, ratings_in
 from audit.reports.scopes import Scope, rubric_of, week_of
 

@@ -8,12 +8,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from annotate import access
-from annotate.access import Person
-from annotate.actions import seats
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment
-from annotate.models.project import Membership
+from annotate.judgments import assignments
+from annotate.judgments.models import Assignment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
 from audit.reviews.models import Decision
 from audit.reviews.passes import must_answer_first
 from base.errors import Refused
@@ -35,7 +35,7 @@ def reviewing(user: Person, pk: int) -> Reviewing:
     A stranger gets Http404; a member without a seat, or where nothing is written yet, Refused.
     """
     member, pair = access.pair(user, pk)
-    if not seats.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
+    if not assignments.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
         raise Refused(_("This is not your seat. Take one from your list, then go on."))
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:

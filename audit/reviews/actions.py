@@ -15,12 +15,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.actions import rewriting, seats
-from annotate.actions.completion import open_seats
-from annotate.actions.trail import record
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment
-from annotate.models.project import Membership, Project
+from annotate.judgments import assignments
+from annotate.judgments.completion import open_seats
+from annotate.judgments.models import Assignment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from annotate.rewriting import actions as rewriting
 from audit.reviews import chain_content as sums
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED, Criterion, Rubric, Verdict
@@ -49,7 +50,9 @@ def take_review(
     begun = [seat for seat in open_seats(by, Assignment.Task.REVIEW) if seat.touched_at is not None]
     if begun:
         return min(begun, key=lambda seat: (seat.taken_at, seat.pk))
-    return seats.take_next(task=Assignment.Task.REVIEW, by=by, become_blind=become_blind, now=now)
+    return assignments.take_next(
+        task=Assignment.Task.REVIEW, by=by, become_blind=become_blind, now=now
+    )
 
 
 def start_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
@@ -61,7 +64,7 @@ def start_review(*, narrative: Narrative, by: Membership, now: datetime | None =
     with transaction.atomic():
         seat = _seat(narrative, by)
         review = _begin(narrative, by, now)
-        seats.touch(seat, done=review.submitted_at is not None, now=now)
+        assignments.touch(seat, done=review.submitted_at is not None, now=now)
     return review
 
 
@@ -110,7 +113,7 @@ def save_ratings(
             elif said:
                 # Words taken back; where there were none, nothing said yet is no row.
                 Rating.objects.filter(review=review, criterion=criterion).update(**said)
-        seats.touch(seat, done=False, now=now)
+        assignments.touch(seat, done=False, now=now)
     return review
 
 
@@ -148,7 +151,7 @@ def submit_review(
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
             sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True)
-        seats.touch(seat, done=True, now=now)
+        assignments.touch(seat, done=True, now=now)
     return review
 
 
@@ -210,7 +213,7 @@ def _rubrics_of(project: Project, by: Membership | None) -> None:
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project say what instructions are rated on."))
-    seats.refuse_if_archived(project)
+    assignments.refuse_if_archived(project)
 
 
 def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
@@ -353,8 +356,8 @@ def _said(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any
 
 def _seat(narrative: Narrative, by: Membership) -> Assignment:
     """Return the review seat, locked; it keeps one auditor's two tabs apart."""
-    seats.refuse_if_archived(by.project)
-    seat = seats.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    assignments.refuse_if_archived(by.project)
+    seat = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
     _refuse_superseded(narrative, _CHANGED)
@@ -420,7 +423,7 @@ def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
         raise Refused(_("Only leads of this project decide what becomes of an instruction."))
-    seats.refuse_if_archived(by.project)
+    assignments.refuse_if_archived(by.project)
     return pair
 
 

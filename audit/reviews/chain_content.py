@@ -8,9 +8,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate import chain
-from annotate.chain import Content, Kind, Row, moment
-from annotate.models.project import Project
+from annotate.projects import chain
+from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.models import Project
 from audit.reviews.models import Decision, Rating, Review, ReviewedText
 
 REVIEW, DECISION = "review", "decision"

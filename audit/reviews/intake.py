@@ -1,13 +1,13 @@
-"""Reviews and decisions from a file: what `annotate.intake` does not know."""
+"""Reviews and decisions from a file: what `annotate.collection.intake` does not know."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from annotate import chain
-from annotate.intake import Arrivals, Intake
-from annotate.intake.instructions import MAX_NAME, refuse_other_query
-from annotate.intake.stale import Beside, Said
+from annotate.collection.intake import Arrivals, Intake
+from annotate.collection.intake.stale import Beside, Said
+from annotate.pairs.intake import MAX_NAME, refuse_other_query
+from annotate.projects import chain
 from audit.reviews import chain_content as sums
 from audit.reviews import rubrics
 from audit.reviews.criteria import SHIPPED, Rubric

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate import access
-from annotate.entries import Further, Taken, text_of
-from annotate.models.instruction import InstructionPair
-from annotate.models.project import Membership
+from annotate.judging.journal_entries import Further, Taken, text_of
+from annotate.pairs.models import InstructionPair
+from annotate.projects import access
+from annotate.projects.models import Membership
 from audit.reviews.actions import save_rating
 
 

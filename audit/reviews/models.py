@@ -11,9 +11,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.collection import Document
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership, Project
+from annotate.collection.models import Document
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
 from audit.reviews.criteria import Criterion, Level
 from audit.reviews.criteria import Rubric as Content
 from formats.records import RubricRecord

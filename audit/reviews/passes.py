@@ -13,10 +13,10 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment
-from annotate.models.project import Membership, Project
-from annotate.screens.sent_back import Remark, SentBack
+from annotate.judgments.models import Assignment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Membership, Project
+from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics
 from audit.reviews.criteria import Criterion, Level, Rubric, Verdict, straddles, verdict
 from audit.reviews.models import Decision, Rating, Review

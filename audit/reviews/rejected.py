@@ -11,9 +11,9 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment
-from annotate.models.project import Membership, Project
+from annotate.judgments.models import Assignment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.passes import Pass, passes_of
 from formats.fields import to_json

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment
-from annotate.models.project import Membership
+from annotate.judgments.models import Assignment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Membership
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.models import Decision
 from audit.reviews.passes import passes_of, verdict_of

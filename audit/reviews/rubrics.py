@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from annotate.models.instruction import Narrative
+from annotate.pairs.models import Narrative
 from audit.reviews.criteria import DEFAULT, SHIPPED, Rubric
 from audit.reviews.models import Review
 from audit.reviews.models import Rubric as Kept

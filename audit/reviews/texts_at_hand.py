@@ -8,10 +8,10 @@ from typing import NamedTuple
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from annotate.models.collection import Candidate
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Judgment
-from annotate.pure.naming import number_of
+from annotate.collection.models import Candidate
+from annotate.judgments.models import Judgment
+from annotate.judgments.neutral_names import number_of
+from annotate.pairs.models import InstructionPair, Narrative
 from audit.reviews.models import Review, ReviewedText
 from base.errors import Stale
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from annotate import access
-from annotate.access import Person
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Condition, Narrative
-from annotate.models.judgment import Adjudication, ConditionAdjudication, Judgment, Verdict
+from annotate.collection.models import Candidate
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.models.looking import LookAgain
-from annotate.models.project import Membership
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
 from audit.reviews.access import _led
 from audit.settling.queue import judge_first

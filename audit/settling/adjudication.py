@@ -12,15 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotate import settled_sums as sums
-from annotate import texts
-from annotate.actions import seats
-from annotate.actions.judging import check_grade
-from annotate.actions.trail import many, record
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Condition, InstructionPair, Narrative
-from annotate.models.judgment import Adjudication, ConditionAdjudication, Judgment, Verdict
-from annotate.models.project import Membership
+from annotate.collection import text_versions
+from annotate.collection.models import Candidate
+from annotate.judging.actions import check_grade
+from annotate.judgments import adjudication_chain, assignments
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
+from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects.audit_log import many, record
+from annotate.projects.models import Membership
 from base.errors import Refused, Stale
 
 MAX_REASON = 10_000
@@ -47,7 +46,7 @@ def adjudicate(
     reason = checked_reason(reason, cause)
     with transaction.atomic():
         _lock(narrative, by)
-        read = texts.read_now(candidate.document_id)
+        read = text_versions.read_now(candidate.document_id)
         check_grade(by, relevance)
         standing = (
             Adjudication.objects.current()
@@ -68,7 +67,7 @@ def adjudicate(
             at=now,
             **read,
         )
-        sums.follow(by.project_id, new={made.pk}, narrative=narrative, texts=True)
+        adjudication_chain.follow(by.project_id, new={made.pk}, narrative=narrative, texts=True)
         _record("judgment.settled", made, narrative, candidate, by, now)
     return made
 
@@ -128,7 +127,7 @@ def settle_condition(
         raise Refused(_("Choose one: met, not met, or can't tell."))
     with transaction.atomic():
         _lock(condition.narrative, by)
-        read = texts.read_now(candidate.document_id)
+        read = text_versions.read_now(candidate.document_id)
         standing = (
             ConditionAdjudication.objects.current()
             .select_related("by")
@@ -162,7 +161,9 @@ def settle_condition(
             at=now,
             **read,
         )
-        sums.follow_conditions(by.project_id, new={made.pk}, condition=condition, texts=True)
+        adjudication_chain.follow_conditions(
+            by.project_id, new={made.pk}, condition=condition, texts=True
+        )
         _record("condition.settled", made, condition.narrative, candidate, by, now)
     return made
 
@@ -213,7 +214,7 @@ def withdraw_condition_adjudication(
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
             narrative = adjudication.condition.narrative
-            sums.follow_conditions(
+            adjudication_chain.follow_conditions(
                 by.project_id,
                 ended={standing.pk},
                 condition=adjudication.condition_id,
@@ -235,7 +236,9 @@ def withdraw_adjudication(
             standing.withdrawn_at, standing.withdrawn_by = now, by
             standing.save(update_fields=["withdrawn_at", "withdrawn_by"])
             narrative = adjudication.narrative
-            sums.follow(by.project_id, ended={standing.pk}, narrative=narrative, texts=True)
+            adjudication_chain.follow(
+                by.project_id, ended={standing.pk}, narrative=narrative, texts=True
+            )
             _record("judgment.unsettled", standing, narrative, standing.candidate, by, now)
     return standing
 
@@ -272,7 +275,9 @@ def settle_together(
             raise Refused(_("There is nothing here to settle."))
         for relevance in sorted({relevance for _narrative, _candidate, relevance in decisions}):
             check_grade(by, relevance)
-        read = texts.read_now_of(candidate for _narrative, candidate, _relevance in decisions)
+        read = text_versions.read_now_of(
+            candidate for _narrative, candidate, _relevance in decisions
+        )
         made = Adjudication.objects.bulk_create(
             (
                 Adjudication(
@@ -290,7 +295,7 @@ def settle_together(
             ),
             batch_size=1_000,
         )
-        sums.follow(by.project_id, new={one.pk for one in made}, texts=True)
+        adjudication_chain.follow(by.project_id, new={one.pk for one in made}, texts=True)
         about = many(len(decisions), batch)
         record(project=by.project, what="judgments.settled", about=about, by=by, now=now)
     return batch
@@ -307,7 +312,7 @@ def withdraw_batch(*, batch: UUID, by: Membership, now: datetime | None = None) 
         keys = set(standing.values_list("pk", flat=True))
         count = standing.update(withdrawn_at=now, withdrawn_by=by)
         if count:
-            sums.follow(by.project_id, ended=keys, texts=True)
+            adjudication_chain.follow(by.project_id, ended=keys, texts=True)
             about = many(count, batch)
             record(project=by.project, what="judgments.unsettled", about=about, by=by, now=now)
     return count
@@ -379,7 +384,7 @@ def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
 def _refuse_unless_led(by: Membership, project: int) -> None:
     if not by.leads or by.project_id != project:
         raise Refused(_("Only leads of this project can settle what its judges differ on."))
-    seats.refuse_if_archived(by.project)
+    assignments.refuse_if_archived(by.project)
 
 
 def _check_differing(narrative: Narrative, candidate: Candidate) -> None:

@@ -5,8 +5,8 @@ settling does to the result (`effect`) and since when it stands there (`since`).
 rows of their own tables and need no counting of answers.
 
 - Judgments differ when people's current grades of a candidate come to no relevance by the project's
-  rule (`annotate.pure.consensus` says the same of one candidate); verdicts on a condition by the
-  same rule. Both under narratives in force only.
+  rule (`annotate.judgments.consensus` says the same of one candidate); verdicts on a condition by
+  the same rule. Both under narratives in force only.
 - Reviews differ when one auditor rejects a narrative in force on a criterion and another does not.
 - Checks differ when the first two of a claimed label do, or one of them cannot judge it.
 
@@ -42,10 +42,9 @@ from django.db.models import (
 )
 from django.db.models.functions import Abs, Coalesce, Greatest
 
-from annotate.actions.completion import open_seats
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Condition, Narrative
-from annotate.models.judgment import (
+from annotate.collection.models import Candidate
+from annotate.judgments.completion import open_seats
+from annotate.judgments.models import (
     Adjudication,
     Assignment,
     ConditionAdjudication,
@@ -53,7 +52,8 @@ from annotate.models.judgment import (
     Verdict,
 )
 from annotate.models.looking import LookAgain
-from annotate.models.project import Grade, Membership, Project
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Grade, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Decision, Rating, Review
 

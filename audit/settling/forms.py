@@ -9,10 +9,10 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.models.collection import Query
-from annotate.models.instruction import Condition, InstructionPair
-from annotate.models.judgment import Adjudication, Verdict
-from annotate.models.project import Membership
+from annotate.collection.models import Query
+from annotate.judgments.models import Adjudication, Verdict
+from annotate.pairs.models import Condition, InstructionPair
+from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.settling.adjudication import MAX_REASON
 from audit.settling.many import NO_PERSON_WHILE_NAMES_ARE_HIDDEN, How, Rule

@@ -20,10 +20,10 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate import texts
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership
+from annotate.collection import text_versions
+from annotate.collection.models import Candidate
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership
 from audit.settling import adjudication
 from audit.settling.disagreement_queries import Kind, Reader, Wanted, source
 from base.errors import Refused, Stale
@@ -131,7 +131,7 @@ def settle_many(
     with transaction.atomic():
         adjudication.hold_pairs(by)
         outcomes = _unchanged(_outcomes(by, wanted, how), token)
-        if texts.hold_of(one.candidate for one in outcomes):
+        if text_versions.hold_of(one.candidate for one in outcomes):
             # A load that committed before the locks has replaced texts that were counted.
             _unchanged(_outcomes(by, wanted, how), token)
         return adjudication.settle_together(

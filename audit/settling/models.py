@@ -8,9 +8,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership
+from annotate.collection.models import Candidate
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership
 from audit.checks.models import SampleItem
 
 

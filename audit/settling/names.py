@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from annotate.models.project import Membership
+from annotate.projects.models import Membership
 from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
 from audit.settling.queue import Thing, reveal_of

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
-from annotate.actions.completion import left_in
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Condition, Narrative
-from annotate.models.judgment import (
+from annotate.collection.models import Candidate
+from annotate.judgments.completion import left_in
+from annotate.judgments.models import (
     Adjudication,
     Assignment,
     ConditionAdjudication,
@@ -26,7 +25,8 @@ from annotate.models.judgment import (
     Verdict,
 )
 from annotate.models.looking import LookAgain
-from annotate.models.project import Membership
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
 from audit.reviews.models import Decision, Review
 from audit.settling.disagreement_queries import Kind, Order, Reader, Source, Thing, Wanted, source

@@ -8,11 +8,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.actions import seats
-from annotate.actions.trail import record
-from annotate.models.collection import Candidate
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership
+from annotate.collection.models import Candidate
+from annotate.judgments import assignments
+from annotate.pairs.models import Narrative
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership
 from audit.checks.models import SampleItem
 from audit.settling.models import Reveal
 from base.errors import Refused
@@ -31,7 +31,7 @@ def reveal_names(
     """
     if not by.leads or by.project_id != narrative.pair.project_id:
         raise Refused(_("Only leads of this project see who said what."))
-    seats.refuse_if_archived(by.project)
+    assignments.refuse_if_archived(by.project)
     if item is not None:
         narrative, candidate = item.narrative, item.candidate
     with transaction.atomic():

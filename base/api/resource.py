@@ -35,7 +35,7 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
-from annotate.models.token import Token
+from annotate.people.models import Token
 from base.api.problems import TooLarge
 from base.idempotency import Done, once
 from base.pagination import key as key_of

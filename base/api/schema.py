@@ -9,7 +9,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
-from annotate.api.authentication import TokenAuthentication
+from annotate.people.authentication import TokenAuthentication
 from base.api.problems import MEDIA_TYPE, ProblemSerializer
 from base.api.resource import KEY_HEADER, MAX_KEY, Operation, Sent
 

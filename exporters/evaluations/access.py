@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from annotate import access
-from annotate.access import Person
-from annotate.actions.seats import must_answer_first
-from annotate.models.project import Membership
+from annotate.judgments.assignments import must_answer_first
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
 from exporters.evaluations.models import Evaluation
 from exporters.exports.access import BLIND_FIGURES
 

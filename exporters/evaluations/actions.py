@@ -16,10 +16,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.actions.seats import refuse_if_archived
-from annotate.actions.trail import record
-from annotate.models.collection import Document, Run
-from annotate.models.project import Membership, Project
+from annotate.collection.models import Document, Run
+from annotate.judgments.assignments import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from exporters.evaluations import evaluation, statistics, systems
 from exporters.evaluations.evaluation import Collection, Qrels, Ranked

@@ -12,9 +12,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.access import lead
-from annotate.models.collection import Run
-from annotate.models.project import Membership
+from annotate.collection.models import Run
+from annotate.projects.access import lead
+from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.resource import Resource, Scope, Sent, reads, writes
 from exporters.evaluations import access, tables

@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotate.models.collection import Run
-from annotate.models.project import Project
+from annotate.collection.models import Run
+from annotate.projects.models import Project
 from exporters.evaluations.systems import SIDES, System, proposed
 from exporters.releases.models import Release
 

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.models.project import Membership, Project
+from annotate.projects.models import Membership, Project
 from exporters.releases.models import Release
 from jobs.models import Job
 

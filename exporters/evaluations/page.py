@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from django.urls import reverse
 
-from annotate.models.collection import Candidate
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.project import Project
+from annotate.collection.models import Candidate
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Project
 from exporters.evaluations.tables import interval_text
 
 # Measures that the first table shows; the others are folded below.

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db.models import Avg, Max
 
-from annotate.models.collection import DocumentText
-from annotate.models.project import Project
+from annotate.collection.models import DocumentText
+from annotate.projects.models import Project
 from exporters.evaluations.evaluation import Collection, Ranked
 from formats.source import open_source
 from formats.trec import read_topics

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 
-from annotate.models.collection import Run
+from annotate.collection.models import Run
 from base.errors import Refused
 from formats.source import FormatError, Source
 from formats.trec import read_run

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotate.access import lead
-from annotate.actions.seats import must_answer_first
-from annotate.models.project import Membership
+from annotate.judgments.assignments import must_answer_first
+from annotate.projects.access import lead
+from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
 from base.pagination import key

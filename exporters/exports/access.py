@@ -8,10 +8,10 @@ from django.core.files.storage import default_storage
 from django.http import Http404
 from django.utils.translation import gettext_lazy
 
-from annotate import access
-from annotate.access import Person
-from annotate.actions.seats import must_answer_first
-from annotate.models.project import Membership
+from annotate.judgments.assignments import must_answer_first
+from annotate.projects import access
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
 from exporters.exports import manifest
 from exporters.exports.models import Export
 

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.actions.seats import must_answer_first
-from annotate.actions.trail import record
-from annotate.models.project import Membership, Project
+from annotate.judgments.assignments import must_answer_first
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import jsonl, manifest, trec

@@ -8,8 +8,8 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import Q
 
-from annotate.models.instruction import Condition
-from annotate.models.project import Project
+from annotate.pairs.models import Condition
+from annotate.projects.models import Project
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import with_checks
 from exporters.exports import selection

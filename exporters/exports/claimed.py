@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Judgment
-from annotate.models.project import Membership, Project
-from annotate.pure.consensus import Outcome, State, consensus
+from annotate.judgments.consensus import Outcome, State, consensus
+from annotate.judgments.models import Judgment
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
 from audit.checks.models import Sample, SampleItem
 from audit.checks.queue import with_checks
 from exporters.exports import selection

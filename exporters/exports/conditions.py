@@ -9,10 +9,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import IO, Any, NamedTuple
 
-from annotate.models.instruction import Condition
-from annotate.models.judgment import ConditionAdjudication, Verdict
-from annotate.models.project import Project
-from annotate.pure.consensus import consensus
+from annotate.judgments.consensus import consensus
+from annotate.judgments.models import ConditionAdjudication, Verdict
+from annotate.pairs.models import Condition
+from annotate.projects.models import Project
 from exporters.exports import selection
 from exporters.exports.selection import Pair
 from formats.fields import to_json

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from annotate.actions.trail import record
-from annotate.models.project import Membership
 from annotate.models.trail import Deed
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership
 from exporters.exports.models import Export
 from exporters.releases.models import Release
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from annotate.models.judgment import Judgment
-from annotate.models.project import Project
+from annotate.judgments.models import Judgment
+from annotate.projects.models import Project
 from audit.reviews.models import Review
 from exporters.exports import checks, conditions, notes, repeats, selection
 from exporters.exports.files import Writer

@@ -8,8 +8,8 @@ from typing import Any, TypedDict
 
 from django.conf import settings
 
-from annotate.models.instruction import Narrative
-from annotate.models.project import Grade, Project
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Grade, Project
 from exporters.exports.files import FileFacts
 from exporters.exports.oracle_facts import Oracles
 from exporters.exports.selection import Pair

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from annotate.models.project import Membership, Project
+from annotate.projects.models import Membership, Project
 from jobs.models import Job
 
 

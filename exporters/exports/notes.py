@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership, Project
-from annotate.pure.consensus import RULES
+from annotate.judgments.consensus import RULES
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
 from exporters.exports import claimed
 from exporters.exports.manifest import LeftOut, PairFacts, Rule, count_key
 from exporters.exports.selection import CLAIMED

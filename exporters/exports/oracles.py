@@ -15,8 +15,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership, Project
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, selection
 from exporters.exports.labels import Grades, compliance, gold_documents, ir_values
 from exporters.exports.oracle_facts import IR, SEED, SYSTEMS, Result, Values, judged, listed

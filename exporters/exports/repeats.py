@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import IO, NamedTuple
 
-from annotate.models.project import Project
 from annotate.models.repeat import Repeat
+from annotate.projects.models import Project
 from exporters.exports import selection
 from formats.fields import to_json
 from formats.reading import write_lines

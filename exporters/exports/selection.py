@@ -18,12 +18,12 @@ from django.db import connection
 from django.db.models import Case, Count, F, Q, QuerySet, TextField, When
 from django.db.models.functions import Cast, Coalesce, Collate
 
-from annotate.models.collection import Candidate, Document, DocumentText, Query, Run
-from annotate.models.instruction import Condition, InstructionPair, Narrative
-from annotate.models.judgment import Adjudication, Flag, Judgment, Verdict
-from annotate.models.project import Membership, Project
-from annotate.models.unseen import Unseen, seen
-from annotate.pure.consensus import Outcome, consensus
+from annotate.collection.models import Candidate, Document, DocumentText, Query, Run
+from annotate.collection.unseen import Unseen, seen
+from annotate.judgments.consensus import Outcome, consensus
+from annotate.judgments.models import Adjudication, Flag, Judgment, Verdict
+from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects.models import Membership, Project
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review, ReviewedText, Rubric
 from formats.records import (

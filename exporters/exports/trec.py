@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 from shutil import copyfileobj
 from typing import IO
 
-from annotate.models.collection import Candidate, Run
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership, Project
-from annotate.pure.consensus import State
+from annotate.collection.models import Candidate, Run
+from annotate.judgments.consensus import State
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership, Project
 from exporters.exports import claimed, notes, oracle_facts, oracles, selection
 from exporters.exports.files import BUFFER, Writer
 from exporters.exports.manifest import (

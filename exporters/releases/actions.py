@@ -18,10 +18,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.actions.seats import must_answer_first, refuse_if_archived
-from annotate.actions.trail import record
-from annotate.models.collection import Query
-from annotate.models.project import Guideline, Membership, Project
+from annotate.collection.models import Query
+from annotate.judgments.assignments import must_answer_first, refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused
 from base.snapshot import snapshot
 from exporters.exports import manifest, selection

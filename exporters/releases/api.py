@@ -13,9 +13,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.access import lead
-from annotate.actions.seats import must_answer_first
-from annotate.models.project import Membership
+from annotate.judgments.assignments import must_answer_first
+from annotate.projects.access import lead
+from annotate.projects.models import Membership
 from base.api.jobs import JobSerializer
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Asked, Resource, Scope, Sent, reads, writes

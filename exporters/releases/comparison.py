@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.utils.translation import gettext_lazy
 
-from annotate.models.instruction import Narrative
+from annotate.pairs.models import Narrative
 from exporters.exports import manifest
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import Manifest, Rule

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 
 from django.conf import settings
 
-from annotate.models.project import Guideline
+from annotate.projects.models import Guideline
 from exporters.exports.files import FileFacts
 from exporters.exports.manifest import COUNTS, FIGURES, GROUPS, Manifest, Rule, with_derived
 from exporters.exports.oracle_facts import Oracles

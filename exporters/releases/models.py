@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 from django.urls import reverse
 
-from annotate.models.project import Guideline, Membership, Project
+from annotate.projects.models import Guideline, Membership, Project
 from jobs.models import Job
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotate.models.project import Membership
-from annotate.screens.overview import Contribution
+from annotate.overview.contributions import Contribution
+from annotate.projects.models import Membership
 from exporters.exports.models import Export
 from exporters.releases.models import Release
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from annotate.actions.pool import in_scope, judgments_in_force
-from annotate.models.collection import Candidate, Query
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Adjudication, Flag, Judgment
-from annotate.models.project import Guideline, Membership, Project
+from annotate.collection.models import Candidate, Query
+from annotate.judgments.models import Adjudication, Flag, Judgment
+from annotate.pairs.models import Narrative
+from annotate.pairs.pool import in_scope, judgments_in_force
+from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import SampleItem
 from audit.reviews.models import Decision, Review
 from audit.reviews.passes import to_decide

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from annotate.access import lead
-from annotate.actions.seats import must_answer_first
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership
+from annotate.judgments.assignments import must_answer_first
+from annotate.pairs.models import Narrative
+from annotate.projects.access import lead
+from annotate.projects.models import Membership
 from base.csv_output import csv_lines
 from base.errors import Refused
 from base.page_request import PageRequest

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from allauth.account.forms import default_token_generator
 
-from annotate.actions import invitations, members, people
 from annotate.models import Invitation, Membership, User
+from annotate.people import accounts, invitations, members
 from base.errors import Refused
 from config.accounts import LinkUsed, ResetPasswordKeyForm
 from tests import factories
@@ -68,8 +68,8 @@ def test_of_two_administrators_who_close_each_other_one_stays(carla):
     one, other = (User.objects.create_superuser(name) for name in ("root", "toor"))
 
     outcomes = at_once(
-        lambda: people.deactivate(user=other, by=one),
-        lambda: people.deactivate(user=one, by=other),
+        lambda: accounts.deactivate(user=other, by=one),
+        lambda: accounts.deactivate(user=one, by=other),
     )
 
     assert len(refused(outcomes)) == 1
@@ -81,7 +81,7 @@ def test_of_two_leads_who_go_at_once_one_stays(carla):
     root = User.objects.create_superuser("root")
 
     outcomes = at_once(
-        lambda: people.deactivate(user=factories.user("frank"), by=root),
+        lambda: accounts.deactivate(user=factories.user("frank"), by=root),
         lambda: members.remove_member(member=carla, by=fresh(carla)),
     )
 

@@ -10,8 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import members, people, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Membership, User
+from annotate.people import accounts, members
 from base.errors import Refused
 from tests import factories
 
@@ -34,7 +35,7 @@ def test_a_closed_account_is_out_at_once_and_its_work_stays(root, ada, client):
     client.post("/accounts/login/", {"username": "ada", "password": factories.PASSWORD})
     assert client.get("/").status_code == 200
 
-    closed = people.deactivate(user=factories.user("ada"), by=root)
+    closed = accounts.deactivate(user=factories.user("ada"), by=root)
 
     assert (closed.is_active, closed.deactivated_by) == (False, root)
     assert client.get("/").status_code == 302
@@ -48,12 +49,12 @@ def test_seats_that_were_never_begun_are_free_again(root, ada):
         query = factories.query(ada.project, query_id)
         factories.candidate(query)
         factories.pair(query)
-    begun = seats.take_next(task=Assignment.Task.JUDGE, by=ada)
+    begun = assignments.take_next(task=Assignment.Task.JUDGE, by=ada)
     assert begun is not None
-    seats.touch(begun, done=False, now=timezone.now())
-    seats.take_next(task=Assignment.Task.JUDGE, by=ada)
+    assignments.touch(begun, done=False, now=timezone.now())
+    assignments.take_next(task=Assignment.Task.JUDGE, by=ada)
 
-    people.deactivate(user=factories.user("ada"), by=root)
+    accounts.deactivate(user=factories.user("ada"), by=root)
 
     assert list(ada.assignments.all()) == [begun]
 
@@ -62,9 +63,9 @@ def test_an_account_that_is_opened_again_signs_in_as_before_and_not_by_old_sessi
     old, new = Client(), Client()
     typed = {"username": "ada", "password": factories.PASSWORD}
     old.post("/accounts/login/", typed)
-    people.deactivate(user=factories.user("ada"), by=root)
+    accounts.deactivate(user=factories.user("ada"), by=root)
 
-    people.reactivate(user=factories.user("ada"), by=root)
+    accounts.reactivate(user=factories.user("ada"), by=root)
     new.post("/accounts/login/", typed)
 
     assert old.get("/").status_code == 302
@@ -74,10 +75,10 @@ def test_an_account_that_is_opened_again_signs_in_as_before_and_not_by_old_sessi
 
 
 def test_closing_twice_keeps_the_first_fact(root, ada):
-    first = people.deactivate(user=factories.user("ada"), by=root)
+    first = accounts.deactivate(user=factories.user("ada"), by=root)
     other = User.objects.create_superuser("other", password=factories.PASSWORD)
 
-    second = people.deactivate(user=factories.user("ada"), by=other)
+    second = accounts.deactivate(user=factories.user("ada"), by=other)
 
     assert second.deactivated_by == root
     assert second.deactivated_at == first.deactivated_at
@@ -85,23 +86,23 @@ def test_closing_twice_keeps_the_first_fact(root, ada):
 
 def test_nobody_closes_their_own_account(root):
     with pytest.raises(Refused, match="your own account"):
-        people.deactivate(user=root, by=root)
+        accounts.deactivate(user=root, by=root)
 
 
 def test_the_only_lead_of_a_project_stays(root, ada):
     carla = factories.lead(ada.project)
 
     with pytest.raises(Refused, match="only lead of Tides"):
-        people.deactivate(user=factories.user("carla"), by=root)
+        accounts.deactivate(user=factories.user("carla"), by=root)
 
     members.change_role(member=ada, role="lead", by=carla)
-    assert not people.deactivate(user=factories.user("carla"), by=root).is_active
+    assert not accounts.deactivate(user=factories.user("carla"), by=root).is_active
 
 
 def test_a_lead_whose_account_is_closed_is_not_counted_as_one(root, ada):
     carla = factories.lead(ada.project)
     factories.lead(ada.project, "frank")
-    people.deactivate(user=factories.user("frank"), by=root)
+    accounts.deactivate(user=factories.user("frank"), by=root)
 
     with pytest.raises(Refused, match="only lead"):
         members.remove_member(member=carla, by=carla)
@@ -112,10 +113,10 @@ def test_the_lead_of_a_project_that_is_put_away_may_go(root, ada):
     ada.project.archived_at, ada.project.archived_by = timezone.now(), carla.user
     ada.project.save()
 
-    assert not people.deactivate(user=factories.user("carla"), by=root).is_active
+    assert not accounts.deactivate(user=factories.user("carla"), by=root).is_active
 
 
-@pytest.mark.parametrize("action", [people.deactivate, people.reactivate, people.sign_out])
+@pytest.mark.parametrize("action", [accounts.deactivate, accounts.reactivate, accounts.sign_out])
 def test_who_does_not_run_the_installation_changes_no_account(ada, action):
     factories.lead(ada.project)
 
@@ -125,11 +126,11 @@ def test_who_does_not_run_the_installation_changes_no_account(ada, action):
 
 def test_an_administrator_whose_account_is_closed_changes_none(root, ada):
     other = User.objects.create_superuser("other", password=factories.PASSWORD)
-    people.deactivate(user=other, by=root)
+    accounts.deactivate(user=other, by=root)
 
     # As the other's page still has them.
     with pytest.raises(Refused, match="Only who runs this installation"):
-        people.deactivate(user=root, by=other)
+        accounts.deactivate(user=root, by=other)
 
 
 def test_the_database_itself_refuses_a_closed_account_that_signs_in(root):
@@ -165,7 +166,7 @@ def test_the_page_changes_an_account_and_says_so(root, ada, client, change, said
 def test_accounts_are_found_by_name_address_and_state(root, ada, client):
     client.force_login(root)
     User.objects.create_user("ben", "ben@example.org")
-    people.deactivate(user=factories.user("ada"), by=root)
+    accounts.deactivate(user=factories.user("ada"), by=root)
 
     def found(query):
         return [one.username for one in client.get(f"/people/{query}").context["accounts"]]
@@ -218,21 +219,21 @@ def test_a_link_for_a_new_password_is_shown_once_and_holds_once(root, ada, clien
 
 
 def test_a_closed_account_gets_no_link_for_a_new_password(root, ada, client):
-    people.deactivate(user=factories.user("ada"), by=root)
+    accounts.deactivate(user=factories.user("ada"), by=root)
 
     with pytest.raises(Refused, match="closed"):
-        people.password_key(user=factories.user("ada"), by=root)
+        accounts.password_key(user=factories.user("ada"), by=root)
 
 
 def test_a_lead_makes_no_link_for_a_new_password(ada):
     factories.lead(ada.project)
 
     with pytest.raises(Refused, match="Only who runs this installation"):
-        people.password_key(user=factories.user("ada"), by=factories.user("carla"))
+        accounts.password_key(user=factories.user("ada"), by=factories.user("carla"))
 
 
 def test_a_page_of_a_link_that_was_used_meanwhile_says_so(root, ada):
-    link = f"/accounts/password/reset/{people.password_key(user=ada.user, by=root)}/"
+    link = f"/accounts/password/reset/{accounts.password_key(user=ada.user, by=root)}/"
     first, second = Client(), Client()
     pages = [(one, one.get(link)["Location"]) for one in (first, second)]
 

@@ -10,8 +10,8 @@ import requests
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
 
-from annotate.actions import invitations, people
 from annotate.models import Invitation, Membership, User
+from annotate.people import accounts, invitations
 from tests import factories
 
 ISSUER = "https://login.example.org/realms/team"
@@ -200,7 +200,7 @@ def test_a_closed_account_stays_closed_this_way_too(provider, client):
     root = User.objects.create_superuser("root")
     ada = factories.user("ada")
     EmailAddress.objects.create(user=ada, email="ada@example.org", verified=True, primary=True)
-    people.deactivate(user=ada, by=root)
+    accounts.deactivate(user=ada, by=root)
 
     response = come(client)
 

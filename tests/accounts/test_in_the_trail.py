@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.actions import invitations, members, people
-from annotate.actions.tokens import make_token
 from annotate.models import Deed, Membership, User
+from annotate.people import accounts, invitations, members
+from annotate.people.tokens import make_token
 from tests import factories
 
 ANNOTATOR, LEAD = Membership.Role.ANNOTATOR, Membership.Role.LEAD
@@ -72,10 +72,10 @@ def test_members_who_come_rise_and_go(carla):
 def test_accounts_that_are_closed_and_opened(root):
     ada = factories.user("ada")
     for _ in range(2):
-        people.deactivate(user=ada, by=root)
+        accounts.deactivate(user=ada, by=root)
     for _ in range(2):
-        people.reactivate(user=ada, by=root)
-    people.sign_out(user=ada, by=root)
+        accounts.reactivate(user=ada, by=root)
+    accounts.sign_out(user=ada, by=root)
 
     assert deeds() == [
         ("account.closed", "root", "ada", ""),
@@ -88,8 +88,8 @@ def test_the_tokens_of_a_closed_account_end_for_good(root):
     ada = factories.user("ada")
     token = make_token(name="Notebook", scopes=[], days=1, by=ada).token
 
-    people.deactivate(user=ada, by=root)
-    people.reactivate(user=ada, by=root)
+    accounts.deactivate(user=ada, by=root)
+    accounts.reactivate(user=ada, by=root)
 
     token.refresh_from_db()
     assert token.ended_at

@@ -10,8 +10,8 @@ from django.db import IntegrityError
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import invitations, members
 from annotate.models import Invitation, Membership, User
+from annotate.people import invitations, members
 from base.errors import NotHere, Refused, Stale, Unfit
 from tests import factories
 

@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
-from annotate.actions import invitations
 from annotate.models import User
+from annotate.people import invitations
 from base.errors import Refused, Unfit
 from base.lookalikes import LONGEST, skeleton
 from tests import factories

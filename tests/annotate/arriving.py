@@ -8,9 +8,9 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from annotate import intake
-from annotate.actions.loading import load_file
-from annotate.intake import Arrived, FileReport
+from annotate.collection import intake
+from annotate.collection.intake import Arrived, FileReport
+from annotate.collection.loading import load_file
 from annotate.models import Project
 from base import bulk
 from formats.registry import Format, lookup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.pure.advice import (
+from annotate.rewriting.advice import (
     Advice,
     Check,
     Source,
@@ -196,7 +196,7 @@ def test_looking_stops_when_time_is_up_and_says_how_many_it_saw():
 
 
 def test_looking_stops_when_there_was_enough_text(monkeypatch):
-    monkeypatch.setattr("annotate.pure.advice.MOST_TEXT", 20)
+    monkeypatch.setattr("annotate.rewriting.advice.MOST_TEXT", 20)
     documents = [Source("D1", "x" * 15), Source("D2", "x" * 15), Source("D3", EIGHT)]
 
     advice = copied("Any.", f"Any {EIGHT}.", documents, total=3)

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment, KeptAnswer, Project, Token
 from tests import factories
 from tests.programs import Program
@@ -197,7 +197,7 @@ def test_what_nobody_foresaw_is_told_in_json_and_says_nothing_of_it(tides, monke
     def broken(*args: Any) -> None:
         raise RuntimeError("the password is swordfish")
 
-    monkeypatch.setattr("annotate.access.memberships_of", broken)
+    monkeypatch.setattr("annotate.projects.access.memberships_of", broken)
     program = Program("ada")
     program.client.raise_request_exception = False
 
@@ -211,7 +211,7 @@ def test_a_busy_database_is_not_an_error_but_asks_for_patience(tides, monkeypatc
     def busy(*args: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("annotate.access.memberships_of", busy)
+    monkeypatch.setattr("annotate.projects.access.memberships_of", busy)
 
     response = Program("ada").get("projects/")
 
@@ -300,7 +300,7 @@ def test_a_program_judges_with_its_token(tides):
     query = factories.query(tides)
     candidate = factories.candidate(query)
     pair = factories.pair(query)
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=tides.memberships.get(name="ada"))
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=tides.memberships.get(name="ada"))
     program = Program("ada", "judge")
     sent = {
         "uuid": ONE,

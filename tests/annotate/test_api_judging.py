@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, LookAgain
 from tests import factories
 from tests.programs import Program
@@ -32,7 +32,7 @@ class Scene:
         return f"pairs/{self.pair.pk}/{what}"
 
     def seat(self):
-        return seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+        return assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
 
     def judge(self, number: int, relevance: int, **more):
         sent = {

@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -43,7 +43,7 @@ class Scene:
 
     def judged(self):
         for member, grade in ((self.ada, 0), (self.ben, 2)):
-            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=member)
+            assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=member)
             factories.judgment(self.narrative, self.candidate, member, grade)
 
 
@@ -263,7 +263,7 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
     scene.judged()
     other = factories.pair(factories.query(scene.project, "302"))
     factories.candidate(other.query)
-    seats.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
+    assignments.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
     Guideline.objects.create(project=scene.project, version=1, text="Read.", author=scene.carla)
 
     assert scene.ask("guidelines/1/looks/").status_code == 200
@@ -383,7 +383,7 @@ def test_queries_pairs_and_candidates_are_read(scene):
 
 
 def test_who_still_judges_is_told_no_prior_and_no_outcome_also_as_a_lead(scene):
-    seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
+    assignments.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
     factories.judgment(scene.narrative, scene.candidate, scene.ada, 2)
 
     (document,) = scene.ask(f"queries/{scene.query.pk}/candidates/").json()["results"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Draft, Narrative
 from tests import factories
 from tests.programs import Program
@@ -20,7 +20,7 @@ class Scene:
         factories.candidate(self.query, "B", prior=0)
         self.pair = factories.pair(self.query, altered=None)
         self.ada = factories.member(self.project, "ada")
-        seats.take(pair=self.pair, task=Assignment.Task.REWRITE, by=self.ada)
+        assignments.take(pair=self.pair, task=Assignment.Task.REWRITE, by=self.ada)
         self.program = Program("ada", "judge")
 
     def ask(self, what):

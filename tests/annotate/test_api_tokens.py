@@ -7,8 +7,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotate.actions.tokens import MOST, make_token
 from annotate.models import Token
+from annotate.people.tokens import MOST, make_token
 from tests import factories
 
 PAGE = "/settings/tokens/"

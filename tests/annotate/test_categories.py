@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotate.actions import categories, rules, seats
+from annotate.judgments import assignments
 from annotate.models import InstructionPair
-from annotate.pure.taxonomies import TAXONOMIES, Kind
+from annotate.projects import rules, taxonomy
+from annotate.projects.taxonomies import TAXONOMIES, Kind
 from base.errors import Refused
 from tests import factories
 
@@ -32,8 +33,8 @@ def fields(*rows, initial=0):
 
 
 def test_a_taxonomy_is_set_in_its_order_and_setting_it_again_changes_nothing(carla):
-    first = categories.set_categories(kinds=KINDS, by=carla)
-    again = categories.set_categories(kinds=KINDS, by=carla)
+    first = taxonomy.set_categories(kinds=KINDS, by=carla)
+    again = taxonomy.set_categories(kinds=KINDS, by=carla)
 
     assert [one.pk for one in first] == [one.pk for one in again]
     assert rows(carla.project) == [tuple(kind) for kind in KINDS]
@@ -42,9 +43,9 @@ def test_a_taxonomy_is_set_in_its_order_and_setting_it_again_changes_nothing(car
 def test_what_is_left_out_goes_and_instructions_keep_their_keys(carla):
     pair = factories.pair(factories.query(carla.project))
     InstructionPair.objects.filter(pk=pair.pk).update(category="X")
-    categories.set_categories(kinds=KINDS, by=carla)
+    taxonomy.set_categories(kinds=KINDS, by=carla)
 
-    categories.set_categories(kinds=KINDS[:1], by=carla)
+    taxonomy.set_categories(kinds=KINDS[:1], by=carla)
 
     assert [key for key, *_ in rows(carla.project)] == ["C1"]
     pair.refresh_from_db()
@@ -60,34 +61,34 @@ def test_what_is_left_out_goes_and_instructions_keep_their_keys(carla):
     ],
 )
 def test_what_cannot_be_a_taxonomy_is_refused_and_changes_nothing(carla, kinds, sentence):
-    categories.set_categories(kinds=KINDS, by=carla)
+    taxonomy.set_categories(kinds=KINDS, by=carla)
 
     with pytest.raises(Refused, match=sentence):
-        categories.set_categories(kinds=kinds, by=carla)
+        taxonomy.set_categories(kinds=kinds, by=carla)
 
     assert rows(carla.project) == [tuple(kind) for kind in KINDS]
 
 
 def test_only_leads_change_it_and_only_while_the_project_is_not_archived(carla):
     with pytest.raises(Refused, match="Only leads"):
-        categories.set_categories(kinds=KINDS, by=factories.member(carla.project, "ada"))
+        taxonomy.set_categories(kinds=KINDS, by=factories.member(carla.project, "ada"))
     rules.archive(by=carla)
     carla.refresh_from_db()
     with pytest.raises(Refused, match="archived"):
-        categories.set_categories(kinds=KINDS, by=carla)
+        taxonomy.set_categories(kinds=KINDS, by=carla)
 
     assert rows(carla.project) == []
 
 
 def test_a_taxonomy_that_comes_along_is_added_to_what_is_there(carla):
-    categories.set_categories(kinds=KINDS, by=carla)
+    taxonomy.set_categories(kinds=KINDS, by=carla)
 
-    categories.take_taxonomy(name="FollowTable", by=carla)
+    taxonomy.take_taxonomy(name="FollowTable", by=carla)
 
     assert [key for key, *_ in rows(carla.project)] == ["C1", "X", "C2", "S1", "S2", "S3"]
     assert rows(carla.project)[0] == ("C1", "Content", "It asks for content.")
     with pytest.raises(Refused, match="There are: FollowTable, InfoSearch"):
-        categories.take_taxonomy(name="None", by=carla)
+        taxonomy.take_taxonomy(name="None", by=carla)
 
 
 def test_the_types_that_come_along_fit_their_columns():
@@ -122,7 +123,7 @@ def test_the_page_shows_sets_and_takes_types(carla):
 def test_a_type_is_struck_out_on_the_page(carla):
     client = Client()
     client.force_login(carla.user)
-    categories.set_categories(kinds=KINDS, by=carla)
+    taxonomy.set_categories(kinds=KINDS, by=carla)
 
     client.post(
         "/projects/tides/categories/",
@@ -152,10 +153,10 @@ def test_the_review_page_says_what_the_type_is(carla):
     project = carla.project
     pair = factories.pair(factories.query(project))
     InstructionPair.objects.filter(pk=pair.pk).update(category="C1")
-    categories.set_categories(kinds=KINDS, by=carla)
+    taxonomy.set_categories(kinds=KINDS, by=carla)
     dan = factories.member(project, "dan")
     pair.refresh_from_db()
-    seats.take(pair=pair, task="review", by=dan)
+    assignments.take(pair=pair, task="review", by=dan)
     client = Client()
     client.force_login(factories.user("dan"))
 

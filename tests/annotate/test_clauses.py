@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.pure.clauses import Part, clauses, parts, touched
-from annotate.pure.evidence import Span
+from annotate.judgments.evidence import Span
+from annotate.pairs.clauses import Part, clauses, parts, touched
 from base.word_diff import Op, diff
 
 

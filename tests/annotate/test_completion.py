@@ -17,11 +17,13 @@ from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotate.actions import completion, judging, rewriting, seats
-from annotate.actions.rules import GradeRule, change_rules
-from annotate.actions.seats import must_answer_first
+from annotate.judging import actions as judging
+from annotate.judgments import assignments, completion
+from annotate.judgments.assignments import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
-from annotate.screens.progress import my_seats, query_progress, task_progress
+from annotate.overview.progress import my_seats, query_progress, task_progress
+from annotate.projects.rules import GradeRule, change_rules
+from annotate.rewriting import actions as rewriting
 from base.errors import Refused
 from tests import factories
 from tests.annotate.arriving import load
@@ -126,8 +128,8 @@ def test_judgments_from_a_file_fill_seats(tides):
     assert (found["answers"], found["left"]) == ((12, 12), 0)
     assert found["seats"]["judge"] == (4, 4)
     for anybody in (tides.ada, tides.ben, tides.dan):
-        assert seats.take_next(task=JUDGE, by=anybody) is None
-        assert seats.free_seats(tides.pairs["301"], JUDGE, anybody) == 0
+        assert assignments.take_next(task=JUDGE, by=anybody) is None
+        assert assignments.free_seats(tides.pairs["301"], JUDGE, anybody) == 0
     assert Assignment.objects.count() == 0
 
 
@@ -135,10 +137,10 @@ def test_who_judged_in_a_file_is_not_offered_the_same_seat_and_others_are(tides)
     from_file(tides.project, *everything("ada", "301"))
     pair = tides.pairs["301"]
 
-    assert [seats.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben)] == [0, 1]
-    assert list(seats.open_pairs(task=JUDGE, by=tides.ada)) == [tides.pairs["302"]]
-    seats.take(pair=pair, task=JUDGE, by=tides.ben)
-    assert seats.free_seats(pair, JUDGE, tides.dan) == 0
+    assert [assignments.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben)] == [0, 1]
+    assert list(assignments.open_pairs(task=JUDGE, by=tides.ada)) == [tides.pairs["302"]]
+    assignments.take(pair=pair, task=JUDGE, by=tides.ben)
+    assert assignments.free_seats(pair, JUDGE, tides.dan) == 0
 
 
 def test_a_document_that_a_file_left_out_keeps_a_seat_open(tides):
@@ -146,7 +148,9 @@ def test_a_document_that_a_file_left_out_keeps_a_seat_open(tides):
     from_file(tides.project, *lines[:-1])
     pair = tides.pairs["301"]
 
-    assert [seats.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben, tides.dan)] == [
+    assert [
+        assignments.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben, tides.dan)
+    ] == [
         0,  # she judged all of them
         1,
         1,
@@ -156,7 +160,7 @@ def test_a_document_that_a_file_left_out_keeps_a_seat_open(tides):
 
 def test_judgments_from_a_file_end_a_seat_that_was_taken_before(tides):
     for by in (tides.ada, tides.carla):
-        seats.take(pair=tides.pairs["301"], task=JUDGE, by=by, become_blind=True)
+        assignments.take(pair=tides.pairs["301"], task=JUDGE, by=by, become_blind=True)
     assert must_answer_first(tides.carla)
 
     from_file(tides.project, *everything("ada", "301"), *everything("carla", "301"))
@@ -170,10 +174,10 @@ def test_judgments_from_a_file_end_a_seat_that_was_taken_before(tides):
 def test_who_judged_in_a_file_can_still_be_given_a_seat_to_judge_again(tides):
     from_file(tides.project, *everything("ada", "301"))
 
-    seat = seats.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
+    seat = assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
 
     assert (seat.seat, my_seats(tides.ada)) == (1, [])
-    assert seats.free_seats(tides.pairs["301"], JUDGE, tides.ben) == 1
+    assert assignments.free_seats(tides.pairs["301"], JUDGE, tides.ben) == 1
 
 
 def test_a_machine_fills_no_seat(tides):
@@ -185,7 +189,7 @@ def test_a_machine_fills_no_seat(tides):
     found = counted(tides.carla)
 
     assert (found["answers"], found["seats"]["judge"]) == ((0, 12), (0, 4))
-    assert seats.free_seats(tides.pairs["301"], JUDGE, tides.ada) == 2
+    assert assignments.free_seats(tides.pairs["301"], JUDGE, tides.ada) == 2
 
 
 # --- every address --------------------------------------------------------------------------------
@@ -198,7 +202,7 @@ def test_every_address_says_the_same(tides, complete):
         *(line for query in ("301", "302") for line in everything("ada", query)),
         *everything("ben", "301"),
     )
-    seats.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ben)
+    assignments.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ben)
     for doc_id in DOCUMENTS if complete else "AB":
         answer(tides, "flag" if doc_id == "A" else "page", "ben", "302", doc_id)
 
@@ -244,9 +248,9 @@ def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: 
     if kind == "file":
         from_file(tides.project, f"{query_id} {doc_id} {name} 1")
         return True
-    if not seats.holds(pair=pair, task=JUDGE, by=by):
+    if not assignments.holds(pair=pair, task=JUDGE, by=by):
         try:
-            seats.take(pair=pair, task=JUDGE, by=by)
+            assignments.take(pair=pair, task=JUDGE, by=by)
         except Refused:
             return False
     said = {"narrative": under, "candidate": candidate, "by": by}
@@ -273,7 +277,7 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
             counts = answer(tides, kind, name, query_id, doc_id)
             if counts:
                 final[query_id, doc_id].add(name)
-            elif kind == "later" and seats.holds(
+            elif kind == "later" and assignments.holds(
                 pair=tides.pairs[query_id], task=JUDGE, by=getattr(tides, name)
             ):
                 # Whoever puts off what they had answered has not answered it.
@@ -317,7 +321,8 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
         }
         eva = factories.member(tides.project, "eva")
         assert free == {
-            query_id: seats.free_seats(pair, JUDGE, eva) for query_id, pair in tides.pairs.items()
+            query_id: assignments.free_seats(pair, JUDGE, eva)
+            for query_id, pair in tides.pairs.items()
         }
         people = completion.answers_of_people(tides.project)
         by_name = Counter(name for names in final.values() for name in names)
@@ -339,7 +344,7 @@ def test_a_rewriting_by_a_lead_ends_the_seat(tides, client, holder):
     factories.narrative(pair, "original", "Any plant counts.")
     if holder != "nobody":
         by = tides.carla if holder == "the lead" else tides.ada
-        seats.take(pair=pair, task=REWRITE, by=by)
+        assignments.take(pair=pair, task=REWRITE, by=by)
         pair.assignments.update(touched_at=Membership.objects.get(pk=by.pk).joined_at)
 
     rewriting.rewrite_narrative(pair=pair, text="At sea only.", by=tides.carla, based_on=0)
@@ -365,7 +370,7 @@ def test_rewrite_seats_that_older_versions_left_open_are_done_as_well(tides):
 def test_documents_that_new_rules_put_before_judges_open_a_seat_again(tides):
     tides.candidates["302", "C"].prior_relevance = 0
     tides.candidates["302", "C"].save()
-    seats.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ada)
+    assignments.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ada)
     for doc_id in ("A", "B"):
         answer(tides, "page", "ada", "302", doc_id)
     assert my_seats(tides.ada) == []
@@ -379,7 +384,7 @@ def test_documents_that_new_rules_put_before_judges_open_a_seat_again(tides):
 
 
 def test_a_flag_counts_in_ones_own_seat_as_everywhere(tides):
-    seats.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
+    assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
     answer(tides, "flag", "ada", "301", "A")
     answer(tides, "page", "ada", "301", "B")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.pure.condition_lines import Wrong, read, write
+from annotate.pairs.condition_lines import Wrong, read, write
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Narrative
+from annotate.rewriting import actions as rewriting
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -23,7 +24,7 @@ def pair(db):
 @pytest.fixture
 def ada(pair, client):
     person = factories.member(pair.project, "ada")
-    seats.take(pair=pair, task=Assignment.Task.REWRITE, by=person)
+    assignments.take(pair=pair, task=Assignment.Task.REWRITE, by=person)
     client.force_login(person.user)
     return person
 

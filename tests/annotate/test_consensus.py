@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotate.judgments.consensus import DISPUTED, RULES, UNJUDGED, Outcome, State, consensus
 from annotate.models import Project
-from annotate.pure.consensus import DISPUTED, RULES, UNJUDGED, Outcome, State, consensus
 
 GRADES = st.lists(st.integers(-2, 16), max_size=9)
 RULE = st.sampled_from(sorted(RULES))

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import drafting, rewriting, seats
-from annotate.actions.drafting import Page, Words
+from annotate.judgments import assignments
 from annotate.models import Assignment, Draft, Narrative
+from annotate.rewriting import actions as rewriting
+from annotate.rewriting import drafts
+from annotate.rewriting.drafts import Page, Words
 from base.errors import Refused
 from tests import factories
 
@@ -31,7 +33,7 @@ def pair(db):
 @pytest.fixture
 def ada(pair, client):
     person = factories.member(pair.project, "ada")
-    seats.take(pair=pair, task=Assignment.Task.REWRITE, by=person)
+    assignments.take(pair=pair, task=Assignment.Task.REWRITE, by=person)
     client.force_login(person.user)
     return person
 
@@ -42,7 +44,7 @@ def keep(pair, ada):
 
     def keep(text, place, turn, seen=None, **more):
         side = more.pop("side", Narrative.Side.ALTERED)
-        return drafting.save_draft(
+        return drafts.save_draft(
             pair=pair,
             side=side,
             words=Words(text, **more),
@@ -341,7 +343,7 @@ def test_words_that_were_put_by_outlive_the_version(pair, ada, keep, client):
 def test_another_side_and_another_person_keep_their_drafts(pair, ada, keep):
     keep("On land.", "laptop", 1, side=Narrative.Side.REVERSED)
     carla = factories.lead(pair.project)
-    drafting.save_draft(
+    drafts.save_draft(
         pair=pair,
         side=Narrative.Side.ALTERED,
         words=Words("At sea, says carla."),

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.judgments.evidence import DOCUMENT, NARRATIVE, NONE, Span, checked, is_wanted, lacking
 from annotate.models import Project
-from annotate.pure.evidence import DOCUMENT, NARRATIVE, NONE, Span, checked, is_wanted, lacking
 
 
 def test_the_rules_are_those_of_a_project():

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Project
 from tests import factories
 
@@ -32,7 +32,7 @@ def tides(db):
     )
     made.narrative = factories.altered(made.pair)
     for by in (made.ada, made.ben):
-        seats.take(pair=made.pair, task=JUDGE, by=by)
+        assignments.take(pair=made.pair, task=JUDGE, by=by)
     flag(made, 0, made.ada, "problem", "The second half is missing.")
     flag(made, 1, made.ada, "later")
     flag(made, 0, made.ben, "cannot_judge", "It is in Finnish.")
@@ -85,7 +85,7 @@ def test_the_address_narrows_the_flags(tides, client, kind, person, found):
 
 
 def test_flags_come_in_pages(tides, client, monkeypatch):
-    monkeypatch.setattr("annotate.screens.flagged.SIZE", 2)
+    monkeypatch.setattr("annotate.judgments.flags.SIZE", 2)
     client.force_login(tides.carla.user)
 
     first = client.get(tides.url)
@@ -108,7 +108,7 @@ def test_flags_under_an_older_narrative_are_not_listed(tides, client):
 def test_a_lead_who_judges_reads_a_flag_once_they_have_judged_the_document(tides, client):
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
-    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
+    assignments.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
     client.force_login(tides.carla.user)
 
     before = client.get(tides.url)
@@ -182,7 +182,7 @@ def test_nobody_from_elsewhere_finds_a_persons_page(tides, client):
 def test_a_lead_who_judges_does_not_read_anothers_flags_on_their_page(tides, client):
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
-    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
+    assignments.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
     client.force_login(tides.carla.user)
 
     page = client.get(own(tides.ben))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.actions.guidelines import cases_waiting, write_guideline
+from annotate.guidelines.actions import cases_waiting, write_guideline
 from annotate.models import Adjudication, Guideline, GuidelineCase
 from audit.settling import adjudication
 from base.errors import Refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.actions.guidelines import write_guideline
+from annotate.guidelines.actions import write_guideline
 from annotate.models import Guideline
 from base.errors import Refused, Stale
 from tests import factories

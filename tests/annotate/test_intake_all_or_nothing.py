@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 from django.db import IntegrityError, connection
 
-from annotate import intake
+from annotate.collection import intake
 from annotate.models import Candidate, Document, Judgment, Membership, Project, Query
 from base import bulk
 from base.bulk import Stage

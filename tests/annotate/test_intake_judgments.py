@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -350,7 +351,7 @@ def test_going_back_to_the_first_file_is_a_change_again(project):
 def test_loading_again_leaves_what_a_person_has_changed_on_a_page_since(project, pair):
     ada = factories.member(project, "ada")
     load(project, "judgments-csv", f"{HEADER}301,A,ada,2\n")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     judging.judge(
         narrative=pair.current("altered"),
         candidate=Candidate.objects.get(document__doc_id="A"),

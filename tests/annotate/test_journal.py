@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Project, Verdict
 from tests import factories
 
@@ -47,7 +48,7 @@ class Scene:
         self.narrative = factories.altered(self.pair)
         self.ada = factories.member(self.project, "ada")
         self.person = factories.user("ada")
-        seats.take(pair=self.pair, task=JUDGE, by=self.ada)
+        assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
         client.force_login(self.person)
 
     def entry(self, number: int = 1, **fields: Any) -> dict[str, Any]:
@@ -268,16 +269,16 @@ def test_judging_again_what_one_saw_is_no_disagreement(scene):
 
 
 def test_a_seat_given_back_meanwhile_is_taken_again(scene):
-    seats.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
+    assignments.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
 
     assert scene.state(scene.entry()) == [("saved", "")]
     assert scene.ada.assignments.get().touched_at is not None
 
 
 def test_where_every_seat_is_taken_meanwhile_it_is_refused_with_a_sentence(scene):
-    seats.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
+    assignments.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
     for name in ("ben", "dan"):
-        seats.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, name))
+        assignments.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, name))
 
     ((state, sentence),) = scene.state(scene.entry())
 
@@ -516,7 +517,7 @@ def test_a_busy_database_asks_to_send_it_again(scene, monkeypatch):
     def busy(**_: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("annotate.api.journal.say_grade", busy)
+    monkeypatch.setattr("annotate.judging.api.journal.say_grade", busy)
 
     response = scene.post({"entries": [scene.entry()]})
 
@@ -530,7 +531,7 @@ def test_a_full_disk_is_told_from_a_busy_database(scene, monkeypatch):
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
         raise OperationalError(str(error)) from error
 
-    monkeypatch.setattr("annotate.api.journal.say_grade", full)
+    monkeypatch.setattr("annotate.judging.api.journal.say_grade", full)
 
     response = scene.post({"entries": [scene.entry()]})
 

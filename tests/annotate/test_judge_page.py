@@ -14,8 +14,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.actions import pool, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment
+from annotate.pairs import pool
 from tests import factories
 
 
@@ -61,7 +62,7 @@ def scene(db, client):
             return reverse("annotate:judge", args=[self.pair.pk, candidate.pk])
 
     made = Scene()
-    seats.take(pair=made.pair, task=Assignment.Task.JUDGE, by=made.ada)
+    assignments.take(pair=made.pair, task=Assignment.Task.JUDGE, by=made.ada)
     client.force_login(made.ada.user)
     return made
 

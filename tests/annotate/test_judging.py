@@ -8,8 +8,11 @@ from uuid import UUID
 import pytest
 from django.db import IntegrityError
 
-from annotate.actions import judging, pool, rewriting, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Flag, Judgment, Project, Unseen
+from annotate.pairs import pool
+from annotate.rewriting import actions as rewriting
 from base.errors import NotHere, Refused, Stale
 from tests import factories
 
@@ -32,7 +35,7 @@ class Scene:
         self.pair = factories.pair(self.query)
         self.narrative = factories.altered(self.pair)
         self.ada = factories.member(self.project, "ada")
-        seats.take_next(task=JUDGE, by=self.ada)
+        assignments.take_next(task=JUDGE, by=self.ada)
 
     def judge(self, relevance: int, of=None, **more) -> Judgment:
         return judging.judge(

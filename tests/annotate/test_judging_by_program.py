@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment
 from tests import factories
 
@@ -36,7 +36,7 @@ def scene(db, client):
             return client.post(self.url, {**sent, **more}, content_type="application/json")
 
     made = Scene()
-    seats.take(pair=made.pair, task=Assignment.Task.JUDGE, by=made.ada)
+    assignments.take(pair=made.pair, task=Assignment.Task.JUDGE, by=made.ada)
     client.force_login(made.ada.user)
     return made
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, seats
-from annotate.actions.seats import must_answer_first
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.judgments.assignments import must_answer_first
 from annotate.models import Assignment, InstructionPair
 from audit.reviews.actions import take_review
 from tests import factories
@@ -73,18 +74,18 @@ def test_an_annotator_confirms_nothing(tides, client, task):
 
 
 def test_a_lead_confirms_no_rewriting(tides):
-    assert seats.take_next(task=REWRITE, by=tides.carla) is not None
+    assert assignments.take_next(task=REWRITE, by=tides.carla) is not None
     assert not must_answer_first(tides.carla)
 
 
 def test_a_lead_who_is_blind_already_is_not_asked_again(tides):
-    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
+    assignments.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
 
     assert take_review(by=tides.carla) is not None
 
 
 def test_an_untouched_seat_that_is_given_back_shows_the_figures_again(tides, client):
-    seat = seats.take_next(task=JUDGE, by=tides.carla, become_blind=True)
+    seat = assignments.take_next(task=JUDGE, by=tides.carla, become_blind=True)
     assert seat is not None
     client.force_login(tides.carla.user)
     agreement = reverse("audit:agreement", args=["tides"])
@@ -134,7 +135,7 @@ def test_a_program_of_a_lead_sends_the_confirmation(tides, task):
 
 
 def test_a_lead_who_judged_everything_sees_the_figures_again(tides):
-    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
+    assignments.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
 
     judging.judge(
         narrative=factories.altered(tides.pair),

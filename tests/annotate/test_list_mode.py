@@ -10,9 +10,10 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate.actions import pool, seats
+from annotate.judging.views.list import filters, window
+from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Document, Flag, Judgment
-from annotate.views.listing import filters, window
+from annotate.pairs import pool
 from tests import factories
 
 
@@ -51,7 +52,7 @@ def scene(db, client):
     made = Scene()
     for doc_id in "ABCDE":
         factories.candidate(made.query, doc_id)
-    seats.take(pair=made.pair, task=Assignment.Task.JUDGE, by=made.ada)
+    assignments.take(pair=made.pair, task=Assignment.Task.JUDGE, by=made.ada)
     client.force_login(made.ada.user)
     return made
 
@@ -194,7 +195,7 @@ def test_an_empty_pool_says_what_will_be_here(scene, client):
     other = factories.query(scene.project, "302")
     candidate = factories.candidate(other)
     pair = factories.pair(other)
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=scene.ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=scene.ada)
     candidate.delete()
 
     page = client.get(reverse("annotate:listing", args=[pair.pk])).content.decode()

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotate.intake import KINDS
+from annotate.collection.intake import KINDS
 from annotate.models import Candidate, Judgment, Project, Query, RunLine
 from base import progress_bar
 from tests import factories

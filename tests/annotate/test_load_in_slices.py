@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError, connection
 
-from annotate.intake import slices
+from annotate.collection.intake import slices
 from annotate.models import Candidate, Document, DocumentText, Query, Unseen
 from tests import factories
 from tests.annotate.arriving import counts, jsonl, load, rows, stages

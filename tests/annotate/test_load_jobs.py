@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotate.actions import loading
+from annotate.collection import loading
 from annotate.models import Candidate, Load, Project
 from base.errors import Refused
 from config.celery import app

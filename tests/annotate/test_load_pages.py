@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import loading
+from annotate.collection import loading
 from annotate.models import Candidate, Load
 from formats.registry import FORMATS
 from jobs.runner import Progress

@@ -7,8 +7,12 @@ from datetime import UTC, datetime
 import pytest
 from django.db import IntegrityError
 
-from annotate.actions import judging, looking_again, pool, rewriting, seats
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, LookAgain
+from annotate.pairs import pool
+from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
 
@@ -30,7 +34,7 @@ class Scene:
         self.narrative = factories.altered(self.pair)
         self.ada = factories.member(self.project, "ada")
         self.carla = factories.lead(self.project)
-        seats.take_next(task=JUDGE, by=self.ada)
+        assignments.take_next(task=JUDGE, by=self.ada)
         self.said = self.judge(1, self.first)
         self.judge(0, self.second)
 
@@ -43,7 +47,7 @@ class Scene:
         )
 
     def ask(self, judgment=None, words="Look at the second table.", **more) -> LookAgain:
-        return looking_again.ask(
+        return rejudge_requests.ask(
             judgment=judgment or self.said, words=words, by=more.pop("by", self.carla), **more
         )
 
@@ -133,8 +137,8 @@ def test_a_wish_for_one_document_leaves_work_in_the_seat_while_others_are_judged
 def test_the_lead_takes_it_back_and_the_seat_is_done_again(scene):
     wish = scene.ask()
 
-    looking_again.withdraw(wish=wish, by=scene.carla, now=NOON)
-    looking_again.withdraw(wish=wish, by=scene.carla)
+    rejudge_requests.withdraw(wish=wish, by=scene.carla, now=NOON)
+    rejudge_requests.withdraw(wish=wish, by=scene.carla)
 
     wish.refresh_from_db()
     assert (wish.withdrawn_at, wish.withdrawn_by) == (NOON, scene.carla)
@@ -146,7 +150,7 @@ def test_taking_it_back_leaves_the_seat_open_where_something_else_is_left(scene)
     factories.candidate(scene.query, "C")
     wish = scene.ask()
 
-    looking_again.withdraw(wish=wish, by=scene.carla)
+    rejudge_requests.withdraw(wish=wish, by=scene.carla)
 
     assert not scene.done()
 
@@ -156,7 +160,7 @@ def test_an_answered_wish_is_not_taken_back(scene):
     scene.judge(1)
 
     with pytest.raises(Refused, match="answered already"):
-        looking_again.withdraw(wish=wish, by=scene.carla)
+        rejudge_requests.withdraw(wish=wish, by=scene.carla)
 
 
 def test_the_same_wish_twice_is_one(scene):
@@ -236,7 +240,7 @@ def test_who_judged_in_a_file_is_given_a_seat(scene):
 
 
 def test_who_finds_every_seat_taken_is_not_asked(scene):
-    seats.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, "dan"))
+    assignments.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, "dan"))
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
 
@@ -253,13 +257,13 @@ def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_sa
     pair = factories.pair(query)
     narrative = factories.altered(pair)
     ada, carla = factories.member(project, "ada"), factories.lead(project)
-    seats.take(pair=pair, task=JUDGE, by=ada)
+    assignments.take(pair=pair, task=JUDGE, by=ada)
     for candidate in pool_of:
         judging.judge(narrative=narrative, candidate=candidate, relevance=1, by=ada)
     said = Judgment.objects.get(candidate=pool_of[0])
-    wish = looking_again.ask(judgment=said, words="Look at the table.", by=carla)
+    wish = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
 
-    looking_again.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(wish=wish, by=carla)
 
     # Three documents come again, and nothing was said of them yet.
     assert ada.assignments.get().done_at is None
@@ -267,15 +271,15 @@ def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_sa
         on = judging.on_number(pair, narrative.pk, number, ada)
         judging.say_grade(on=on, relevance=1, by=ada)
     assert ada.assignments.get().done_at is not None
-    wish = looking_again.ask(judgment=said, words="Look at the table.", by=carla)
+    wish = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
     assert ada.assignments.get().done_at is None
-    looking_again.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(wish=wish, by=carla)
     assert ada.assignments.get().done_at is not None
 
 
 def test_a_seat_that_was_taken_and_left_untouched_stays_theirs_from_the_wish_on(scene):
     ben = factories.member(scene.project, "ben")
-    seats.take(pair=scene.pair, task=JUDGE, by=ben)
+    assignments.take(pair=scene.pair, task=JUDGE, by=ben)
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
 
     scene.ask(judged)

@@ -9,7 +9,9 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, seats
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment, LookAgain, Project
 from tests import factories
 
@@ -31,11 +33,11 @@ class Scene:
         self.ada = self._judge("ada", 1)
         self.ben = self._judge("ben", 2)
         self.said = Judgment.objects.get(annotator=self.ada, candidate=self.first)
-        self.wish = looking_again.ask(judgment=self.said, words=WORDS, by=self.carla)
+        self.wish = rejudge_requests.ask(judgment=self.said, words=WORDS, by=self.carla)
 
     def _judge(self, name: str, relevance: int) -> Any:
         judge = factories.member(self.project, name)
-        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=judge)
+        assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=judge)
         for candidate, grade in ((self.first, relevance), (self.second, 0)):
             judging.judge(narrative=self.narrative, candidate=candidate, relevance=grade, by=judge)
         return judge
@@ -188,7 +190,7 @@ def test_words_of_a_lead_are_text(scene, client):
 
 
 def test_a_wish_taken_back_is_nowhere(scene, client):
-    looking_again.withdraw(wish=scene.wish, by=scene.carla)
+    rejudge_requests.withdraw(wish=scene.wish, by=scene.carla)
     client.force_login(scene.ada.user)
 
     assert WORDS not in page(client, scene.url("judge", scene.first.pk))
@@ -201,7 +203,7 @@ def test_wishes_cost_the_same_however_many_there_are(scene, client, django_asser
     with django_assert_num_queries(21) as one:
         client.get(scene.url("listing"))
     other = Judgment.objects.get(annotator=scene.ada, candidate=scene.second)
-    looking_again.ask(judgment=other, words="And this.", by=scene.carla)
+    rejudge_requests.ask(judgment=other, words="And this.", by=scene.carla)
 
     with django_assert_num_queries(len(one)):
         client.get(scene.url("listing"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.pure.marking import NOTHING, marks, wanted
+from annotate.collection.marking import NOTHING, marks, wanted
 
 
 def words_of(text: str, query: str = "", original: str = "", altered: str = ""):

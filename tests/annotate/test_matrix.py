@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Flag, Project
 from tests import factories
 
@@ -37,7 +37,7 @@ def tides(db):
     factories.candidate(query, "NOT-RELEVANT-BEFORE", prior=0)
     factories.member(project, "dan")
     for by in (made.ada, made.ben):
-        seats.take(pair=made.pair, task=JUDGE, by=by)
+        assignments.take(pair=made.pair, task=JUDGE, by=by)
     first = factories.altered(made.pair)
     factories.judgment(first, made.docs["stale"], made.ada, 2)
     under = factories.narrative(made.pair, version=2)
@@ -184,7 +184,7 @@ def test_where_more_than_half_decide_fewer_are_disputed(tides, client):
 
 
 def test_pages_come_one_after_the_other_and_back(tides, client, monkeypatch):
-    monkeypatch.setattr("annotate.screens.matrix.SIZE", 4)
+    monkeypatch.setattr("annotate.overview.matrix.SIZE", 4)
     client.force_login(tides.carla.user)
 
     first = client.get(tides.url)
@@ -200,7 +200,7 @@ def test_pages_come_one_after_the_other_and_back(tides, client, monkeypatch):
 
 def test_disputed_ones_are_found_behind_many_that_only_seem_so(tides, client, monkeypatch):
     """Three people, of whom two agree: grades differ, and nothing is disputed."""
-    monkeypatch.setattr("annotate.screens.matrix.SIZE", 2)
+    monkeypatch.setattr("annotate.overview.matrix.SIZE", 2)
     Project.objects.update(consensus="majority")
     dan = tides.project.memberships.get(name="dan")
     for name in ("disputed", "flagged"):
@@ -222,7 +222,7 @@ def seated(tides):
     """Carla judges the pair as well, and has judged one document."""
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
-    seats.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
+    assignments.take(pair=tides.pair, task=JUDGE, by=tides.carla, become_blind=True)
     factories.judgment(tides.narrative, tides.docs["agreed"], tides.carla, 0)
     return tides
 

@@ -7,8 +7,9 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.urls import reverse
 
-from annotate.actions import members, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Membership, User
+from annotate.people import members
 from base.errors import Refused
 from tests import factories
 
@@ -108,7 +109,7 @@ def test_who_leaves_keeps_what_they_said_and_frees_what_they_never_began(carla):
     candidate = factories.candidate(query)
     pair = factories.pair(query)
     ada = factories.member(carla.project, "ada")
-    seats.take_next(task=Assignment.Task.REVIEW, by=ada)
+    assignments.take_next(task=Assignment.Task.REVIEW, by=ada)
     judgment = factories.judgment(factories.altered(pair), candidate, ada)
 
     gone = members.remove_member(member=ada, by=carla)

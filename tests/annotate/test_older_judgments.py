@@ -7,10 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, rewriting, seats
-from annotate.actions.guidelines import write_guideline
-from annotate.actions.looking_again import Which
+from annotate.guidelines import rejudge_requests
+from annotate.guidelines.actions import write_guideline
+from annotate.guidelines.rejudge_requests import Which
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Guideline, Judgment, LookAgain
+from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
 
@@ -45,7 +48,7 @@ class Scene:
         )
 
     def judge(self, by, query_id, said):
-        seats.take(pair=self.pairs[query_id], task=JUDGE, by=by)
+        assignments.take(pair=self.pairs[query_id], task=JUDGE, by=by)
         for doc_id, relevance in said.items():
             judging.judge(
                 narrative=factories.altered(self.pairs[query_id]),
@@ -55,12 +58,12 @@ class Scene:
             )
 
     def count(self, which=None) -> tuple[int, int]:
-        return looking_again.count_older(self.guideline, which or Which())[:2]
+        return rejudge_requests.count_older(self.guideline, which or Which())[:2]
 
     def ask(self, which=None, **more) -> int:
         which = which or Which()
-        token = looking_again.count_older(self.guideline, which).token
-        return looking_again.ask_older(
+        token = rejudge_requests.count_older(self.guideline, which).token
+        return rejudge_requests.ask_older(
             guideline=self.guideline,
             which=which,
             words=WORDS,
@@ -68,7 +71,7 @@ class Scene:
         )
 
     def withdraw(self) -> int:
-        return looking_again.withdraw_older(guideline=self.guideline, by=self.carla)
+        return rejudge_requests.withdraw_older(guideline=self.guideline, by=self.carla)
 
     def asked(self) -> list[tuple[str, str]]:
         rows = LookAgain.objects.open().values_list(
@@ -163,7 +166,7 @@ def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
     scene.ben.left_at = datetime(2126, 1, 1, tzinfo=UTC)
     scene.ben.save()
 
-    found = looking_again.count_older(scene.guideline, Which())
+    found = rejudge_requests.count_older(scene.guideline, Which())
 
     # Two of ben, who left; one of dan, who has no seat. A machine is nobody.
     assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
@@ -177,12 +180,12 @@ def test_taking_back_leaves_what_was_answered_and_ends_the_work(scene):
 
     assert scene.asked() == []
     assert scene.done() == [("ada", "301"), ("ada", "302"), ("ben", "301")]
-    assert looking_again.asked_for(scene.guideline) == (0, 1, 4)
+    assert rejudge_requests.asked_for(scene.guideline) == (0, 1, 4)
     assert scene.withdraw() == 0
 
 
 def test_if_someone_judged_meanwhile_the_lead_is_told_and_nothing_is_asked(scene):
-    token = looking_again.count_older(scene.guideline, Which()).token
+    token = rejudge_requests.count_older(scene.guideline, Which()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
     with pytest.raises(Stale, match="judged meanwhile"):
@@ -204,13 +207,13 @@ def test_an_annotator_does_not_ask(scene):
     with pytest.raises(Refused, match="Only leads"):
         scene.ask(by=scene.ada)
     with pytest.raises(Refused, match="Only leads"):
-        looking_again.withdraw_older(guideline=scene.guideline, by=scene.ada)
+        rejudge_requests.withdraw_older(guideline=scene.guideline, by=scene.ada)
 
 
 def test_the_page_counts_asks_and_takes_back(scene, client):
     client.force_login(scene.carla.user)
     page = client.get(scene.url() + "?among=differing").content.decode()
-    token = looking_again.count_older(scene.guideline, Which(differing=True)).token
+    token = rejudge_requests.count_older(scene.guideline, Which(differing=True)).token
 
     answer = client.post(
         scene.url() + "?among=differing", {"words": WORDS, "token": token}, follow=True
@@ -229,7 +232,7 @@ def test_the_page_counts_asks_and_takes_back(scene, client):
 
 def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, client):
     client.force_login(scene.carla.user)
-    token = looking_again.count_older(scene.guideline, Which()).token
+    token = rejudge_requests.count_older(scene.guideline, Which()).token
     scene.judge(scene.ada, "302", {"C": 0})
 
     answer = client.post(scene.url(), {"words": WORDS, "token": token})
@@ -282,6 +285,6 @@ def test_a_new_narrative_ends_the_wishes_under_the_last_one(scene):
     rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)
 
     # Nobody is asked any more for what was said under the first narrative of 301.
-    still_open = looking_again.asked_for(scene.guideline)[0]
+    still_open = rejudge_requests.asked_for(scene.guideline)[0]
     assert 0 < still_open < asked
     assert scene.withdraw() == still_open

@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
-from annotate.actions import pool
 from annotate.models import Project
+from annotate.pairs import pool
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
-from annotate.actions.pool import pool
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Membership
-from annotate.pure.clauses import clauses
-from annotate.screens.outcome import may_see, outcome
+from annotate.pairs.clauses import clauses
+from annotate.pairs.pool import pool
+from annotate.rewriting.outcome import may_see, outcome
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -46,7 +46,7 @@ def judges(pair) -> list[Membership]:
     """ben and dan, each on a judge's seat."""
     people = [factories.member(pair.project, name) for name in ("ben", "dan")]
     for person in people:
-        seats.take(pair=pair, task=Assignment.Task.JUDGE, by=person)
+        assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=person)
     return people
 
 
@@ -241,9 +241,9 @@ def test_while_a_seat_is_free_the_writer_sees_nothing_for_she_could_take_it(pair
 
 
 def test_a_writer_who_judges_sees_nothing_before_all_are_done(pair, ada):
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     ben = factories.member(pair.project, "ben")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
     finish(pair, "ben")
 
     assert not may_see(ada, pair)
@@ -261,7 +261,7 @@ def test_a_lead_sees_it_at_once_but_not_where_they_still_judge(pair, ada):
     carla = factories.lead(pair.project)
 
     assert may_see(carla, pair)
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla, become_blind=True)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=carla, become_blind=True)
     assert not may_see(carla, pair)
 
 

@@ -9,11 +9,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import seats
-from annotate.actions.completion import judging
+from annotate.judgments import assignments
+from annotate.judgments.completion import judging
 from annotate.models import Assignment, Flag, InstructionPair, Judgment
-from annotate.pure.pace import Estimate, Unknown, estimate
-from annotate.screens.pace import Calendar, Day, last_days, people_pace, workload
+from annotate.overview.estimate import Estimate, Unknown, estimate
+from annotate.overview.pace import Calendar, Day, last_days, people_pace, workload
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -147,7 +147,7 @@ def test_a_lead_who_judges_learns_how_many_answers_others_gave_and_nothing_else(
     project, pair, documents, ada, _, carla = tides
     project.overlap_judge = carla.project.overlap_judge = 3
     project.save()
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=carla, become_blind=True)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=carla, become_blind=True)
     judged(pair, documents[0], ada, timezone.now(), active_ms=30_000)
     judged(pair, documents[0], carla, timezone.now(), active_ms=10_000)
     under = factories.altered(pair)
@@ -249,7 +249,7 @@ def test_the_page_costs_the_same_however_much_was_done(
 ):
     _, pair, documents, ada, ben, carla = tides
     for by in (ada, ben):
-        seats.take(pair=pair, task=Assignment.Task.JUDGE, by=by)
+        assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=by)
         for candidate in documents:
             judged(pair, candidate, by, timezone.now())
     client.force_login(carla.user)

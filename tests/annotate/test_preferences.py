@@ -8,8 +8,8 @@ import html
 import pytest
 from django.urls import reverse
 
-from annotate.actions.preferences import Unsuitable, change_preferences
 from annotate.models import Guideline, Preferences
+from annotate.people.preferences import Unsuitable, change_preferences
 from base import keymap
 from tests import factories
 

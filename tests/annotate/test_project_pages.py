@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Project
 from tests import factories
 
@@ -28,7 +29,7 @@ def test_home_shows_what_i_can_take_and_what_i_hold(tides, client):
     ada = factories.member(tides, "ada")
     client.force_login(ada.user)
     offered = client.get(reverse("annotate:home")).content.decode()
-    seats.take_next(task=JUDGE, by=ada)
+    assignments.take_next(task=JUDGE, by=ada)
 
     held = client.get(reverse("annotate:home")).content.decode()
 
@@ -122,7 +123,7 @@ def judged(tides, *grades: tuple[str, int]):
     pair, candidate = query.pairs.get(), query.candidates.get(prior_relevance=1)
     for name, grade in grades:
         member = tides.memberships.filter(name=name).first() or factories.member(tides, name)
-        seats.take(pair=pair, task=JUDGE, by=member)
+        assignments.take(pair=pair, task=JUDGE, by=member)
         judging.judge(
             narrative=factories.altered(pair), candidate=candidate, relevance=grade, by=member
         )
@@ -169,7 +170,7 @@ def test_an_annotator_sees_only_their_own_judgments(tides, client):
 def test_a_lead_who_judges_is_blind_until_they_have_judged(tides, client):
     query = judged(tides, ("ada", 0))
     carla = factories.lead(tides)
-    seats.take(pair=query.pairs.get(), task=JUDGE, by=carla, become_blind=True)
+    assignments.take(pair=query.pairs.get(), task=JUDGE, by=carla, become_blind=True)
     client.force_login(carla.user)
     url = reverse("annotate:query", args=["tides", query.pk])
 

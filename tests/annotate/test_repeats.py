@@ -11,11 +11,16 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, pool, rewriting, rules, seats
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.judgments.evidence import Span
+from annotate.judgments.repeats import Spot, unmasked
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
-from annotate.pure.evidence import Span
-from annotate.pure.repeats import Spot, unmasked
-from annotate.screens.progress import my_seats
+from annotate.overview.progress import my_seats
+from annotate.pairs import pool
+from annotate.projects import rules
+from annotate.rewriting import actions as rewriting
 from base.errors import NotHere, Refused
 from tests import factories
 
@@ -37,7 +42,7 @@ class Scene:
         self.pair = factories.pair(self.query)
         self.narrative = factories.altered(self.pair)
         self.ada = factories.member(self.project, "ada")
-        seats.take(pair=self.pair, task=JUDGE, by=self.ada)
+        assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
         client.force_login(self.ada.user)
 
     def sitting(self) -> pool.Sitting:
@@ -430,7 +435,7 @@ def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(sce
         if number == scene.first_of(scene.again()[0]):
             judgment = said
     carla = factories.lead(scene.project)
-    looking_again.ask(judgment=judgment, words="Read the last page.", by=carla)
+    rejudge_requests.ask(judgment=judgment, words="Read the last page.", by=carla)
 
     at = scene.sitting()
 
@@ -446,16 +451,16 @@ def test_a_wish_that_is_withdrawn_ends_no_seat_in_which_repeats_are_left(scene):
         if number != last:
             scene.grade(number, 1)
     first = Judgment.objects.order_by("pk")[0]
-    wish = looking_again.ask(judgment=first, words="Read the last page.", by=carla)
+    wish = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
 
-    looking_again.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(wish=wish, by=carla)
     assert not scene.seat_is_done()
 
     scene.grade(last)
     assert scene.seat_is_done()
-    wish = looking_again.ask(judgment=first, words="Read the last page.", by=carla)
+    wish = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
     assert not scene.seat_is_done()
-    looking_again.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(wish=wish, by=carla)
     assert scene.seat_is_done()
 
 

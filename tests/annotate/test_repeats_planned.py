@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from annotate.pure.repeats import Spot, chance, gap, masked, number, planned, unmasked
+from annotate.judgments.repeats import Spot, chance, gap, masked, number, planned, unmasked
 
 
 def pool(size: int) -> list[tuple[int, str]]:

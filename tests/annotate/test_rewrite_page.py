@@ -7,7 +7,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
+from annotate.judgments import assignments
+from annotate.judgments.document_names import neutral_name
 from annotate.models import (
     Assignment,
     Candidate,
@@ -17,8 +18,7 @@ from annotate.models import (
     Narrative,
     Unseen,
 )
-from annotate.screens import stake
-from annotate.screens.naming import neutral_name
+from annotate.rewriting import rewrite_impact
 from tests import factories
 
 
@@ -35,7 +35,7 @@ def pair(db):
 @pytest.fixture
 def ada(pair, client):
     person = factories.member(pair.project, "ada")
-    seats.take(pair=pair, task=Assignment.Task.REWRITE, by=person)
+    assignments.take(pair=pair, task=Assignment.Task.REWRITE, by=person)
     client.force_login(person.user)
     return person
 
@@ -215,9 +215,9 @@ def test_texts_of_a_load_that_is_not_done_are_not_looked_through(pair):
     lead = factories.lead(pair.project)
     factories.unseen_rows(pair.project)
 
-    assert [source.doc_id for source in stake.texts_at_stake(pair, lead)] == ["kept"]
+    assert [source.doc_id for source in rewrite_impact.texts_at_stake(pair, lead)] == ["kept"]
     Unseen.objects.all().delete()
-    assert len(list(stake.texts_at_stake(pair, lead))) > 1
+    assert len(list(rewrite_impact.texts_at_stake(pair, lead))) > 1
 
 
 def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):
@@ -297,7 +297,7 @@ def test_what_needs_the_texts_waits_until_it_is_asked_for(pair, ada, client):
 
 def test_advice_says_when_it_looked_only_at_some(pair, ada, client, monkeypatch):
     factories.candidate(pair.query, "another", prior=1)
-    monkeypatch.setattr("annotate.pure.advice.MOST_TEXT", 1)
+    monkeypatch.setattr("annotate.rewriting.advice.MOST_TEXT", 1)
 
     part = client.post(
         advice_url(pair),
@@ -361,7 +361,7 @@ def test_a_reversed_narrative_without_an_altered_one_begins_with_the_original(pa
 def test_reversing_gives_judges_no_work_again(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
     ben = factories.member(pair.project, "ben")
-    seat = seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
+    seat = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
     Assignment.objects.filter(pk=seat.pk).update(touched_at=seat.taken_at, done_at=seat.taken_at)
 
     client.post(url(pair) + "?side=reversed", {"text": "Not at sea.", "based_on": 0})

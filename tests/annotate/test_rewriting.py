@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Narrative
+from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
 
@@ -23,7 +24,7 @@ def pair(db):
 @pytest.fixture
 def ada(pair):
     person = factories.member(pair.project, "ada")
-    seats.take_next(task=Assignment.Task.REWRITE, by=person)
+    assignments.take_next(task=Assignment.Task.REWRITE, by=person)
     return person
 
 

@@ -6,10 +6,10 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from annotate.actions import rules
-from annotate.actions.projects import create_project
-from annotate.actions.rules import GradeRule
 from annotate.models import Membership, Project
+from annotate.projects import rules
+from annotate.projects.actions import create_project
+from annotate.projects.rules import GradeRule
 from base.errors import Refused
 from tests import factories
 

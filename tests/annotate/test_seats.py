@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import IntegrityError, connection
 
-from annotate.actions import judging, rewriting, seats
-from annotate.actions.completion import open_seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.judgments.completion import open_seats
 from annotate.models import Assignment, Membership, Narrative, Project
+from annotate.rewriting import actions as rewriting
 from base.errors import Refused
 from tests import factories
 
@@ -27,7 +29,7 @@ def tides(db):
 
 def given(task: str, by: Membership, **more) -> Assignment:
     """The seat that `by` gets; there must be one."""
-    seat = seats.take_next(task=task, by=by, **more)
+    seat = assignments.take_next(task=task, by=by, **more)
     assert seat is not None
     return seat
 
@@ -54,8 +56,8 @@ def test_asking_twice_takes_one_seat(tides):
     pairs(tides, "301", "302")
     ada = factories.member(tides, "ada")
 
-    first = seats.take_next(task=JUDGE, by=ada)
-    second = seats.take_next(task=JUDGE, by=ada)
+    first = assignments.take_next(task=JUDGE, by=ada)
+    second = assignments.take_next(task=JUDGE, by=ada)
 
     assert first == second
     assert Assignment.objects.count() == 1
@@ -64,7 +66,7 @@ def test_asking_twice_takes_one_seat(tides):
 def test_a_pair_that_others_began_comes_first(tides):
     _, second = pairs(tides, "301", "302")
     ada, ben = factories.member(tides, "ada"), factories.member(tides, "ben")
-    seats.take(pair=second, task=JUDGE, by=ada)
+    assignments.take(pair=second, task=JUDGE, by=ada)
 
     assert given(JUDGE, ben).pair == second
 
@@ -73,7 +75,7 @@ def test_nobody_gets_a_seat_beyond_the_overlap(tides):
     pairs(tides, "301")
     people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
 
-    taken = [seats.take_next(task=JUDGE, by=person) for person in people]
+    taken = [assignments.take_next(task=JUDGE, by=person) for person in people]
 
     assert [seat and seat.seat for seat in taken] == [1, 2, None]
 
@@ -81,10 +83,10 @@ def test_nobody_gets_a_seat_beyond_the_overlap(tides):
 def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
     (pair,) = pairs(tides, "301")
     for name in ("ada", "ben"):
-        seats.take(pair=pair, task=JUDGE, by=factories.member(tides, name))
+        assignments.take(pair=pair, task=JUDGE, by=factories.member(tides, name))
 
     with pytest.raises(Refused, match="Every seat"):
-        seats.take(pair=pair, task=JUDGE, by=factories.member(tides, "dan"))
+        assignments.take(pair=pair, task=JUDGE, by=factories.member(tides, "dan"))
 
     assert Assignment.objects.count() == 2
 
@@ -92,10 +94,10 @@ def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
 def test_an_untouched_seat_comes_back_after_the_lease(tides):
     pairs(tides, "301")
     people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
-    seats.take_next(task=JUDGE, by=people[0], now=NOON)
-    seats.take_next(task=JUDGE, by=people[1], now=NOON)
+    assignments.take_next(task=JUDGE, by=people[0], now=NOON)
+    assignments.take_next(task=JUDGE, by=people[1], now=NOON)
 
-    later = given(JUDGE, people[2], now=NOON + seats.LEASE + timedelta(seconds=1))
+    later = given(JUDGE, people[2], now=NOON + assignments.LEASE + timedelta(seconds=1))
 
     assert later.seat == 1
     assert list(Assignment.objects.values_list("member__name", flat=True)) == ["dan"]
@@ -104,7 +106,7 @@ def test_an_untouched_seat_comes_back_after_the_lease(tides):
 def test_a_seat_in_which_work_was_done_never_comes_back(tides):
     (pair,) = pairs(tides, "301")
     ada, dan = factories.member(tides, "ada"), factories.member(tides, "dan")
-    seats.take_next(task=JUDGE, by=ada, now=NOON)
+    assignments.take_next(task=JUDGE, by=ada, now=NOON)
     judging.judge(
         narrative=factories.altered(pair),
         candidate=pair.query.candidates.get(),
@@ -112,7 +114,7 @@ def test_a_seat_in_which_work_was_done_never_comes_back(tides):
         by=ada,
     )
 
-    seats.take_next(task=JUDGE, by=dan, now=NOON + 10 * seats.LEASE)
+    assignments.take_next(task=JUDGE, by=dan, now=NOON + 10 * assignments.LEASE)
 
     assert set(Assignment.objects.values_list("member__name", flat=True)) == {"ada", "dan"}
 
@@ -129,7 +131,7 @@ def test_a_begun_seat_cannot_be_given_back(tides):
     )
 
     with pytest.raises(Refused, match="stays taken"):
-        seats.give_back(seat=seat, by=ada)
+        assignments.give_back(seat=seat, by=ada)
 
 
 def test_only_its_holder_or_a_lead_gives_a_seat_back(tides):
@@ -142,8 +144,8 @@ def test_only_its_holder_or_a_lead_gives_a_seat_back(tides):
     seat = given(JUDGE, ada)
 
     with pytest.raises(Refused, match="holder or a lead"):
-        seats.give_back(seat=seat, by=ben)
-    seats.give_back(seat=seat, by=carla)
+        assignments.give_back(seat=seat, by=ben)
+    assignments.give_back(seat=seat, by=carla)
 
     assert not Assignment.objects.exists()
 
@@ -152,33 +154,33 @@ def test_there_is_nothing_to_judge_before_the_narrative_is_rewritten(tides):
     pairs(tides, "301", altered=None)
     ada = factories.member(tides, "ada")
 
-    assert seats.take_next(task=JUDGE, by=ada) is None
-    assert seats.take_next(task=REWRITE, by=ada) is not None
+    assert assignments.take_next(task=JUDGE, by=ada) is None
+    assert assignments.take_next(task=REWRITE, by=ada) is not None
 
 
 def test_a_collection_judged_as_a_pool_needs_no_rewriting(db):
     project = factories.project(judge_scope=Project.Scope.POOL)
     pairs(project, "301", altered=None)
 
-    assert seats.take_next(task=JUDGE, by=factories.member(project, "ada")) is not None
+    assert assignments.take_next(task=JUDGE, by=factories.member(project, "ada")) is not None
 
 
 def test_a_written_narrative_is_not_given_out_for_rewriting(tides):
     pairs(tides, "301")
 
-    assert seats.take_next(task=REWRITE, by=factories.member(tides, "ada")) is None
+    assert assignments.take_next(task=REWRITE, by=factories.member(tides, "ada")) is None
 
 
 def test_a_narrative_sent_back_is_written_again_by_its_author(tides):
     (pair,) = pairs(tides, "301", altered=None)
     ada, carla = factories.member(tides, "ada"), factories.lead(tides)
-    seats.take_next(task=REWRITE, by=ada)
+    assignments.take_next(task=REWRITE, by=ada)
     rewriting.rewrite_narrative(pair=pair, text="At sea only.", by=ada, based_on=0)
 
     rewriting.send_back(pair=pair, by=carla)
 
     assert [seat.pair for seat in open_seats(ada)] == [pair]
-    assert seats.take_next(task=JUDGE, by=ada) is None
+    assert assignments.take_next(task=JUDGE, by=ada) is None
 
 
 def test_nobody_reviews_their_own_words(tides):
@@ -186,7 +188,7 @@ def test_nobody_reviews_their_own_words(tides):
     ada, dan = factories.member(tides, "ada"), factories.member(tides, "dan")
     Narrative.objects.create(pair=pair, side="altered", text="At sea only.", author=ada)
 
-    assert seats.take_next(task=REVIEW, by=ada) is None
+    assert assignments.take_next(task=REVIEW, by=ada) is None
     assert given(REVIEW, dan).pair == pair
 
 
@@ -194,7 +196,7 @@ def test_a_removed_pair_is_given_to_nobody(tides):
     (pair,) = pairs(tides, "301")
     rewriting.remove(pair=pair, by=factories.lead(tides))
 
-    assert seats.take_next(task=JUDGE, by=factories.member(tides, "ada")) is None
+    assert assignments.take_next(task=JUDGE, by=factories.member(tides, "ada")) is None
 
 
 def test_the_database_itself_refuses_two_people_on_one_seat(tides):
@@ -227,7 +229,7 @@ def test_fifty_people_at_once_share_the_seats_exactly():
     def ask(person: Membership) -> None:
         try:
             start.wait()
-            got.append(seats.take_next(task=JUDGE, by=Membership.objects.get(pk=person.pk)))
+            got.append(assignments.take_next(task=JUDGE, by=Membership.objects.get(pk=person.pk)))
         except Exception as error:  # noqa: BLE001 (shown below, in the test's own thread)
             errors.append(error)
         finally:

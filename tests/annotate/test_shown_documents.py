@@ -11,12 +11,12 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.actions import seats
+from annotate.collection.document_text import show, shown_table, text_parts, words_to_mark
+from annotate.collection.marking import wanted
+from annotate.collection.table_windows import Grid, ShownCell
+from annotate.collection.tags import document_text, table_rows
+from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
-from annotate.pure.marking import wanted
-from annotate.pure.windows import Grid, ShownCell
-from annotate.screens.shown import show, shown_table, text_parts, words_to_mark
-from annotate.templatetags.documents import document_text, table_rows
 from tests import factories
 
 
@@ -132,7 +132,7 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
     )
     first = show(document)
     monkeypatch.setattr(
-        "annotate.screens.shown.parse_table", lambda text, markup: pytest.fail("again")
+        "annotate.collection.document_text.parse_table", lambda text, markup: pytest.fail("again")
     )
 
     second = show(document, row=200)
@@ -145,8 +145,8 @@ def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeyp
 
 def test_only_so_many_cells_are_kept(db, monkeypatch):
     kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
-    monkeypatch.setattr("annotate.screens.shown._kept", kept)
-    monkeypatch.setattr("annotate.screens.shown._KEPT_CELLS", 5_000)
+    monkeypatch.setattr("annotate.collection.document_text._kept", kept)
+    monkeypatch.setattr("annotate.collection.document_text._KEPT_CELLS", 5_000)
     project = factories.project()
 
     for name, rows in (("one", 1_000), ("two", 1_000), ("three", 1_000), ("four", 4_000)):
@@ -287,7 +287,7 @@ def test_every_page_with_a_document_leads_to_the_other_windows(table, client):
     pair = InstructionPair.objects.get()
     candidate = pair.query.candidates.get()
     ada = Membership.objects.get(name="ada")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     under = factories.altered(pair)
     factories.judgment(under, candidate, ada, 0)
     factories.judgment(under, candidate, factories.member(pair.project, "ben"), 2)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.pure.marking import NOTHING
-from annotate.pure.windows import Limits, Rows, Window, grid, searched
-from annotate.screens.shown import found_in, shown_table
+from annotate.collection.document_text import found_in, shown_table
+from annotate.collection.marking import NOTHING
+from annotate.collection.table_windows import Limits, Rows, Window, grid, searched
 from formats.tables import Cell, Table, parse_table
 
 

@@ -11,10 +11,12 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, seats
-from annotate.actions.pool import judgments_in_force, sitting
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.judgments.evidence import Span
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
-from annotate.pure.evidence import Span
+from annotate.pairs.pool import judgments_in_force, sitting
 from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories
@@ -41,7 +43,7 @@ class Scene:
         self.second = self.query.candidates.get(document__doc_id="B")
         self.pair = factories.pair(self.query)
         self.narrative = factories.altered(self.pair)
-        self.seat = seats.take(pair=self.pair, task=JUDGE, by=self.ada)
+        self.seat = assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
 
     def change(self, text: str = SECOND, **more):
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
@@ -315,12 +317,12 @@ def test_nobody_is_asked_to_look_again_at_an_answer_to_an_older_text(scene):
     scene.change()
 
     with pytest.raises(Stale, match="another text"):
-        looking_again.ask(judgment=said, words="Sure?", by=scene.carla)
+        rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 
 
 def test_a_wish_is_not_open_once_the_text_is_another(scene):
     said = scene.judge().row
-    looking_again.ask(judgment=said, words="Sure?", by=scene.carla)
+    rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 
     scene.change()
 

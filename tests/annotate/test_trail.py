@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from annotate.actions.trail import record
-from annotate.deeds import DEEDS, Kind
 from annotate.models import Deed, Link
+from annotate.projects.audit_events import DEEDS, Kind
+from annotate.projects.audit_log import record
 from base.append_only import thawed
 from tests import factories
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from django.conf import settings
 
-from annotate.chain import KINDS, NOTHING, digest, linked
+from annotate.projects.chain import KINDS, NOTHING, digest, linked
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from annotate.actions.trail import record
 from annotate.models import Preferences
+from annotate.projects.audit_log import record
 from tests import factories
 
 

@@ -11,10 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotate import chain
-from annotate.actions import judging
+from annotate.judging import actions as judging
+from annotate.judgments.evidence import Span
 from annotate.models import Judgment, Link, Verdict
-from annotate.pure.evidence import Span
+from annotate.projects import chain
 from base.append_only import thawed
 from keeping.verify import verify
 from tests import factories

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment
 from base.errors import Refused
 from tests import factories
@@ -162,7 +163,7 @@ def test_what_someone_else_said_is_not_here(scene):
     scene.project.overlap_judge = 2
     scene.project.save()
     ben = factories.member(scene.project, "ben")
-    seats.take(pair=scene.pair, task=JUDGE, by=ben)
+    assignments.take(pair=scene.pair, task=JUDGE, by=ben)
 
     with pytest.raises(Refused, match="it was not saved"):
         withdraw(scene, judgment, by=ben)

@@ -20,7 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from rest_framework.throttling import SimpleRateThrottle
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Project, User
 from tests import factories
 from tests.test_permissions import (
@@ -98,7 +98,7 @@ def worlds(
     Project.objects.filter(pk=ours.project.pk).update(overlap_review=2)
     ours.pair.project.refresh_from_db()
     dan = factories.member(ours.project, "dan")
-    seats.take(pair=ours.pair, task=Assignment.Task.REVIEW, by=dan)
+    assignments.take(pair=ours.pair, task=Assignment.Task.REVIEW, by=dan)
     gone = factories.lead(ours.project, "gone")
     gone.left_at = timezone.now()
     gone.save()

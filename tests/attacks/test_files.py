@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile
 from django.test import Client
 
-from annotate.actions import loading
+from annotate.collection import loading
 from annotate.models import Load
 from formats.source import FormatError, Source, ZipFolder
 from tests import factories

@@ -16,7 +16,7 @@ from django.apps import apps
 from django.core.files.base import ContentFile
 from django.db import DatabaseError, models, transaction
 
-from annotate.actions import loading
+from annotate.collection import loading
 from annotate.models import InstructionPair, Load, Membership, Narrative, User
 from audit.reports.actions import request_agreement
 from audit.reports.scopes import Scope

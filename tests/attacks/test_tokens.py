@@ -21,8 +21,8 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotate.actions.tokens import make_token
 from annotate.models import Token, User
+from annotate.people.tokens import make_token
 from tests import factories
 from tests.attacks.test_every_door import nobodys, rows, worlds, writes
 from tests.test_permissions import LEADS, RIGHTS, ROUTES, VERBS, Right, World

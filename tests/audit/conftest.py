@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment
 from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
@@ -37,7 +37,7 @@ def scene(db):
 def seated(scene):
     """The scene, with ben and dan in the two review seats."""
     for auditor in (scene.dan, scene.ben):
-        seats.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
+        assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
     return scene
 
 

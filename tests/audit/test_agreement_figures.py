@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Project
+from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import COEFFICIENTS, agreement_of, since
 from audit.reviews.actions import save_ratings, submit_review
@@ -189,7 +190,7 @@ def test_flags_and_drafts_are_counted_as_left_out(judged):
             annotator=judged.ada,
             kind=kind,
         )
-    seats.take(pair=judged.pair, task=Assignment.Task.REVIEW, by=judged.dan)
+    assignments.take(pair=judged.pair, task=Assignment.Task.REVIEW, by=judged.dan)
     save_ratings(narrative=judged.narrative, answers=levels(), by=judged.dan)
 
     assert figures(judged)["left_out"] == [
@@ -234,7 +235,7 @@ def test_other_projects_do_not_enter(judged):
 
 def review(scene, by, narrative=None, **others):
     narrative = narrative or scene.narrative
-    seats.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     save_ratings(narrative=narrative, answers=levels(**others), by=by)
     submit_review(narrative=narrative, by=by)
 

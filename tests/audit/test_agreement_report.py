@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.urls import reverse
 
-from annotate.actions import rules
+from annotate.projects import rules
 from audit import tasks
 from audit.models import AgreementReport
 from audit.reports.actions import request_agreement

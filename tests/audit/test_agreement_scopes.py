@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -15,6 +15,7 @@ from annotate.models import (
     LookAgain,
     Membership,
 )
+from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of, since
 from audit.reports.scopes import Scope, kept, scope_of, words
@@ -275,7 +276,7 @@ def test_blind_and_under_one_version_go_together(guided):
 
 
 def review(scene, by, narrative, **others):
-    seats.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     save_ratings(narrative=narrative, answers=levels(**others), by=by)
     submit_review(narrative=narrative, by=by)
 

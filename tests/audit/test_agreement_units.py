@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
 from audit.reviews.actions import save_ratings, submit_review
 from tests import factories
@@ -83,7 +83,7 @@ def test_what_no_longer_stands_is_not_in_it(led, client):
 
 def test_reviews_have_a_line_for_each_criterion(led, client):
     for by in (led.ben, led.dan):
-        seats.take(pair=led.pair, task=Assignment.Task.REVIEW, by=by)
+        assignments.take(pair=led.pair, task=Assignment.Task.REVIEW, by=by)
         save_ratings(
             narrative=led.narrative,
             answers=levels(semantic_expansion="acceptable" if by == led.ben else "poor"),

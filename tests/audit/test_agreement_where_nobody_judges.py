@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment
 from audit.models import AgreementReport, Rating
 from audit.reports.reliability import agreement_of
@@ -27,7 +27,7 @@ def audited(db, client):
         answers = dict.fromkeys(FOLLOWTABLE.keys, ("excellent", ""))
         answers |= dict.fromkeys(poor, ("poor", "Weak."))
         for by in auditors:
-            seats.take(pair=pair, task=Assignment.Task.REVIEW, by=by)
+            assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=by)
             save_ratings(narrative=narrative, answers=answers, by=by)
             submit_review(narrative=narrative, by=by)
     figures = agreement_of(project, seed=1, resamples=100)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotate.actions import rewriting
 from annotate.models import Adjudication, Assignment, Membership, Narrative
+from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport, Decision, Rating, Review
 from audit.reports.actions import request_agreement
 from audit.reviews.actions import decide, save_rating, save_ratings, submit_review

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, LookAgain
 from audit.models import AgreementReport, Decision, Reveal, Review
 from audit.reviews.criteria import FOLLOWTABLE
@@ -176,7 +176,7 @@ def test_who_has_yet_to_judge_reads_nothing_of_it(disputed):
 
 
 def test_a_judge_is_asked_to_look_again_once(disputed):
-    seats.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
+    assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/wishes/"
     asked = {"judgment": disputed.adas.pk, "words": "See the last paragraph."}

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Project, Run, RunLine
+from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
 from audit.reviews.actions import decide, save_ratings, submit_review
 from tests import factories
@@ -171,7 +172,7 @@ def test_a_seat_where_all_are_taken(seated, client):
     page = answered(client, "/projects/tides/reviews/seat/", {})
 
     assert "Every seat is taken, or there is nothing to review now." in page
-    assert not seats.holds(pair=seated.pair, task=Assignment.Task.REVIEW, by=seated.ada)
+    assert not assignments.holds(pair=seated.pair, task=Assignment.Task.REVIEW, by=seated.ada)
 
 
 def form(scene: SimpleNamespace, answers: dict[str, tuple[str, str]]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment, Project
 from audit.models import AgreementReport
 from audit.reports.actions import compute_agreement
@@ -32,7 +33,7 @@ def told(scene):
     for member in (scene.ada, scene.ben, scene.carla, scene.dan):
         member.project.refresh_from_db()
     for member in (scene.ada, scene.ben, scene.dan):
-        seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=member)
+        assignments.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=member)
     for member, relevance, note in ((scene.ada, 0, ADA), (scene.ben, 2, BEN)):
         judging.judge(
             narrative=scene.narrative,
@@ -53,7 +54,7 @@ def told(scene):
         by=scene.carla,
     )
     for member, words in ((scene.ben, BENS_REVIEW), (scene.dan, DANS_DRAFT)):
-        seats.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=member)
+        assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=member)
         answers = {**levels(), "query_dependency": ("poor", words)}
         save_ratings(narrative=scene.narrative, answers=answers, by=member)
     submit_review(narrative=scene.narrative, by=scene.ben)

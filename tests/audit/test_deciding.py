@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Deed, InstructionPair
+from annotate.rewriting import actions as rewriting
 from audit.models import Decision
 from audit.reviews.actions import decide, save_ratings, submit_review, withdraw_decision
 from base.errors import Refused, Stale
@@ -70,7 +71,7 @@ def test_sending_back_asks_for_a_new_version(rejected):
 
 def test_sending_back_opens_the_rewrite_seat_of_its_author_again(seated):
     rewriting.send_back(pair=seated.pair, by=seated.carla)
-    seat = seats.take(pair=seated.pair, task=Assignment.Task.REWRITE, by=seated.ada)
+    seat = assignments.take(pair=seated.pair, task=Assignment.Task.REWRITE, by=seated.ada)
     seated.narrative = rewriting.rewrite_narrative(
         pair=seated.pair, text="Only fences count.", based_on=1, by=seated.ada
     )

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -43,7 +43,7 @@ def led(disputed, client):
 def reviewed(led):
     """The scene, where dan calls poor what ben does not."""
     for auditor, others in ((led.dan, {"query_dependency": "poor"}), (led.ben, {})):
-        seats.take(pair=led.pair, task=Assignment.Task.REVIEW, by=auditor)
+        assignments.take(pair=led.pair, task=Assignment.Task.REVIEW, by=auditor)
         save_ratings(narrative=led.narrative, answers=levels(**others), by=auditor)
         submit_review(narrative=led.narrative, by=auditor)
     led.review = reverse("audit:review_disagreement", args=[led.narrative.pk])

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
+from annotate.judgments.consensus import State, consensus
 from annotate.models import Assignment, Project
-from annotate.pure.consensus import State, consensus
+from annotate.rewriting import actions as rewriting
 from audit.reviews.actions import decide, save_ratings, submit_review
 from audit.settling.adjudication import adjudicate, withdraw_adjudication
 from audit.settling.queue import Key, Kind, Order, Thing, Wanted, count, following, key_of, page
@@ -40,7 +41,7 @@ def review(scene, narrative, **by):
     """Submitted reviews: name=levels that differ from excellent."""
     for name, others in by.items():
         member = getattr(scene, name)
-        seats.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=member)
+        assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=member)
         save_ratings(narrative=narrative, answers=levels(**others), by=member)
         submit_review(narrative=narrative, by=member)
 
@@ -198,7 +199,7 @@ def test_reviews_differ_only_where_one_is_poor_and_another_is_not(scene, dan, be
 
 def test_a_draft_does_not_differ(scene):
     review(scene, scene.narrative, dan={"query_dependency": "poor"})
-    seats.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=scene.ben)
+    assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=scene.ben)
     save_ratings(narrative=scene.narrative, answers=levels(), by=scene.ben)
 
     assert listed(scene) == []

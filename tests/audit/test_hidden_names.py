@@ -6,9 +6,9 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from annotate.actions import seats
-from annotate.actions.rules import archive
+from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, Flag, Project, Verdict
+from annotate.projects.rules import archive
 from audit.checks import actions as checking
 from audit.models import Reveal, Sample, SampleItem
 from audit.reviews.actions import save_ratings, submit_review
@@ -29,7 +29,7 @@ def led(disputed, client):
     for judgment, answer in ((disputed.adas, "not_met"), (disputed.bens, "met")):
         Verdict.objects.create(judgment=judgment, condition=disputed.condition, answer=answer)
     for auditor, others in ((disputed.ada, {"query_dependency": "poor"}), (disputed.ben, {})):
-        seats.take(pair=disputed.pair, task=Assignment.Task.REVIEW, by=auditor)
+        assignments.take(pair=disputed.pair, task=Assignment.Task.REVIEW, by=auditor)
         save_ratings(narrative=disputed.narrative, answers=levels(**others), by=auditor)
         submit_review(narrative=disputed.narrative, by=auditor)
     sample = Sample.objects.create(

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from annotate.actions import judging, looking_again, seats
-from annotate.actions.guidelines import write_guideline
-from annotate.actions.looking_again import Which
+from annotate.guidelines import rejudge_requests
+from annotate.guidelines.actions import write_guideline
+from annotate.guidelines.rejudge_requests import Which
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment, LookAgain
 from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import Wanted
@@ -26,7 +28,7 @@ JUDGE = Assignment.Task.JUDGE
 
 def answered_all(scene: Any, by: Any) -> list[Judgment]:
     """Somebody judges both documents in their seat."""
-    seats.take(pair=scene.pair, task=JUDGE, by=by)
+    assignments.take(pair=scene.pair, task=JUDGE, by=by)
     return [
         judging.judge(narrative=scene.narrative, candidate=candidate, relevance=1, by=by)
         for candidate in (scene.first, scene.second)
@@ -37,7 +39,7 @@ def test_the_seat_is_open_only_while_something_waits_whoever_is_faster(scene):
     said, _ = answered_all(scene, scene.ada)
 
     asked, answer = at_once(
-        lambda: looking_again.ask(judgment=said, words="Look again.", by=fresh(scene.carla)),
+        lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=fresh(scene.carla)),
         lambda: judging.judge(
             narrative=scene.narrative, candidate=scene.first, relevance=2, by=fresh(scene.ada)
         ),
@@ -55,7 +57,7 @@ def test_of_two_leads_who_ask_at_once_one_wish_stands(scene):
 
     outcomes = at_once(
         *(
-            lambda lead=lead: looking_again.ask(
+            lambda lead=lead: rejudge_requests.ask(
                 judgment=said, words=f"{lead.name} asks.", by=fresh(lead)
             )
             for lead in (scene.carla, other)
@@ -69,10 +71,10 @@ def test_of_two_leads_who_ask_at_once_one_wish_stands(scene):
 def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
     answered_all(scene, scene.ada)
     guideline = write_guideline(text="Rivers do not count.", by=scene.carla, based_on=0)
-    token = looking_again.count_older(guideline, Which()).token
+    token = rejudge_requests.count_older(guideline, Which()).token
 
     asked, answer = at_once(
-        lambda: looking_again.ask_older(
+        lambda: rejudge_requests.ask_older(
             guideline=guideline, which=Which(), words="Again.", token=token, by=fresh(scene.carla)
         ),
         lambda: judging.judge(

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotate.actions import seats
+from annotate.judgments import assignments
+from annotate.judgments.consensus import State, consensus
 from annotate.models import Assignment, Candidate, Condition, Project, Verdict
-from annotate.pure.consensus import State, consensus
 from audit.checks import actions as checking
 from audit.models import Sample, SampleItem
 from audit.reviews.actions import decide, save_ratings, submit_review
@@ -78,7 +78,7 @@ def checked(scene, doc_id, ada, ben, claimed=1):
 def reviewed(scene, **by):
     for name, others in by.items():
         member = getattr(scene, name)
-        seats.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=member)
+        assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=member)
         save_ratings(narrative=scene.narrative, answers=levels(**others), by=member)
         submit_review(narrative=scene.narrative, by=member)
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment
 from audit.models import Review
 from audit.reviews.actions import (
@@ -44,7 +44,7 @@ def rejecting(scene, pair, *auditors):
     """Each auditor rejects its semantic expansion; the first has words on another criterion too."""
     narrative = factories.altered(pair)
     for auditor in auditors or (scene.dan, scene.ben):
-        seats.take(pair=pair, task=Assignment.Task.REVIEW, by=auditor)
+        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=auditor)
         answers = {
             **levels(),
             "semantic_expansion": ("poor", f"{WORDS} ({auditor.name} hid a name here)"),
@@ -164,7 +164,7 @@ def test_a_lead_who_has_yet_to_review_gets_no_words_of_others(generated):
     generated.carla.refresh_from_db()
     other = factories.lead(generated.project, "cora")
     task = Assignment.Task.REVIEW
-    seats.take(pair=generated.made, task=task, by=other, become_blind=True)
+    assignments.take(pair=generated.made, task=task, by=other, become_blind=True)
     send_back(generated, generated.version)
 
     response = signed_in(other).get("/projects/tides/reviews/rejected.jsonl")
@@ -227,7 +227,7 @@ def test_an_author_reads_on_the_rewrite_page_why_it_was_sent_back(scene):
     narrative.save(update_fields=["author"])
     ada, address = signed_in(scene.ada), f"/pairs/{scene.pair.pk}/narrative/"
     send_back(scene, narrative)
-    seats.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)
+    assignments.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)
 
     page = ada.get(address).content.decode()
 
@@ -241,9 +241,9 @@ def test_who_has_yet_to_review_reads_nothing_of_it_while_rewriting(scene):
     scene.project.overlap_review = 3
     scene.project.save()
     narrative = rejecting(scene, scene.pair)
-    seats.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=scene.ada)
+    assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=scene.ada)
     send_back(scene, narrative)
-    seats.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)
+    assignments.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)
 
     page = signed_in(scene.ada).get(f"/pairs/{scene.pair.pk}/narrative/").content.decode()
 

@@ -9,8 +9,9 @@ from uuid import UUID
 import pytest
 from django.urls import reverse
 
-from annotate.actions import rewriting, rules
-from annotate.screens.naming import neutral_name
+from annotate.judgments.document_names import neutral_name
+from annotate.projects import rules
+from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
 from audit.reviews.actions import decide, save_ratings, submit_review
 from audit.reviews.criteria import FOLLOWTABLE

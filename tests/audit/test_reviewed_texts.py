@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotate import chain
+from annotate.projects import chain
 from audit.models import Review, ReviewedText
 from audit.reviews import chain_content as sums
 from audit.reviews.actions import save_ratings, submit_review

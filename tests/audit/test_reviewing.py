@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from annotate.actions import rewriting, rules, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment
+from annotate.projects import rules
+from annotate.rewriting import actions as rewriting
 from audit.models import Rating, Review
 from audit.reviews.actions import (
     save_rating,
@@ -306,7 +308,7 @@ def test_in_an_archived_project_nothing_is_reviewed(seated):
 
 def test_the_next_review_is_the_one_that_was_begun(seated):
     other = factories.pair(factories.query(seated.project, "302"))
-    seats.take(pair=other, task=Assignment.Task.REVIEW, by=seated.dan)
+    assignments.take(pair=other, task=Assignment.Task.REVIEW, by=seated.dan)
     fill(seated)
 
     assert next_pair(seated.dan) == seated.pair

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Project
+from annotate.rewriting import actions as rewriting
 from audit.models import Decision
 from audit.reviews.actions import decide, save_ratings, submit_review
 from audit.reviews.passes import words_for
@@ -230,7 +231,7 @@ def test_what_waits_for_a_decision_can_be_asked_for(told, client):
 
     assert waiting() == [told.narrative]
     for auditor in (told.dan, told.ben):
-        seats.take(pair=fine.pair, task=Assignment.Task.REVIEW, by=auditor)
+        assignments.take(pair=fine.pair, task=Assignment.Task.REVIEW, by=auditor)
         assert fine not in waiting()
         save_ratings(narrative=fine, answers=levels(), by=auditor)
         submit_review(narrative=fine, by=auditor)
@@ -283,7 +284,7 @@ def test_the_story_leads_to_the_next_that_waits_for_a_decision_and_around(told, 
     pairs = [told.pair]
     for number in ("302", "303"):
         pair = factories.pair(factories.query(told.project, number))
-        seats.take(pair=pair, task=Assignment.Task.REVIEW, by=told.dan)
+        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=told.dan)
         answers = {**levels(), "query_dependency": ("poor", WORDS)}
         save_ratings(narrative=factories.altered(pair), answers=answers, by=told.dan)
         submit_review(narrative=factories.altered(pair), by=told.dan)

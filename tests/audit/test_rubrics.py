@@ -11,8 +11,9 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotate.actions import rules, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment
+from annotate.projects import rules
 from audit.models import Rating, Review, Rubric
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
@@ -349,6 +350,6 @@ def test_ten_raters_of_a_version_have_ten_seats(scene):
     scene.project.refresh_from_db()
     raters = [factories.member(scene.project, f"rater{n}") for n in range(11)]
 
-    taken = [seats.take_next(task=Assignment.Task.REVIEW, by=rater) for rater in raters]
+    taken = [assignments.take_next(task=Assignment.Task.REVIEW, by=rater) for rater in raters]
 
     assert [seat is not None for seat in taken] == [True] * 10 + [False]

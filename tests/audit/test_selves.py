@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions import rewriting
 from annotate.models import Project, Repeat
+from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
 from audit.reports.reliability import agreement_of, since
 from audit.reports.scopes import Scope

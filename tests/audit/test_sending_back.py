@@ -7,7 +7,8 @@ from datetime import datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, LookAgain, Verdict
 from audit.settling import queue as disagreements
 from audit.settling.queue import Kind, Thing, Wanted
@@ -21,7 +22,7 @@ def asked(disputed):
     """The scene, where ada has a seat; names are shown."""
     disputed.project.hide_names = False
     disputed.project.save()
-    seats.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
+    assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
     return disputed
 
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotate.actions import rewriting, rules
 from annotate.models import Adjudication, Judgment
+from annotate.projects import rules
+from annotate.rewriting import actions as rewriting
 from audit.settling.adjudication import adjudicate, adopt, withdraw_adjudication
 from base.errors import Refused, Stale
 from tests import factories

@@ -8,7 +8,9 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from annotate.actions import judging, looking_again, seats
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment
 from audit.settling import adjudication
 from audit.settling import queue as disagreements
@@ -163,7 +165,7 @@ def test_two_people_who_differ_can_be_asked_for(scene):
 
 def test_what_was_sent_back_waits(scene):
     said = scene.narrative.judgments.get(annotator=scene.dan, candidate=scene.candidates["A"])
-    looking_again.ask(judgment=said, words="Look again.", by=scene.carla)
+    rejudge_requests.ask(judgment=said, words="Look again.", by=scene.carla)
 
     scene.settle()
 
@@ -189,7 +191,7 @@ def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
     token = scene.preview().token
     first = scene.candidates["A"]
     if what == "judged":
-        seats.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.dan)
+        assignments.take(pair=scene.pair, task=Assignment.Task.JUDGE, by=scene.dan)
         # The same grade: even so it is another judgment now.
         judging.judge(narrative=scene.narrative, candidate=first, relevance=2, by=scene.dan)
     elif what == "settled":
@@ -198,7 +200,7 @@ def test_if_something_changed_since_the_preview_nothing_is_settled(scene, what):
         )
     elif what == "sent back":
         said = scene.narrative.judgments.get(annotator=scene.dan, candidate=first)
-        looking_again.ask(judgment=said, words="Look again.", by=scene.carla)
+        rejudge_requests.ask(judgment=said, words="Look again.", by=scene.carla)
     else:
         factories.judgment(
             scene.narrative, scene.candidates["E"], factories.member(scene.project, "fay"), 0

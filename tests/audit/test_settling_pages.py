@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Condition, ConditionAdjudication, Judgment, Verdict
 from audit.checks import actions as checking
 from audit.models import Check, Decision, Sample, SampleItem
@@ -61,7 +61,7 @@ def text(response):
 
 def reviewed(scene):
     for auditor, others in ((scene.dan, {"query_dependency": "poor"}), (scene.ben, {})):
-        seats.take(pair=scene.pair, task="review", by=auditor)
+        assignments.take(pair=scene.pair, task="review", by=auditor)
         save_ratings(narrative=scene.narrative, answers=levels(**others), by=auditor)
         submit_review(narrative=scene.narrative, by=auditor)
     return reverse("audit:review_disagreement", args=[scene.narrative.pk])

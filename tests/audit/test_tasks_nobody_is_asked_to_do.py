@@ -7,11 +7,12 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotate.actions import rules, seats
-from annotate.actions.completion import judging
-from annotate.actions.rules import GradeRule
+from annotate.judgments import assignments
+from annotate.judgments.completion import judging
 from annotate.models import Assignment
-from annotate.screens.progress import task_progress
+from annotate.overview.progress import task_progress
+from annotate.projects import rules
+from annotate.projects.rules import GradeRule
 from audit.reviews.passes import to_decide
 from base.errors import Refused
 from tests import factories
@@ -45,9 +46,9 @@ def test_no_seat_of_it_is_given(audited, task):
     ada = factories.member(audited.project, "ada")
     ada.project.refresh_from_db()
 
-    assert seats.take_next(task=task, by=ada) is None
+    assert assignments.take_next(task=task, by=ada) is None
     with pytest.raises(Refused, match="Every seat on this one is taken"):
-        seats.take(pair=audited, task=task, by=ada)
+        assignments.take(pair=audited, task=task, by=ada)
 
 
 def test_the_other_tasks_go_on(audited, client):
@@ -55,7 +56,7 @@ def test_the_other_tasks_go_on(audited, client):
     ada.project.refresh_from_db()
 
     assert [one.task for one in task_progress(ada, judging(ada.project))] == ["review"]
-    seat = seats.take_next(task=Assignment.Task.REVIEW, by=ada)
+    seat = assignments.take_next(task=Assignment.Task.REVIEW, by=ada)
     assert seat is not None
     assert seat.pair == audited
 
@@ -99,7 +100,7 @@ def test_no_number_of_judgments_is_named_before_anybody_judges(carla, client, na
     url = reverse(f"annotate:{name}", args=["tides"])
 
     before = client.get(url).content.decode()
-    seats.take(pair=pair, task="judge", by=factories.member(carla.project, "ada"))
+    assignments.take(pair=pair, task="judge", by=factories.member(carla.project, "ada"))
     after = client.get(url).content.decode()
 
     assert "obody judges yet" in before

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
+from annotate.judgments.promises import Change, Counts, Promise, Rule, change
+from annotate.judgments.tally import promises
 from annotate.models import Adjudication, Assignment, Category, InstructionPair, Project
-from annotate.pure.promises import Change, Counts, Promise, Rule, change
-from annotate.screens.standing import promises
 from audit.models import Decision
 from audit.reports.coverage import coverage
 from tests import factories

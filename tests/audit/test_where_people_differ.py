@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.urls import reverse
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -148,7 +148,7 @@ def test_criteria_on_which_auditors_differ_stand_under_their_names(tides):
         (tides.ada, levels(query_dependency="poor", category_focus="acceptable")),
         (tides.ben, levels()),
     ):
-        seats.take(pair=pair, task=REVIEW, by=by)
+        assignments.take(pair=pair, task=REVIEW, by=by)
         save_ratings(narrative=tides.under["301"], answers=answers, by=by)
         submit_review(narrative=tides.under["301"], by=by)
 
@@ -197,7 +197,7 @@ def test_a_lead_who_reviews_counts_no_reviews_before_their_own(tides):
     for by in (tides.ada, tides.ben, tides.carla):
         by.project.refresh_from_db()
     for by, answers in ((tides.ada, levels(query_dependency="poor")), (tides.ben, levels())):
-        seats.take(pair=pair, task=REVIEW, by=by)
+        assignments.take(pair=pair, task=REVIEW, by=by)
         save_ratings(narrative=tides.under["301"], answers=answers, by=by)
         submit_review(narrative=tides.under["301"], by=by)
     factories.seat(pair, tides.carla, REVIEW)
@@ -231,7 +231,7 @@ def test_every_count_is_that_of_the_list_behind_it(tides, client):
     for by, met in ((tides.ada, "met"), (tides.ben, "not_met")):
         for judgment in Judgment.objects.filter(narrative=tides.under["301"], annotator=by):
             Verdict.objects.create(judgment=judgment, condition=condition, answer=met)
-        seats.take(pair=tides.under["301"].pair, task=REVIEW, by=by)
+        assignments.take(pair=tides.under["301"].pair, task=REVIEW, by=by)
         answers = levels(query_dependency="poor") if by == tides.ada else levels()
         save_ratings(narrative=tides.under["301"], answers=answers, by=by)
         submit_review(narrative=tides.under["301"], by=by)

@@ -20,9 +20,9 @@ from django.urls import resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.actions import loading, looking_again
-from annotate.actions.guidelines import cases_waiting, write_guideline
-from annotate.actions.invitations import invite
+from annotate.collection import loading
+from annotate.guidelines import rejudge_requests
+from annotate.guidelines.actions import cases_waiting, write_guideline
 from annotate.models import (
     Assignment,
     Candidate,
@@ -36,6 +36,7 @@ from annotate.models import (
     User,
     Verdict,
 )
+from annotate.people.invitations import invite
 from audit.checks import actions as checking
 from audit.checks.claims import Asked
 from audit.models import Sample
@@ -408,7 +409,7 @@ def _guidelines(project: Project, lead: Membership) -> dict[str, list[str]]:
     # Where she began everything is done, and a page says so.
     pair = ada.assignments.filter(task=Task.JUDGE).latest("pk").pair
     said = Judgment.objects.current().filter(annotator=ada, narrative__pair=pair).earliest("pk")
-    looking_again.ask(judgment=said, words="Read the end of it.", by=lead)
+    rejudge_requests.ask(judgment=said, words="Read the end of it.", by=lead)
     return {"annotate:judge": [reverse("annotate:judge", args=[pair.pk, said.candidate_id])]}
 
 

@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotate.actions.invitations import invite
+from annotate.people.invitations import invite
 from tests import factories
 from tests.browser.test_accessibility import ASKED_FIRST, OUTSIDE, OVERFLOW, SETTLE, violations
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment
+from annotate.rewriting import actions as rewriting
 from audit.models import Decision, Rating, Review
 from audit.reviews.actions import save_ratings, save_rubric, submit_review
 from audit.reviews.criteria import FOLLOWTABLE, Criterion, Level, Rubric
@@ -59,7 +60,7 @@ def adopts(page, answer):
 
 def review(pair, name, **others):
     member = pair.project.memberships.get(name=name)
-    seats.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
+    assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
     answers = {key: (others.get(key, "excellent"), "") for key in FOLLOWTABLE.keys}
     answers |= {key: (level, "Weak.") for key, level in others.items()}
     narrative = factories.altered(pair)

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import seats
+from annotate.judgments import assignments
+from annotate.judgments.conditions import derived
 from annotate.models import Assignment, Condition, Judgment, Project
-from annotate.pure.conditions import derived
 from tests import factories
 from tests.browser.waiting import saved, shows, until
 
@@ -35,7 +35,7 @@ class Scene:
             for number in range(1, conditions + 1)
         ]
         ada = factories.member(self.project, "ada")
-        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
+        assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
         self.new_person = new_person
         self.page: Page = new_person("ada")
         self.open(self.page)

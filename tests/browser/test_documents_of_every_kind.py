@@ -9,7 +9,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, DocumentText
 from tests import factories
 from tests.browser.waiting import shows
@@ -48,7 +48,7 @@ def read(live_server, new_person):
             altered="Only plants at sea count. 只有海上的电站",
         )
         ada = factories.member(project, "ada")
-        seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+        assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
         page: Page = new_person("ada", viewport={"width": 1280, "height": 860})
         page.goto(f"/pairs/{pair.pk}/candidates/{first.pk}/")
         expect(page.locator(".judge:not([data-keys-wait])")).to_be_visible()

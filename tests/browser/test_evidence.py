@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
 from tests import factories
 from tests.browser.waiting import saved, shows
@@ -47,7 +47,7 @@ class Scene:
             self.query, altered="Only plants at sea count, but not mills. Plans do not."
         )
         ada = factories.member(self.project, "ada")
-        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
+        assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
         self.page: Page = new_person("ada")
         self.open()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from annotate.actions import pool, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment
+from annotate.pairs import pool
 from tests import factories
 from tests.browser.waiting import saved, shows, until
 
@@ -21,7 +22,7 @@ def scene(live_server, new_person):
                 factories.candidate(self.query, doc_id)
             self.pair = factories.pair(self.query)
             self.ada = factories.member(project, "ada")
-            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+            assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
             self.page: Page = new_person("ada")
             self.page.goto(f"/pairs/{self.pair.pk}/judging/")
 
@@ -339,7 +340,7 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
         factories.candidate(query, f"D{number:02}")
     pair = factories.pair(query)
     ada = factories.member(project, "ada")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     page = new_person("ada")
     page.goto(f"/pairs/{pair.pk}/judging/")
     pressed: dict[str, int] = {}

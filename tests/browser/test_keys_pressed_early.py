@@ -8,8 +8,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import pool, seats
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment
+from annotate.pairs import pool
 from audit.models import Check, Rating, Sample, SampleItem
 from tests import factories
 from tests.browser.waiting import saved, until
@@ -41,7 +42,7 @@ def tides(live_server):
     ada = factories.member(project, "ada")
     factories.lead(project, "carla")
     for task in (Assignment.Task.JUDGE, Assignment.Task.REVIEW):
-        seats.take(pair=pair, task=task, by=ada)
+        assignments.take(pair=pair, task=task, by=ada)
     return pair
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import pool, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Flag, Judgment
+from annotate.pairs import pool
 from tests import factories
 from tests.browser.waiting import listens, saved, shows, until
 
@@ -21,7 +22,7 @@ def scene(live_server, new_person):
                 factories.candidate(self.query, doc_id, text=f"The text of {doc_id}.")
             self.pair = factories.pair(self.query)
             self.ada = factories.member(self.project, "ada")
-            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+            assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
             self.page: Page = new_person("ada")
 
         def open(self, address: str = "list/") -> Page:

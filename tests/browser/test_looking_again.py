@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import judging, looking_again, seats
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment, LookAgain, Project
 from tests import factories
 from tests.browser.waiting import listens, shows, until
@@ -25,7 +27,7 @@ def scene(live_server, new_person):
             self.ada = factories.member(project, "ada")
             self.carla = factories.lead(project)
             pool = {doc_id: factories.candidate(query, doc_id) for doc_id in "ABC"}
-            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+            assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
             for doc_id, relevance in (("A", 1), ("B", 2), ("C", 0)):
                 judging.judge(
                     narrative=factories.altered(self.pair),
@@ -37,7 +39,7 @@ def scene(live_server, new_person):
             self.page: Page = new_person("ada")
 
         def ask(self, doc_id: str) -> LookAgain:
-            return looking_again.ask(
+            return rejudge_requests.ask(
                 judgment=Judgment.objects.current().get(candidate__document__doc_id=doc_id),
                 words=WORDS,
                 by=self.carla,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Guideline
 from tests import factories
 
@@ -25,7 +25,7 @@ class Scene:
         ada = factories.member(project, "ada")
         for version, text in enumerate(("Old rules.", "A doubtful document is a 0."), start=1):
             Guideline.objects.create(project=project, version=version, text=text, author=ada)
-        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
+        assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=ada)
         self.new_person = new_person
         self.page: Page = self.open()
 

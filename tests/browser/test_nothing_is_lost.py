@@ -8,10 +8,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import pool, seats
-from annotate.actions.rewriting import rewrite_narrative
+from annotate.judgments import assignments
+from annotate.judgments.document_names import neutral_name
 from annotate.models import Assignment, Judgment
-from annotate.screens.naming import neutral_name
+from annotate.pairs import pool
+from annotate.rewriting.actions import rewrite_narrative
 from tests import factories
 from tests.browser.conftest import sign_in
 from tests.browser.waiting import shows, until
@@ -32,7 +33,7 @@ class Scene:
         self.pair = factories.pair(query)
         self.narrative = factories.altered(self.pair)
         self.ada = factories.member(self.project, "ada")
-        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+        assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
         ids = dict(query.candidates.values_list("pk", "document__doc_id"))
         sitting = pool.sitting(narrative=self.narrative, by=self.ada)
         self.order = [ids[pk] for pk in sitting.order]

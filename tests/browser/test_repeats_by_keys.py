@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import pool, seats
+from annotate.judgments import assignments
+from annotate.judgments.repeats import unmasked
 from annotate.models import Assignment, Flag, Judgment, Repeat
-from annotate.pure.repeats import unmasked
+from annotate.pairs import pool
 from tests import factories
 from tests.browser import waiting
 from tests.browser.waiting import until
@@ -35,7 +36,7 @@ def scene(live_server, new_person):
                 factories.candidate(self.query, doc_id, text=f"The tidal power of {doc_id}.")
             self.pair = factories.pair(self.query)
             self.ada = factories.member(project, "ada")
-            seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+            assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
             self.page: Page = new_person("ada")
             self.page.goto(f"/pairs/{self.pair.pk}/judging/")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import rewriting, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Draft, Narrative
+from annotate.rewriting import actions as rewriting
 from tests import factories
 
 ORIGINAL = "Any plant counts, whether it is planned or at work. Plans are also relevant."
@@ -370,7 +371,7 @@ def test_nothing_is_wrong_for_those_who_cannot_see_the_page(
         pair=pair, text=ALTERED + " Not mills.", by=lead, based_on=1, conditions="at sea"
     )
     ben = factories.member(pair.project, "ben")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
     end = len(version.text)
     for number, candidate in enumerate(pair.query.candidates.order_by("pk")[:3]):
         factories.judgment(

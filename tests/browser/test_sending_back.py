@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Guideline, Judgment, LookAgain
 from tests import factories
 from tests.browser.waiting import listens, shows, until
@@ -26,7 +27,7 @@ def scene(live_server, new_person):
             factories.lead(self.project)
             for name, grades in (("ada", (0, 0, 1)), ("ben", (2, 1, 0))):
                 by = factories.member(self.project, name)
-                seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=by)
+                assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=by)
                 for candidate, relevance in zip(pool.values(), grades, strict=True):
                     judging.judge(
                         narrative=factories.altered(self.pair),

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Condition, ConditionAdjudication, Verdict
 from audit.checks import actions as checking
 from audit.models import Check, Decision, Reveal, Sample, SampleItem
@@ -35,7 +35,7 @@ def tides(live_server):
         said = factories.judgment(narrative, answered, member, 1)
         Verdict.objects.create(judgment=said, condition=condition, answer=answer)
     for member, level in ((ada, "acceptable"), (ben, "poor")):
-        seats.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
+        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=member)
         answers = dict.fromkeys(FOLLOWTABLE.keys, ("excellent", ""))
         answers["query_dependency"] = (level, "Weak.")
         save_ratings(narrative=narrative, answers=answers, by=member)

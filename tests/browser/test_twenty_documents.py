@@ -8,8 +8,9 @@ from io import StringIO
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotate.actions import pool, seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, Project
+from annotate.pairs import pool
 from tests import factories
 from tests.browser import waiting
 from tests.browser.waiting import until
@@ -26,7 +27,7 @@ def test_twenty_documents_by_keys_alone_are_exported_as_they_were_judged(
         factories.candidate(query, f"D{number:02}", text=TEXT)
     pair = factories.pair(query)
     ada = factories.member(project, "ada")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     of_candidate = dict(query.candidates.values_list("pk", "document__doc_id"))
     names = [of_candidate[key] for key in pool.order(pair=pair, by=ada)]
     page = new_person("ada")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotate.actions.guidelines import write_guideline
+from annotate.guidelines.actions import write_guideline
 from annotate.models import Guideline, Narrative
 from tests import factories
 

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment, Load, Project
 from exporters.models import Export
 from tests import factories
@@ -27,7 +28,7 @@ def scene():
     pair = factories.pair(query)
     narrative = factories.altered(pair)
     ada = factories.member(project, "ada")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     rows = [
         judging.judge(narrative=narrative, candidate=candidate, relevance=says, by=ada)
         for says in (1, 2)

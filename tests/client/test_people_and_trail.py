@@ -6,8 +6,8 @@ import csv
 
 import pytest
 
-from annotate.actions.tokens import make_token
 from annotate.models import Invitation
+from annotate.people.tokens import make_token
 from rejudge_client import Forbidden, Rejudge
 from tests import factories
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 
-from annotate.actions.tokens import make_token
 from annotate.models import Judgment
+from annotate.people.tokens import make_token
 from exporters.models import Export, Release
 from tests import factories
 

@@ -22,8 +22,8 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi import checks
 
-from annotate.actions.tokens import make_token
 from annotate.models import User
+from annotate.people.tokens import make_token
 from config.schema import schema
 
 EXAMPLES = int(os.environ.get("REJUDGE_API_EXAMPLES", "2"))

@@ -8,9 +8,9 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.actions.tokens import end_token, make_token
-from annotate.actions.trail import record
 from annotate.models import Deed, User
+from annotate.people.tokens import end_token, make_token
+from annotate.projects.audit_log import record
 from config.administration import Trailed
 from exporters.models import Export
 from keeping.verify import verify

@@ -15,8 +15,8 @@ import pytest
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
-from annotate.actions.tokens import make_token
 from annotate.models import Project, Token
+from annotate.people.tokens import make_token
 from config import asgi, bodies
 from config.bodies import LITTLE, is_too_large, seconds_for
 from tests import factories

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment, Judgment
 from config import disk_sync
 from tests import factories
@@ -31,7 +31,7 @@ def form(client):
     candidate = factories.candidate(query)
     pair = factories.pair(query)
     ada = factories.member(project, "ada")
-    seats.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     client.force_login(factories.user("ada"))
     narrative = factories.altered(pair).pk
     return (

@@ -13,8 +13,7 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 from django.db import transaction
 
-from annotate.actions import judging
-from annotate.actions.pool import judged_narrative
+from annotate.judging import actions as judging
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -35,6 +34,7 @@ from annotate.models import (
     User,
     Verdict,
 )
+from annotate.pairs.pool import judged_narrative
 from audit.models import AgreementReport, Decision, Rating, Review
 from config import example
 from config.example import Login, ensure_example

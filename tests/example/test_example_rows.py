@@ -12,8 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from pytest_django.plugin import DjangoDbBlocker
 
-from annotate.actions import seats
-from annotate.actions.pool import judged_narrative, pool, sitting
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -25,6 +24,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
+from annotate.pairs.pool import judged_narrative, pool, sitting
 from audit.models import AgreementReport, Decision, Rating, Review
 from config.example import ensure_example
 
@@ -142,7 +142,7 @@ def test_ben_has_two_documents_to_go_under_the_second_version(project: Project) 
 
 
 def test_ben_is_not_given_again_what_he_has_judged(project: Project) -> None:
-    taken = seats.take_next(task=Task.JUDGE, by=member(project, "ben"))
+    taken = assignments.take_next(task=Task.JUDGE, by=member(project, "ben"))
 
     assert taken is not None
     assert taken.pair.pair_id == "907_0"
@@ -150,7 +150,7 @@ def test_ben_is_not_given_again_what_he_has_judged(project: Project) -> None:
 
 def test_everybody_has_something_to_do(project: Project) -> None:
     free = {
-        (name, task.value): seats.open_pairs(task=task, by=member(project, name)).count()
+        (name, task.value): assignments.open_pairs(task=task, by=member(project, name)).count()
         for name in ("ada", "ben", "carla", "dan")
         for task in Task
     }

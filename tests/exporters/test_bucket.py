@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotate.actions import loading
+from annotate.collection import loading
 from annotate.models import Load, Run
 from exporters.exports import actions
 from exporters.models import Export, Release

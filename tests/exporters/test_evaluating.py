@@ -13,8 +13,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotate.actions import rules
 from annotate.models import InstructionPair, Judgment
+from annotate.projects import rules
 from base.errors import Refused
 from exporters.evaluations.actions import compute_evaluation, request_evaluation
 from exporters.evaluations.systems import System

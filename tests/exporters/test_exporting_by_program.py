@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from annotate.actions import seats
+from annotate.judgments import assignments
 from annotate.models import Assignment
 from exporters.models import Export, Release
 from tests.exporters.conftest import released
@@ -70,7 +70,7 @@ def test_a_lead_who_has_yet_to_judge_gets_no_file(tides, published, finish_jobs)
     finish_jobs()
     tides.project.overlap_judge = 3
     tides.project.save()
-    seats.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=tides.carla, become_blind=True)
+    assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=tides.carla, become_blind=True)
 
     told = carla.get(f"projects/tides/exports/{made}/").json()
 

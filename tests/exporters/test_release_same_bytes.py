@@ -15,7 +15,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotate.actions import guidelines, judging, rewriting, rules, seats
+from annotate.guidelines import actions as guidelines
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
     Assignment,
@@ -26,6 +28,8 @@ from annotate.models import (
     Membership,
     Narrative,
 )
+from annotate.projects import rules
+from annotate.rewriting import actions as rewriting
 from audit.models import Decision, Rating
 from audit.reviews import actions as auditing
 from audit.settling import adjudication
@@ -47,7 +51,7 @@ def newest(tides: Tides) -> Narrative:
 def judge(tides: Tides, n: int) -> None:
     """ada or ben says something else, or the same again, of one of the documents."""
     by = (tides.ada, tides.ben)[n % 2]
-    seats.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
+    assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
     candidate = tides.pool[("B", "FT-9", "FT-10", "é")[n % 4]]
     judging.judge(narrative=newest(tides), candidate=candidate, relevance=n % 3, by=by)
 
@@ -55,12 +59,12 @@ def judge(tides: Tides, n: int) -> None:
 def undo(tides: Tides, n: int) -> None:
     """What was replaced stands again: superseded_at is null once more."""
     by = (tides.ada, tides.ben)[n % 2]
-    seats.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
+    assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
     judging.undo(narrative=newest(tides), by=by)
 
 
 def flag(tides: Tides, n: int) -> None:
-    seats.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=tides.ada)
+    assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=tides.ada)
     candidate = tides.pool[("B", "FT-9")[n % 2]]
     judging.flag(narrative=newest(tides), candidate=candidate, kind="later", by=tides.ada)
 

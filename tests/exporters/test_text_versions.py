@@ -12,9 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from annotate.actions import judging, seats
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.judgments.evidence import Span
 from annotate.models import Assignment, Document, Judgment, Project
-from annotate.pure.evidence import Span
 from keeping.verify import verify
 from tests import factories
 from tests.annotate.arriving import jsonl, load
@@ -41,7 +42,7 @@ class Scene:
         load(self.project, "trec-qrels", "301 0 A 1\n301 0 B 1\n")
         self.pair = factories.pair(query)
         self.narrative = factories.altered(self.pair)
-        seats.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
+        assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
 
     def change(self, doc_id: str, text: int) -> None:
         load(self.project, "docs-jsonl", jsonl({"doc_id": doc_id, "text": TEXTS[text]}))

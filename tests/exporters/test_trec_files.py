@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.core.files.base import ContentFile
 
-from annotate.actions.pool import pool
 from annotate.models import Adjudication, Candidate, InstructionPair, Judgment, Run
+from annotate.pairs.pool import pool
 from exporters.exports import selection
 from tests import factories
 from tests.exporters.conftest import AT, LATER

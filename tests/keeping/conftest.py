@@ -12,8 +12,8 @@ from django.apps import apps
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 
-from annotate import intake
-from annotate.actions import guidelines
+from annotate.collection import intake
+from annotate.guidelines import actions as guidelines
 from annotate.models import (
     ConditionAdjudication,
     Deed,

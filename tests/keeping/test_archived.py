@@ -9,20 +9,16 @@ from typing import Any
 
 import pytest
 
-from annotate.actions import (
-    categories,
-    drafting,
-    guidelines,
-    invitations,
-    judging,
-    loading,
-    looking_again,
-    members,
-    rewriting,
-    rules,
-    seats,
-)
+from annotate.collection import loading
+from annotate.guidelines import actions as guidelines
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
 from annotate.models import Assignment, Deed, Draft, Membership, Project
+from annotate.people import invitations, members
+from annotate.projects import rules, taxonomy
+from annotate.rewriting import actions as rewriting
+from annotate.rewriting import drafts
 from audit.checks import actions as checking
 from audit.reviews import actions as auditing
 from audit.settling import adjudication
@@ -33,8 +29,8 @@ from tests import factories
 pytestmark = pytest.mark.both_databases
 
 ROOMS = (
-    *(categories, drafting, guidelines, invitations, judging, loading, looking_again, members),
-    *(rewriting, rules, seats, adjudication, auditing, settling_many, checking),
+    *(taxonomy, drafts, guidelines, invitations, judging, loading, rejudge_requests, members),
+    *(rewriting, rules, assignments, adjudication, auditing, settling_many, checking),
 )
 # How an action asks; the second is that of the place where somebody judges.
 ASKS = {"refuse_if_archived", "refuse_if_closed"}
@@ -114,7 +110,7 @@ def put_away(db) -> Membership:
 
 def test_a_seat_is_not_given_back(put_away):
     with pytest.raises(Refused, match="archived"):
-        seats.give_back(seat=Assignment.objects.get(), by=put_away)
+        assignments.give_back(seat=Assignment.objects.get(), by=put_away)
 
     assert Assignment.objects.count() == 1
 
@@ -124,7 +120,7 @@ def test_a_draft_is_not_thrown_away(put_away, client):
     client.force_login(put_away.user)
 
     with pytest.raises(Refused, match="archived"):
-        drafting.discard_draft(pair=pair, side="altered", by=put_away)
+        drafts.discard_draft(pair=pair, side="altered", by=put_away)
     answer = client.post(f"/pairs/{pair.pk}/draft/", {"discard": "1"}, follow=True)
 
     assert "This project is archived." in answer.content.decode()

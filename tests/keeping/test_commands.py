@@ -8,8 +8,8 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management.base import CommandError
 
-from annotate.actions import rules
 from annotate.models import Deed, Project
+from annotate.projects import rules
 from tests.keeping.conftest import every_file, every_row, said
 
 

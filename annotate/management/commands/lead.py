@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.actions.members import appoint_lead
-from annotate.models.project import Project
+from annotate.people.members import appoint_lead
+from annotate.projects.models import Project
 from base.errors import Refused
 from base.users import User
 

@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
-from annotate.actions.loading import check_grades, known_format, load_file
-from annotate.actions.projects import create_project, unmake_project
-from annotate.intake import KINDS, FileReport, on_disk, totals
-from annotate.models.project import Project
+from annotate.collection.intake import KINDS, FileReport, on_disk, totals
+from annotate.collection.loading import check_grades, known_format, load_file
+from annotate.projects.actions import create_project, unmake_project
+from annotate.projects.models import Project
 from base.errors import Refused
 from base.progress_bar import Bar
 from formats.registry import FORMATS

@@ -11,13 +11,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access as annotate_access
-from annotate.api.collection import ConditionSerializer
-from annotate.models.collection import Run
-from annotate.models.judgment import Verdict
-from annotate.models.project import Membership
-from annotate.screens.naming import name_of
-from annotate.texts import MAX_TEXT_VERSION
+from annotate.collection.models import Run
+from annotate.collection.text_versions import MAX_TEXT_VERSION
+from annotate.judgments.document_names import name_of
+from annotate.judgments.models import Verdict
+from annotate.overview.api.collection import ConditionSerializer
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.checks import access, actions
 from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS, Answering
 from audit.checks.api.shapes import (

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotate.models.judgment import Verdict
+from annotate.judgments.models import Verdict
 
 
 class IntervalSerializer(serializers.Serializer[Any]):

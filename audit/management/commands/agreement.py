@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.models.project import Project
+from annotate.projects.models import Project
 from audit.checks.models import RESAMPLES, SEED
 from audit.reports.reliability import COEFFICIENTS, SPLITS, agreement_of
 from audit.reports.scopes import Scope, scope_of, words

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotate.models.project import Project
+from annotate.projects.models import Project
 from audit.reviews.rejected import lines, rejected
 
 

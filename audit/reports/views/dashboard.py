@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
-from annotate import access
-from annotate.actions.completion import open_seats
-from annotate.actions.seats import BLIND_TASKS, must_answer_first
-from annotate.models.project import Membership
-from annotate.pure.promises import BALANCE, Promise, Rule
-from annotate.screens.standing import NAMED, PairStanding, Promises, promises
+from annotate.judgments.assignments import BLIND_TASKS, must_answer_first
+from annotate.judgments.completion import open_seats
+from annotate.judgments.promises import BALANCE, Promise, Rule
+from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
+from annotate.projects import access
+from annotate.projects.models import Membership
 from audit.reports.access import BLIND
 from audit.reports.coverage import coverage
 from audit.reports.differences import TOP, Spot, differences

@@ -11,9 +11,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access as annotate_access
-from annotate.api.seats import SentConfirmation
-from annotate.models.instruction import Narrative
+from annotate.overview.api.assignments import SentConfirmation
+from annotate.pairs.models import Narrative
+from annotate.projects import access as annotate_access
 from audit.reviews import access, actions, rejected, rubrics
 from audit.reviews.actions import MAX_WORDS
 from audit.reviews.api.rubrics import RubricSerializer

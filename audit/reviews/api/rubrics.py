@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access
+from annotate.projects import access
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.models import Rubric as Kept

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from annotate.models.instruction import Narrative
-from annotate.models.project import Membership
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Membership
 from audit.reviews.criteria import Verdict as Amount
 from audit.reviews.models import Decision
 from audit.reviews.passes import Pass

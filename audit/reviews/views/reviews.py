@@ -14,15 +14,15 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from annotate import access as annotate_access
-from annotate.actions import seats
-from annotate.actions.completion import open_seats
-from annotate.actions.seats import LeadMustConfirm
-from annotate.models.instruction import InstructionPair, Narrative
-from annotate.models.judgment import Assignment
-from annotate.models.project import Membership
-from annotate.screens.naming import names_to
-from annotate.views.home import confirm_seat, confirmed
+from annotate.judgments import assignments
+from annotate.judgments.assignments import LeadMustConfirm
+from annotate.judgments.completion import open_seats
+from annotate.judgments.document_names import names_to
+from annotate.judgments.models import Assignment
+from annotate.overview.views.home import confirm_seat, confirmed
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.reviews import access, actions, rejected, rubrics
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.forms import DecisionForm, RatingForm, ReviewForm, rating_forms
@@ -66,7 +66,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "reviews",
             "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
-            "can_take": seats.open_pairs(task=Assignment.Task.REVIEW, by=member).exists()
+            "can_take": assignments.open_pairs(task=Assignment.Task.REVIEW, by=member).exists()
             or bool(open_seats(member, Assignment.Task.REVIEW)),
             "previous_url": page.previous,
             "next_url": page.next,

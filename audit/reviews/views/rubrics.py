@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate import access as annotate_access
-from annotate.models.project import Membership
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.reviews import actions, rubrics
 from audit.reviews.criteria import SHIPPED, Rubric
 from audit.reviews.forms import RubricForm

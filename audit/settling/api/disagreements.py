@@ -11,14 +11,14 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access as annotate_access
-from annotate.actions import looking_again
-from annotate.api.collection import ConditionSerializer
-from annotate.api.judgments import SpanSerializer
-from annotate.models.instruction import Narrative
-from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
+from annotate.guidelines import rejudge_requests
+from annotate.judging.api.judgments import SpanSerializer
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
 from annotate.models.looking import LookAgain
-from annotate.models.project import Membership
+from annotate.overview.api.collection import ConditionSerializer
+from annotate.pairs.models import Narrative
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.checks.api.shapes import CheckedSerializer
 from audit.checks.models import Check
 from audit.reviews import access as reviews_access
@@ -404,7 +404,7 @@ class SentLookAgain(Sent):
     """Whose answer is to be looked at again, and why."""
 
     judgment = KeyField()
-    words = serializers.CharField(max_length=looking_again.MAX_WORDS)
+    words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
 
 
 class Disagreements(Resource):
@@ -555,7 +555,7 @@ class LooksAgain(Resource):
         """Ask whoever made a judgment to look at the document again. Nothing is edited."""
         differing = access.judgments_differing(self.person, narrative, candidate)
         given = self.sent()
-        made = looking_again.ask(
+        made = rejudge_requests.ask(
             judgment=access.judgment(differing, given["judgment"]),
             words=given["words"],
             by=differing.member,
@@ -572,7 +572,7 @@ class OneLookAgain(Resource):
     def delete(self, request: Request, narrative: int, candidate: int, wish: int) -> Response:
         """Take it back: nobody is asked for it any more. 422 once it is answered."""
         differing = access.judgments_differing(self.person, narrative, candidate)
-        looking_again.withdraw(wish=access.wish(differing, str(wish)), by=differing.member)
+        rejudge_requests.withdraw(wish=access.wish(differing, str(wish)), by=differing.member)
         return done()
 
 

@@ -14,9 +14,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate import access as annotate_access
-from annotate.models.judgment import Adjudication, Judgment, Verdict
-from annotate.models.project import Membership
+from annotate.judgments.models import Adjudication, Judgment, Verdict
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.settling import access, adjudication, many
 from audit.settling.api.disagreements import AskedDisagreements, wanted_by
 from audit.settling.api.shapes import ConditionSettledSerializer, SettledSerializer

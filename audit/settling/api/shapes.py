@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotate.models.judgment import Adjudication, Verdict
+from annotate.judgments.models import Adjudication, Verdict
 
 
 class SettledSerializer(serializers.Serializer[Any]):

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate import access as annotate_access
-from annotate.actions.completion import open_seats
-from annotate.models.judgment import Adjudication, Assignment, Judgment
-from annotate.models.project import Membership
+from annotate.judgments.completion import open_seats
+from annotate.judgments.models import Adjudication, Assignment, Judgment
+from annotate.projects import access as annotate_access
+from annotate.projects.models import Membership
 from audit.settling import adjudication, many
 from audit.settling.disagreement_queries import Reader, not_before_judging
 from audit.settling.forms import HowForm, ManyForm, WantedForm

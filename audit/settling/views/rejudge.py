@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotate.actions import looking_again
-from annotate.models.instruction import Condition
-from annotate.models.judgment import Judgment
+from annotate.guidelines import rejudge_requests
+from annotate.judgments.models import Judgment
 from annotate.models.looking import LookAgain
+from annotate.pairs.models import Condition
 from audit.settling import access
 from audit.settling.queue import Kind, Thing, is_open
 from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
@@ -36,7 +36,7 @@ def look_again(request: PageRequest, narrative: int, candidate: int) -> HttpResp
     if not judgment.isdecimal() or len(judgment) > 18:
         raise Http404("There is no such answer here.")
     try:
-        looking_again.ask(
+        rejudge_requests.ask(
             judgment=access.judgment(differing, int(judgment)),
             words=request.POST.get("words", ""),
             by=differing.member,
@@ -60,7 +60,7 @@ def look_again_withdrawal(request: PageRequest, narrative: int, candidate: int) 
     """Take what was asked back, and show the disagreement again."""
     differing = access.judgments_differing(request.user, narrative, candidate)
     try:
-        looking_again.withdraw(
+        rejudge_requests.withdraw(
             wish=access.wish(differing, request.POST.get("wish", "")), by=differing.member
         )
     except Refused as refused:

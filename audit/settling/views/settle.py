@@ -21,11 +21,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate.models.instruction import Condition, Narrative
-from annotate.models.judgment import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
-from annotate.models.project import Membership
-from annotate.screens.naming import name_of
-from annotate.screens.shown import show
+from annotate.collection.document_text import show
+from annotate.judgments.document_names import name_of
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
+from annotate.pairs.models import Condition, Narrative
+from annotate.projects.models import Membership
 from audit.checks import actions as check_actions
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import to_settle

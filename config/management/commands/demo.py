@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.models.project import Membership
+from annotate.projects.models import Membership
 from config.example import LEAD, NAME, ensure_example
 from config.management.commands import serve
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.models.project import Project
+from annotate.projects.models import Project
 from base.errors import Refused
 from exporters.exports import actions, manifest
 from exporters.exports.manifest import Manifest

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.models.collection import Run
-from annotate.models.project import Project
+from annotate.collection.models import Run
+from annotate.projects.models import Project
 from base.errors import Refused
 from exporters.evaluations import systems, tables
 from exporters.evaluations.actions import compute_evaluation, request_evaluation

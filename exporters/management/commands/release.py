@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotate.models.project import Project
+from annotate.projects.models import Project
 from base.errors import Refused
 from exporters.releases import actions as releasing
 from exporters.releases import contents

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotate.chain import End
-from annotate.models.project import Project
+from annotate.projects.chain import End
+from annotate.projects.models import Project
 from base.snapshot import snapshot
 from keeping.verify import Place, Verified, read, verify, written
 

@@ -190,7 +190,7 @@ function selected() {
 
 // --- the page -------------------------------------------------------------------------------------
 
-// The rule of annotate.pure.evidence.lacking; "" where nothing lacks, else the name of its sentence.
+// The rule of annotate.judgments.evidence.lacking; "" where nothing lacks, else the name of its sentence.
 function lacking(rule, entry) {
   const wanted = (now.sheet.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";

@@ -83,7 +83,7 @@ function count(numbers, limit) {
   return low;
 }
 
-// The spans in their order, those that touch or overlap made one: the rule of annotate.pure.evidence.checked.
+// The spans in their order, those that touch or overlap made one: the rule of annotate.judgments.evidence.checked.
 export function merged(spans) {
   const kept = [];
   for (const { start, end } of spans.toSorted((one, other) => one.start - other.start || one.end - other.end)) {

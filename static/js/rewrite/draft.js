@@ -1,6 +1,6 @@
 // Nothing typed on the rewrite page is lost. What is written is kept in this browser with every key, and on the server a
 // moment after typing stops and when the page is left. While the server cannot be reached it is tried again, with growing
-// pauses. The server decides between pages that write at the same time: see annotate/actions/drafting.py. It knows this page
+// pauses. The server decides between pages that write at the same time: see annotate/rewriting/drafts.py. It knows this page
 // by its `place`, its last writing by `turn` (milliseconds of this clock), and what it goes on from by `seen`.
 import { clock } from "../time.js";
 import { forget, tell } from "../told.js";

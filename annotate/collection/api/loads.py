@@ -1,0 +1,208 @@
+"""Loading files: hand one in, see what would change, confirm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection import loading
+from annotate.models.load import Load
+from annotate.projects import access
+from base.api.jobs import JobSerializer, job_told
+from base.api.resource import Json, Resource, Scope, Sent, done, reads, writes
+from formats.registry import FORMATS
+
+
+class FormatSerializer(serializers.Serializer[Any]):
+    """What a file can be."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    kind = serializers.ChoiceField(
+        choices=["file", "folder"], help_text="A folder is handed in as one zip archive."
+    )
+
+
+class LineProblemSerializer(serializers.Serializer[Any]):
+    """A line of the file that is wrong."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField(allow_null=True, help_text="null: the file as a whole.")
+    text = serializers.CharField(allow_null=True)
+    message = serializers.CharField()
+
+
+class RowCountsSerializer(serializers.Serializer[Any]):
+    """What happens to the rows of one kind."""
+
+    new = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    """What was read, and what changes, or has changed."""
+
+    file = serializers.CharField()
+    read = serializers.IntegerField()
+    new = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    refused = serializers.IntegerField(
+        help_text="Bad lines; with one of them nothing of the file is loaded."
+    )
+    rows = serializers.DictField(child=RowCountsSerializer(), help_text="By kind of rows.")
+    problems = LineProblemSerializer(many=True, help_text="The first thousand.")
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class LoadSerializer(JobSerializer):
+    """A file on its way in: a preview, then a load once the preview was confirmed."""
+
+    format = serializers.CharField()
+    file_name = serializers.CharField()
+    no_grade = serializers.IntegerField(allow_null=True)
+    by = serializers.CharField()
+    dry_run = serializers.BooleanField(help_text="Whether it is a preview, which writes nothing.")
+    preview = serializers.IntegerField(allow_null=True, help_text="The preview of a load.")
+
+
+class FullLoadSerializer(LoadSerializer):
+    """A file on its way in, with its report."""
+
+    report = ReportSerializer(allow_null=True, help_text="null until it was read.")
+    confirmed_as = serializers.IntegerField(
+        allow_null=True, help_text="The load that a preview led to."
+    )
+
+
+class SentFile(Sent):
+    """A file, and what it is; sent as multipart/form-data."""
+
+    file = serializers.FileField(
+        max_length=255, help_text="As it is, or gzip; a folder as one zip archive."
+    )
+    format = serializers.ChoiceField(choices=[(one.name, one.title) for one in FORMATS.values()])
+    no_grade = serializers.IntegerField(
+        required=False,
+        min_value=-32_768,
+        max_value=32_767,
+        help_text="The value in the file that means no grade.",
+    )
+
+
+class Formats(Resource):
+    """What can be loaded."""
+
+    tag = "Loading"
+
+    @reads(FormatSerializer, many=True)
+    def get(self, request: Request) -> Response:
+        """List the formats of files that can be loaded."""
+        return Response(
+            [
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "description": one.description,
+                    "kind": one.kind,
+                }
+                for one in FORMATS.values()
+            ]
+        )
+
+
+class Loads(Resource):
+    """What was handed in to a project."""
+
+    tag = "Loading"
+
+    parser_classes = (MultiPartParser, Json)
+
+    @reads(LoadSerializer, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List what was handed in, newest first: previews and loads."""
+        by = access.lead(self.person, slug)
+        rows = Load.objects.filter(project=by.project_id).select_related("by").defer("report")
+        return self.page(rows, lambda part: [_told(row) for row in part], newest_first=True)
+
+    @writes(FullLoadSerializer, sent=SentFile, status=201, scope=Scope.LEAD, apart=True)
+    def post(self, request: Request, slug: str) -> Response:
+        """Hand a file in to be looked through; nothing is written yet."""
+        by = access.lead(self.person, slug)
+        sent = self.sent()
+        asked = loading.request_load(
+            format_name=sent["format"], file=sent["file"], no_grade=sent.get("no_grade"), by=by
+        )
+        return Response(_full(asked), status=201)
+
+
+class OneLoad(Resource):
+    """A file on its way in."""
+
+    tag = "Loading"
+
+    @reads(FullLoadSerializer)
+    def get(self, request: Request, slug: str, load: int) -> Response:
+        """Read how a preview or a load is coming on, and then what came of it."""
+        _by, found = access.load(self.person, slug, load)
+        return Response(_full(found))
+
+
+class Confirmation(Resource):
+    """Having a previewed file loaded."""
+
+    tag = "Loading"
+
+    @writes(FullLoadSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str, load: int) -> Response:
+        """Have a previewed file loaded, and read the load. Twice is once."""
+        by, found = access.load(self.person, slug, load)
+        return Response(_full(loading.confirm_load(preview=found, by=by)))
+
+
+class Cancellation(Resource):
+    """Calling a preview or a load off."""
+
+    tag = "Loading"
+
+    @writes(FullLoadSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str, load: int) -> Response:
+        """Call a preview or a load off; one that is over stays as it is."""
+        by, found = access.load(self.person, slug, load)
+        return Response(_full(loading.cancel_load(load=found, by=by)))
+
+
+class Leaving(Resource):
+    """Putting a previewed file away."""
+
+    tag = "Loading"
+
+    @writes(None, status=204, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str, load: int) -> Response:
+        """Put a previewed file away without loading it."""
+        by, found = access.load(self.person, slug, load)
+        loading.leave_load(preview=found, by=by)
+        return done()
+
+
+def _told(load: Load) -> dict[str, Any]:
+    return {
+        **job_told(load),
+        "format": load.format,
+        "file_name": load.file_name,
+        "no_grade": load.no_grade,
+        "by": load.by.name,
+        "dry_run": load.dry_run,
+        "preview": load.preview_id,
+    }
+
+
+def _full(load: Load) -> dict[str, Any]:
+    confirmed = Load.objects.filter(preview=load).values_list("pk", flat=True).first()
+    return {**_told(load), "report": load.report, "confirmed_as": confirmed}

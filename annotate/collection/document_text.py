@@ -1,0 +1,301 @@
+"""A document as it is shown: text as text, tables rebuilt from cells and, where they are big, cut
+into windows. Nothing in it can run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from bisect import bisect_right
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from threading import Lock
+
+from django.db.models import OuterRef, Subquery
+
+from annotate.collection import marking
+from annotate.collection.models import Document, DocumentText
+from annotate.collection.table_windows import Found, Grid, Rows, ShownCell, Window, grid, searched
+from annotate.pairs.models import InstructionPair, Narrative
+from formats.tables import parse_table
+
+# Cells of big tables that a process keeps, so that their next window comes at once: some 25 MB.
+_KEPT_CELLS = 150_000
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """One window of a table, cut into its head, which stays in sight, and its body."""
+
+    caption: str
+    head: list[list[ShownCell]]
+    body: list[list[ShownCell]]
+    # Columns of the whole table, and its rows with those of the head.
+    columns: int
+    rows: int
+    # Text that stood around the rows.
+    notes: tuple[str, ...]
+    window: Window
+    grid: Grid
+    # Where words were found that one looked for.
+    found: Found | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the window shows all there is."""
+        return self.window == (0, self.grid.length, 0, self.grid.width)
+
+    @property
+    def body_rows(self) -> int:
+        """Rows of the whole body: what windows are counted in."""
+        return self.grid.length
+
+    @property
+    def first_row(self) -> int:
+        """The first row of the body that is shown, from 1."""
+        return self.window.row + 1
+
+    @property
+    def first_column(self) -> int:
+        """The first column that is shown beside the one that stays, from 1."""
+        return self.window.column + 1
+
+    @property
+    def above(self) -> int | None:
+        """The first row of the window above, from 1, if there is one."""
+        return self.window.row - self.grid.row_step + 1 if self.window.row else None
+
+    @property
+    def below(self) -> int | None:
+        """The first row of the window below."""
+        return self.window.row_end + 1 if self.window.row_end < self.grid.length else None
+
+    @property
+    def before(self) -> int | None:
+        """The first column of the window to the left."""
+        return self.window.column - self.grid.column_step + 1 if self.window.column else None
+
+    @property
+    def behind(self) -> int | None:
+        """The first column of the window to the right."""
+        return self.window.column_end + 1 if self.window.column_end < self.grid.width else None
+
+
+@dataclass(frozen=True)
+class ShownMarks:
+    """What is marked in the title and the text, as `data-marks` has it; "": nothing."""
+
+    title: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the document pane draws: a `table`, or `text`, or neither while no text is known."""
+
+    document: Document
+    text: str | None
+    table: ShownTable | None
+    marks: ShownMarks = ShownMarks()
+
+    @property
+    def text_version(self) -> int:
+        """Which of the document's texts is shown; 0 for none."""
+        return self.document.text_version or 0
+
+
+def newest_text() -> Subquery:
+    """The newest text of a candidate's document, for a query of candidates with their documents."""
+    versions = DocumentText.objects.filter(
+        document=OuterRef("document"), version=OuterRef("document__text_version")
+    )
+    return Subquery(versions.values("text")[:1])
+
+
+def words_to_mark(pair: InstructionPair, narrative: Narrative) -> marking.Wanted:
+    """Return the words to mark in the documents of a pair that are read under `narrative`: one
+    query.
+    """
+    original = pair.current(Narrative.Side.ORIGINAL)
+    changed = original is not None and original.pk != narrative.pk
+    return marking.wanted(
+        query=pair.query.title or pair.query.description,
+        original=original.text if original and changed else "",
+        altered=narrative.text if changed else "",
+    )
+
+
+def show(
+    document: Document, words: marking.Wanted = marking.NOTHING, *, row: int = 1, column: int = 1
+) -> Shown:
+    """Read one document's text and prepare it for the page: one query. See `prepared`."""
+    versions = DocumentText.objects.filter(document=document.pk, version=document.text_version or 0)
+    text = versions.values_list("text", flat=True).first()
+    return prepared(document, text, words, row=row, column=column)
+
+
+def prepared(
+    document: Document,
+    text: str | None,
+    words: marking.Wanted = marking.NOTHING,
+    *,
+    row: int = 1,
+    column: int = 1,
+) -> Shown:
+    """Prepare a document whose text was read already for the page, with `words` marked.
+
+    Of a big table the window that holds `row` and `column` (from 1) is shown.
+    """
+    title = _data_marks(marking.marks(document.title, words))
+    if text is None:
+        return Shown(document, None, None, ShownMarks(title))
+    if document.markup != Document.Markup.PLAIN:
+        cells = _grid(text, document.markup, document.digest)
+        # What holds no cells is no table, whatever it was called: it is shown as it stands.
+        if cells.table.rows:
+            table = _cut(cells, cells.window(row - 1, column - 1), words)
+            return Shown(document, text, table, ShownMarks(title))
+    return Shown(document, text, None, ShownMarks(title, _data_marks(marking.marks(text, words))))
+
+
+def shown_table(
+    text: str,
+    markup: str,
+    words: marking.Wanted = marking.NOTHING,
+    *,
+    row: int = 1,
+    column: int = 1,
+) -> ShownTable:
+    """Parse a table, find the rows that head it (at its top, with header cells only) and cut the
+    window out that holds `row` and `column` (from 1).
+    """
+    cells = grid(parse_table(text, markup))
+    return _cut(cells, cells.window(row - 1, column - 1), words)
+
+
+def found_in(table: ShownTable, find: str, go: str, words: marking.Wanted) -> ShownTable:
+    """Return the window of the next match of any of the words in `find`, seen from the window
+    shown; the same window where nothing matches. `go`: see
+    `annotate.collection.table_windows.Grid.find`.
+    """
+    pattern = searched(find)
+    if pattern is None or (found := table.grid.find(pattern, table.window, go)) is None:
+        return table
+    shown = replace(_cut(table.grid, found.window, words), found=found)
+    for row in (*shown.head, *shown.body):
+        row[:] = [cell._replace(hit=True) if pattern.search(cell.text) else cell for cell in row]
+    return shown
+
+
+def text_parts(text: str) -> list[str]:
+    """Cut a long text at ends of lines into parts of some two thousand characters; a short one is
+    one part. Joined they are the text. An endless line is cut too.
+
+    A browser that lays out only the parts in sight shows 100,000 words without a stutter.
+    """
+    if len(text) <= _SHORT_TEXT:
+        return [text]
+    parts: list[str] = []
+    start, lines, at = 0, 0, 0
+    while at < len(text):
+        end = text.find("\n", at, at + _LINE) + 1 or _line_end(text, at)
+        lines += 1
+        at = end
+        if end - start >= _PART or lines >= _PART_LINES:
+            parts.append(text[start:end])
+            start, lines = end, 0
+    if start < len(text):
+        parts.append(text[start:])
+    return parts
+
+
+def _line_end(text: str, start: int) -> int:
+    """Where a line that is too long is cut: behind its last blank or stop that is not too far."""
+    end = start + _LINE
+    if end >= len(text):
+        return len(text)
+    blank = _BLANK.search(text, start + 1, end)
+    if blank:
+        return blank.end()
+    # Rather a longer part than a letter without the marks it carries.
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return end
+
+
+_SHORT_TEXT = 20_000
+_PART = 2_000
+_PART_LINES = 30
+# A browser is slow with lines much longer than this: they are cut, at a blank if there is one.
+_LINE = 8_000
+_BLANK = re.compile(r"[\s。、,.](?=[^\s。、,.]*$)")
+
+
+def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:
+    table = cells.table
+    head, body = _marked(cells.cut(window), words)
+    return ShownTable(
+        table.caption, head, body, cells.width, len(table.rows), table.notes, window, cells
+    )
+
+
+def _marked(rows: Rows, words: marking.Wanted) -> Rows:
+    """Mark the words in all cells at once: no word reaches over the line end between two."""
+    cells = [cell for part in rows for row in part for cell in row]
+    begins: list[int] = []
+    at = 0
+    for cell in cells:
+        begins.append(at)
+        at += len(cell.text) + 1
+    found: dict[int, tuple[list[int], list[int]]] = {}
+    for kind, spans in enumerate(marking.marks("\n".join(cell.text for cell in cells), words)):
+        for start, end in spans:
+            index = bisect_right(begins, start) - 1
+            begin = begins[index]
+            found.setdefault(index, ([], []))[kind].extend((start - begin, end - begin))
+    if not found:
+        return rows
+    numbers = iter(range(len(cells)))
+
+    def again(part: list[list[ShownCell]]) -> list[list[ShownCell]]:
+        return [
+            [
+                cell._replace(marks=_json(found[number])) if number in found else cell
+                for cell, number in zip(row, numbers, strict=False)
+            ]
+            for row in part
+        ]
+
+    return Rows(again(rows.head), again(rows.body))
+
+
+def _data_marks(marks: marking.Marks) -> str:
+    """Marks as the page's script reads them: two lists of start, end, start, end ..."""
+    if not marks.query and not marks.change:
+        return ""
+    return _json([[offset for span in spans for offset in span] for spans in marks])
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+_kept: OrderedDict[tuple[str, str], Grid] = OrderedDict()
+_keeping = Lock()
+
+
+def _grid(text: str, markup: str, digest: str) -> Grid:
+    """The cells of a table; big ones are kept under the digest of their document, if it has one."""
+    key = (digest, markup)
+    with _keeping:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    made = grid(parse_table(text, markup))
+    if digest and made.row_step * made.column_step < made.length * made.width <= _KEPT_CELLS:
+        with _keeping:
+            _kept[key] = made
+            while sum(other.cells for other in _kept.values()) > _KEPT_CELLS:
+                _kept.popitem(last=False)
+    return made

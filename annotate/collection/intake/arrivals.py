@@ -1,0 +1,300 @@
+"""One file on its way in, and what it brings of each kind of record."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import IO, Any, ClassVar, NamedTuple
+
+from annotate.collection.intake.report import MAX_SHOWN, FileReport, Problem, RowCounts
+from annotate.collection.intake.slices import Slices
+from annotate.projects.models import Membership, Project
+from base import bulk
+from base.bulk import Stage
+
+# A place is one number: which file of a folder, and which line of it.
+LINES = 2**40
+
+
+class Options(NamedTuple):
+    """How a file is to be taken: `no_grade` is the value that means no grade, `pool` how many
+    documents of each query of a run join the pool.
+    """
+
+    no_grade: int | None = None
+    pool: int = 0
+
+
+class Intake:
+    """One file on its way into a project: its report, and the stages its records wait in."""
+
+    def __init__(
+        self,
+        *,
+        project: Project,
+        report: FileReport,
+        options: Options,
+        content: Callable[[], IO[bytes]],
+        dry_run: bool,
+        now: datetime,
+    ) -> None:
+        self.project = project
+        self.report = report
+        self.options = options
+        self.content = content
+        self.dry_run = dry_run
+        self.now = now
+        self.files: list[str] = []
+        self.params: dict[str, Any] = {
+            "project": project.pk,
+            "now": bulk.moment(now),
+        }
+        # While it is written a little at a time.
+        self.slices: Slices | None = None
+        self._numbers: dict[str, int] = {}
+        self._arrivals: dict[type[Arrivals], Arrivals] = {}
+
+    def taker(self, record: type) -> Callable[[Any, int], None]:
+        """Return what takes records of this type in."""
+        for kind in _kinds:
+            if record in kind.records:
+                if kind not in self._arrivals:
+                    self._arrivals[kind] = kind(self)
+                return self._arrivals[kind].take
+        raise TypeError(f"nothing takes a {record.__name__}")
+
+    @property
+    def arrivals(self) -> list[Arrivals]:
+        """What the file brought, in the order in which it is written."""
+        return [self._arrivals[kind] for kind in _kinds if kind in self._arrivals]
+
+    def brings(self, kind: type[Arrivals]) -> bool:
+        """Say whether the file has records of this kind."""
+        return kind in self._arrivals
+
+    def place(self, file: str, line: int | None) -> int:
+        """Return a line of a file as one number."""
+        number = self._numbers.get(file)
+        if number is None:
+            number = self._numbers[file] = len(self.files)
+            self.files.append(file)
+        return number * LINES + (line or 0)
+
+    def at(self, place: int) -> tuple[str, int | None]:
+        """Return file and line of a place."""
+        return self.files[place // LINES], (place % LINES) or None
+
+    def line(self, place: int, beside: int) -> str:
+        """Return a place in words, for a sentence about another place."""
+        file, line = self.at(place)
+        words = "the whole file" if line is None else f"line {line:,}"
+        return words if file == self.at(beside)[0] else f"{words} of {file}"
+
+    def refuse(self, message: str, place: int | None = None) -> None:
+        """Refuse the record at `place`, or the file as a whole."""
+        file, line = (self.report.file, None) if place is None else self.at(place)
+        self.report.refuse(Problem(file, line, None, message))
+
+    def refuse_found(self, sql: str, sentence: Callable[..., str], **params: Any) -> int:
+        """Refuse each row that `sql` finds, and return how many they are.
+
+        Its columns are n, place and what `sentence` takes.
+        """
+        params = {**self.params, **params}
+        everything = f"FROM ({sql}) AS found"
+        found = bulk.select(f"SELECT * {everything} ORDER BY n LIMIT {MAX_SHOWN}", params)
+        for _, place, *columns in found:
+            self.refuse(sentence(*columns), place)
+        if len(found) < MAX_SHOWN:
+            return len(found)
+        count = bulk.number(f"SELECT COUNT(*) {everything}", params)
+        self.report.refused += count - len(found)
+        return count
+
+    def run(self, sql: str, **params: Any) -> int:
+        """Execute a statement with the project's parameters; return how many rows it touched."""
+        return bulk.run(sql, {**self.params, **params})
+
+    def put(
+        self,
+        table: str,
+        columns: str,
+        rows: str,
+        *,
+        values: str = "p.*",
+        beside: str = "",
+        needed: bool = True,
+    ) -> int:
+        """Write what the query `rows` finds into columns of a table; return how many rows that are.
+
+        `values` is made of such a row, `p`, and of what `beside` joins with it, as long texts that
+        need not be copied in between ("CROSS JOIN … WHERE …"). `needed`: a later statement looks
+        these rows up, so that a preview has to write them as well before it takes them away again.
+        """
+        if self.slices is not None:
+            return self.slices.put(
+                table, columns, rows, self.params, values=values, beside=beside, needed=needed
+            )
+        found = f"SELECT {values} FROM ({rows}) p {beside}" if beside else rows  # noqa: S608 (ours)
+        return self.run(f"INSERT INTO {table} ({columns}) {found}")
+
+    def at_last(self, sql: str) -> None:
+        """Execute a statement that changes rows which others see: at the end, with everything."""
+        if self.slices is not None:
+            self.slices.at_last(lambda: self.run(sql))
+        else:
+            self.run(sql)
+
+    def number(self, sql: str, **params: Any) -> int:
+        """Execute a query for one number with the project's parameters."""
+        return bulk.number(sql, {**self.params, **params})
+
+    def rows(self, kind: str) -> RowCounts:
+        """Return the counts of one kind of rows, to be added to."""
+        return self.report.of(kind)
+
+    def add_raters(self, names: str) -> None:
+        """Make raters without a login of names nobody has yet.
+
+        `names` is a query for columns n, place, name and machine (1, 0). A name that a person has
+        cannot come from a machine.
+        """
+        self.refuse_found(
+            f"""
+            SELECT MIN(x.n) AS n, MIN(x.place) AS place, x.name FROM ({names}) x
+            JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
+            WHERE x.machine = 1 AND NOT m.is_machine GROUP BY x.name
+            """,  # noqa: S608 (our own statements)
+            lambda name: f"“{name}” is a person here; a machine needs another name",
+        )
+        found = bulk.select(
+            f"""
+            SELECT x.name, MAX(x.machine), SUM(CASE WHEN m.id IS NULL THEN 1 ELSE 0 END)
+            FROM ({names}) x
+            LEFT JOIN annotate_membership m ON m.project_id = %(project)s AND m.name = x.name
+            WHERE x.name IS NOT NULL GROUP BY x.name ORDER BY x.name
+            """,  # noqa: S608
+            self.params,
+        )
+        fresh = [(name, machine) for name, machine, missing in found if missing]
+        Membership.objects.bulk_create(
+            [
+                Membership(
+                    project=self.project,
+                    name=name,
+                    is_machine=bool(machine),
+                    joined_at=self.now,
+                )
+                for name, machine in fresh
+            ],
+            batch_size=1_000,
+        )
+        counts = self.rows("raters")
+        counts.new += len(fresh)
+        counts.unchanged += len(found) - len(fresh)
+
+    def close(self) -> None:
+        """Drop every stage."""
+        for arrivals in self._arrivals.values():
+            arrivals.close()
+
+
+class Arrivals(ABC):
+    """What a file brings of one kind of record, waiting until all of the file is read.
+
+    `check` finds what is wrong between the lines, in the stages alone. `write` runs inside the one
+    transaction: it refuses what does not fit the project's rows, and writes the rest.
+    """
+
+    records: ClassVar[tuple[type, ...]]
+    # Says of a kind that it writes by `Intake.put` and `Intake.at_last` alone, so that it may be
+    # written in slices: outside of one transaction.
+    in_slices: ClassVar[bool] = False
+    # A temporary table for which rows of the project differ from the file's.
+    differing: ClassVar[str] = ""
+
+    def __init__(self, intake: Intake) -> None:
+        self.intake = intake
+        self.taken = 0
+        self.new = 0
+        self.changed = 0
+        self.stages: list[Stage] = []
+
+    def stage(self, name: str, /, **columns: str) -> Stage:
+        """Make a stage that goes with these arrivals."""
+        made = Stage(name, {"place": "integer", **columns})
+        self.stages.append(made)
+        return made
+
+    @abstractmethod
+    def take(self, record: Any, place: int) -> None:
+        """Put a record into its stage, or refuse it."""
+
+    def query_ids(self) -> list[str]:
+        """Return queries for the ids of all queries named, column query_id."""
+        return []
+
+    def doc_ids(self) -> list[str]:
+        """Return queries for the ids of documents named and not brought, column doc_id."""
+        return []
+
+    def check(self) -> None:  # noqa: B027 (many have nothing to check)
+        """Refuse what the lines say against each other."""
+
+    @abstractmethod
+    def write(self) -> None:
+        """Write the rows, and count the records that are new and changed."""
+
+    def failed(self) -> None:  # noqa: B027 (many have nothing to put back)
+        """Nothing was written after all."""
+
+    def close(self) -> None:
+        """Drop the stages, and what was found beside them."""
+        for stage in self.stages:
+            stage.drop()
+        if self.differing:
+            bulk.drop(self.differing)
+
+    def repeats(
+        self, stage: Stage, keys: Sequence[str], differs: str, sentence: Callable[..., str]
+    ) -> None:
+        """Refuse rows of a key met before that say something else; drop those that say the same.
+
+        `differs` compares a row `s` with the first of its key `f`. `sentence` takes the first
+        place in words, then the keys.
+        """
+        columns = ", ".join(keys)
+        bulk.drop("stage_twice")
+        self.intake.run(
+            f"""
+            CREATE TEMPORARY TABLE stage_twice AS
+            SELECT {columns}, MIN(n) AS first FROM {stage.name}
+            GROUP BY {columns} HAVING COUNT(*) > 1
+            """  # noqa: S608
+        )
+        if bulk.number("SELECT COUNT(*) FROM stage_twice"):
+            same_key = " AND ".join(f"s.{key} = t.{key}" for key in keys)
+            named = ", ".join(f"s.{key}" for key in keys)
+            again = f"""
+                FROM stage_twice t
+                CROSS JOIN {stage.name} f
+                CROSS JOIN {stage.name} s
+                WHERE f.n = t.first AND s.n <> t.first AND {same_key}
+                """
+            self.intake.refuse_found(
+                f"SELECT s.n, s.place, s.place AS at, f.place AS first, {named} "
+                f"{again} AND ({differs})",
+                lambda place, first, *ids: sentence(self.intake.line(first, place), *ids),
+            )
+            if not self.intake.report.refused:
+                self.intake.run(f"DELETE FROM {stage.name} WHERE n IN (SELECT s.n {again})")  # noqa: S608
+        bulk.drop("stage_twice")
+
+
+_kinds: list[type[Arrivals]] = []
+
+
+def register(*kinds: type[Arrivals]) -> None:
+    """Take these kinds of records in from now on, written after those that are known already."""
+    _kinds.extend(kind for kind in kinds if kind not in _kinds)

@@ -1,0 +1,484 @@
+"""Documents, queries and candidates."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import ClassVar
+
+from annotate.collection.intake import stale
+from annotate.collection.intake.arrivals import Arrivals, Intake
+from base import bulk
+from formats.records import Doc, Qrel
+
+# So many new rows that PostgreSQL should know of them before it joins them.
+MANY = 1_000
+
+
+def digest(markup: str, text: str) -> str:
+    """Return what tells whether a document's text, or how it is written, has changed."""
+    return hashlib.blake2b(f"{markup}\0{text}".encode(), digest_size=16).hexdigest()
+
+
+class Documents(Arrivals):
+    """Documents with their text versions; without a text, known by id and title.
+
+    A text that differs from the newest one becomes the next version, and what was said of the older
+    ones becomes stale (`annotate.collection.intake.stale`). A record that names its version is
+    that version.
+    """
+
+    records: ClassVar = (Doc,)
+    in_slices = True
+    differing = "stage_docs_changed"
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.docs = self.stage(
+            "stage_docs",
+            doc_id="text",
+            title="text",
+            markup="text",
+            digest="text",
+            length="integer",
+            # The text version that the record names; 0: it names none.
+            version="integer",
+            # Whether no later version of the document is in the file.
+            newest="integer 1",
+        )
+        # Apart, and numbered alike: whatever only compares documents never touches a text.
+        self.texts = self.stage("stage_texts", text="text")
+        self.names_versions = False
+
+    def take(self, record: Doc, place: int) -> None:
+        doc_id, title, text, markup, version = record
+        self.taken += 1
+        if text is None:
+            self.docs.add(place, doc_id, title, markup, "", None, 0)
+            self.texts.add(place, None)
+        else:
+            self.names_versions = self.names_versions or version is not None
+            sum_of = digest(markup, text)
+            self.docs.add(place, doc_id, title, markup, sum_of, len(text), version or 0)
+            self.texts.add(place, text, weight=len(text))
+
+    def check(self) -> None:
+        self.repeats(
+            self.docs,
+            ["doc_id", "version"],
+            "s.digest <> f.digest OR s.title <> f.title OR s.markup <> f.markup",
+            lambda first, doc_id, _version: (
+                f"document {doc_id} was already on {first}, with another text"
+            ),
+        )
+        if not self.names_versions:
+            return
+        bulk.index("stage_docs", "doc_id, version")
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.place AS here, f.place AS first, s.doc_id, f.version
+            FROM stage_docs s CROSS JOIN stage_docs f
+            WHERE s.version = 0 AND f.doc_id = s.doc_id AND f.version > 0
+            AND f.version = (SELECT MIN(x.version) FROM stage_docs x
+                WHERE x.doc_id = s.doc_id AND x.version > 0)
+            """,
+            lambda place, first, doc_id, version: (
+                f"document {doc_id} names no text version here, and version {version} on "
+                f"{self.intake.line(first, place)}: name one on each line, or on none"
+            ),
+        )
+        bulk.run(
+            """
+            UPDATE stage_docs SET newest = 0 WHERE EXISTS (
+                SELECT 1 FROM stage_docs x
+                WHERE x.doc_id = stage_docs.doc_id AND x.version > stage_docs.version
+            )
+            """
+        )
+
+    def write(self) -> None:
+        intake = self.intake
+        if self.names_versions:
+            self._refuse_other_versions()
+            if intake.report.refused:
+                return
+        self._find_changed()
+        earlier_of_new, earlier_of_known = self._count_earlier()
+        new = intake.put(
+            "annotate_document",
+            "project_id, doc_id, title, markup, digest, length, text_version",
+            """
+            SELECT %(project)s, s.doc_id, s.title, s.markup, s.digest, s.length,
+                CASE WHEN s.length IS NULL THEN NULL WHEN s.version > 0 THEN s.version ELSE 1 END
+            FROM stage_docs s
+            WHERE s.newest = 1 AND NOT EXISTS (
+                SELECT 1 FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
+            )
+            ORDER BY s.doc_id
+            """,
+            needed=len(intake.arrivals) > 1,
+        )
+        if new > MANY:
+            bulk.analyze("annotate_document")
+        self._write_first_texts()
+        changed = bulk.number("SELECT COUNT(*) FROM stage_docs_changed")
+        if changed:
+            self._write_changes()
+        rows = intake.rows("documents")
+        rows.new += new
+        rows.changed += changed
+        self.new, self.changed = new + earlier_of_new, changed + earlier_of_known
+
+    def _refuse_other_versions(self) -> None:
+        """Refuse a version that is here with another text, and one that leaves a gap."""
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.doc_id, s.version FROM stage_docs s
+            CROSS JOIN annotate_document d CROSS JOIN annotate_documenttext t
+            WHERE s.version > 0 AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND t.document_id = d.id AND t.version = s.version
+            AND t.version <= COALESCE(d.text_version, 0) AND t.digest <> s.digest
+            """,
+            lambda doc_id, version: (
+                f"version {version} of the text of document {doc_id} is here already, with other "
+                "words or another markup: leave text_version out, and it becomes the next version"
+            ),
+        )
+        self.intake.refuse_found(
+            """
+            SELECT s.n, s.place, s.doc_id, s.version FROM stage_docs s
+            WHERE s.version > 1 AND NOT EXISTS (
+                SELECT 1 FROM stage_docs x WHERE x.doc_id = s.doc_id AND x.version = s.version - 1
+            ) AND NOT EXISTS (
+                SELECT 1 FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
+                AND d.text_version >= s.version - 1
+            )
+            """,
+            lambda doc_id, version: (
+                f"there is no version {version - 1} of the text of document {doc_id}, so this "
+                f"cannot be version {version}: load all versions, in one file or one after another"
+            ),
+        )
+
+    def _find_changed(self) -> None:
+        """Find the documents that change: `version` is the newest text version they get, null where
+        the text stays.
+        """
+        bulk.drop(self.differing)
+        # What a text is missing from keeps the text it has.
+        self.intake.run(
+            """
+            CREATE TEMPORARY TABLE stage_docs_changed AS
+            SELECT x.id, x.n, x.version FROM (
+                SELECT d.id, s.n, d.title AS had, s.title, s.length, s.version AS named,
+                    d.text_version, CASE
+                        WHEN s.length IS NULL THEN NULL
+                        WHEN s.version > COALESCE(d.text_version, 0) THEN s.version
+                        WHEN s.version = 0 AND (d.text_version IS NULL OR d.digest <> s.digest
+                            OR d.markup <> s.markup) THEN COALESCE(d.text_version, 0) + 1
+                    END AS version
+                FROM stage_docs s CROSS JOIN annotate_document d
+                WHERE s.newest = 1 AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            ) x
+            WHERE x.version IS NOT NULL
+            OR x.had <> x.title AND (x.length IS NOT NULL OR x.title <> '')
+                AND (x.named = 0 OR x.named = x.text_version)
+            """
+        )
+
+    def _count_earlier(self) -> tuple[int, int]:
+        """Count the lines with a version that is new here and not the newest of its document: of
+        new documents, and of those that are here already.
+        """
+        if not self.names_versions:
+            return 0, 0
+        new = self.intake.number(
+            """
+            SELECT COUNT(*) FROM stage_docs s WHERE s.newest = 0 AND NOT EXISTS (
+                SELECT 1 FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
+            )
+            """
+        )
+        known = self.intake.number(
+            """
+            SELECT COUNT(*) FROM stage_docs s CROSS JOIN annotate_document d
+            WHERE s.newest = 0 AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND s.version > COALESCE(d.text_version, 0)
+            """
+        )
+        return new, known
+
+    def _write_first_texts(self) -> None:
+        """Write the texts of documents that had none."""
+        # Of a document that has none, a load that was killed may have left one that nobody saw.
+        left = """
+            SELECT t.id FROM stage_docs s CROSS JOIN annotate_document d
+            CROSS JOIN annotate_documenttext t
+            WHERE s.length IS NOT NULL AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND d.text_version IS NULL AND t.document_id = d.id
+            """
+        if self.intake.number(f"SELECT COUNT(*) FROM ({left}) x"):  # noqa: S608 (ours)
+            self.intake.run(f"DELETE FROM annotate_documenttext WHERE id IN ({left})")  # noqa: S608
+        self.intake.put(
+            "annotate_documenttext",
+            "document_id, version, markup, digest, length, created_at, text",
+            """
+            SELECT d.id, CASE WHEN s.version > 0 THEN s.version ELSE 1 END AS version, s.markup,
+                s.digest, s.length, %(now)s AS created_at, s.n
+            FROM stage_docs s CROSS JOIN annotate_document d
+            WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id AND s.length IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM annotate_documenttext o WHERE o.document_id = d.id)
+            """,
+            values="p.id, p.version, p.markup, p.digest, p.length, p.created_at, t.text",
+            beside="CROSS JOIN stage_texts t WHERE t.n = p.n",
+            needed=False,
+        )
+
+    def _write_changes(self) -> None:
+        """Insert the next versions, make stale what was said of the older ones, and let the
+        documents show the newest.
+        """
+        intake = self.intake
+        stale.find(intake)
+        # Of a document that comes in several versions, all lines with later versions.
+        lines = (
+            "s.doc_id = d.doc_id AND (s.version = 0 OR s.version > d.text_version)"
+            if self.names_versions
+            else "s.n = x.n"
+        )
+        of_changed = f"""
+            FROM stage_docs_changed x CROSS JOIN annotate_document d CROSS JOIN stage_docs s
+            WHERE x.version IS NOT NULL AND d.id = x.id AND d.text_version IS NOT NULL
+            AND s.length IS NOT NULL AND {lines}
+            """
+        intake.rows("texts").new += bulk.number(f"SELECT COUNT(*) {of_changed}")
+        stale.lock(intake)
+        intake.at_last(
+            f"""
+            INSERT INTO annotate_documenttext
+                (document_id, version, markup, digest, length, created_at, text)
+            SELECT p.id, p.version, p.markup, p.digest, p.length, %(now)s, t.text FROM (
+                SELECT d.id, CASE WHEN s.version > 0 THEN s.version ELSE x.version END AS version,
+                    s.markup, s.digest, s.length, s.n {of_changed}
+            ) p CROSS JOIN stage_texts t WHERE t.n = p.n
+            """  # noqa: S608
+        )
+        stale.mark(intake)
+        intake.at_last(
+            """
+            UPDATE annotate_document SET
+                title = CASE WHEN s.length IS NULL AND s.title = '' THEN annotate_document.title
+                    ELSE s.title END,
+                markup = CASE WHEN x.version IS NULL THEN annotate_document.markup
+                    ELSE s.markup END,
+                digest = CASE WHEN x.version IS NULL THEN annotate_document.digest
+                    ELSE s.digest END,
+                length = CASE WHEN x.version IS NULL THEN annotate_document.length
+                    ELSE s.length END,
+                text_version = COALESCE(x.version, annotate_document.text_version)
+            FROM stage_docs_changed x CROSS JOIN stage_docs s
+            WHERE annotate_document.id = x.id AND s.n = x.n
+            """
+        )
+
+
+class Ids:
+    """Every query and document that a file names: made where the project does not know them.
+
+    Documents that it brings are `Documents`' own to write.
+    """
+
+    def __init__(self, intake: Intake) -> None:
+        self.intake = intake
+
+    def gather(self) -> None:
+        """Put the distinct ids into two temporary tables."""
+        of_queries = [sql for arrivals in self.intake.arrivals for sql in arrivals.query_ids()]
+        of_docs = [sql for arrivals in self.intake.arrivals for sql in arrivals.doc_ids()]
+        self.drop()
+        bulk.run(
+            "CREATE TEMPORARY TABLE stage_query_ids "
+            "(query_id text PRIMARY KEY, fresh integer NOT NULL DEFAULT 0)"
+        )
+        bulk.run("CREATE TEMPORARY TABLE stage_doc_ids (doc_id text)")
+        if of_queries:
+            distinct = " UNION ".join(of_queries)
+            bulk.run(
+                f"INSERT INTO stage_query_ids (query_id) SELECT query_id FROM ({distinct}) x "  # noqa: S608
+                "WHERE query_id IS NOT NULL GROUP BY query_id"
+            )
+        if of_docs:
+            distinct = " UNION ".join(of_docs)
+            bulk.run(
+                f"INSERT INTO stage_doc_ids SELECT DISTINCT doc_id FROM ({distinct}) x "  # noqa: S608
+                "ORDER BY doc_id"
+            )
+        bulk.analyze("stage_query_ids")
+        bulk.analyze("stage_doc_ids")
+
+    def write(self) -> None:
+        """Make the missing queries and documents, known by their ids only."""
+        self.intake.run(
+            """
+            UPDATE stage_query_ids SET fresh = 1 WHERE NOT EXISTS (
+                SELECT 1 FROM annotate_query q
+                WHERE q.project_id = %(project)s AND q.query_id = stage_query_ids.query_id
+            )
+            """
+        )
+        queries = self.intake.put(
+            "annotate_query",
+            "project_id, query_id, title, description",
+            """
+            SELECT %(project)s, query_id, '', '' FROM stage_query_ids
+            WHERE fresh = 1 ORDER BY query_id
+            """,
+        )
+        documents = self.intake.put(
+            "annotate_document",
+            "project_id, doc_id, title, markup, digest",
+            """
+            SELECT %(project)s, s.doc_id, '', 'plain', '' FROM stage_doc_ids s
+            WHERE NOT EXISTS (
+                SELECT 1 FROM annotate_document d
+                WHERE d.project_id = %(project)s AND d.doc_id = s.doc_id
+            )
+            ORDER BY s.doc_id
+            """,
+        )
+        self.intake.rows("queries").new += queries
+        self.intake.rows("documents").new += documents
+        for table, made in (("annotate_query", queries), ("annotate_document", documents)):
+            if made > MANY:
+                bulk.analyze(table)
+
+    def count(self) -> None:
+        """Count the queries and documents that stayed as they were."""
+        queries, documents = self.intake.rows("queries"), self.intake.rows("documents")
+        named = bulk.number("SELECT COUNT(*) FROM stage_query_ids")
+        queries.unchanged = named - queries.new - queries.changed
+        named = bulk.number("SELECT COUNT(*) FROM stage_doc_ids")
+        if self.intake.brings(Documents):
+            named = bulk.number(
+                "SELECT COUNT(*) FROM "
+                "(SELECT doc_id FROM stage_docs UNION SELECT doc_id FROM stage_doc_ids) x"
+                if named
+                else "SELECT COUNT(*) FROM stage_docs WHERE newest = 1"
+            )
+        documents.unchanged = named - documents.new - documents.changed
+
+    def drop(self) -> None:
+        """Drop the two tables."""
+        bulk.drop("stage_query_ids")
+        bulk.drop("stage_doc_ids")
+
+
+class Qrels(Arrivals):
+    """Earlier relevance: each line is a candidate of its query."""
+
+    records: ClassVar = (Qrel,)
+    in_slices = True
+    differing = "stage_qrels_changed"
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.qrels = self.stage("stage_qrels", query_id="text", doc_id="text", relevance="integer")
+        self._add = self.qrels.add
+        self._no_grade = intake.options.no_grade
+        self._without = 0
+
+    def take(self, record: Qrel, place: int) -> None:
+        relevance: int | None = record[2]
+        if relevance == self._no_grade:
+            relevance = None
+            self._without += 1
+        self.taken += 1
+        self._add(place, record[0], record[1], relevance)
+
+    def query_ids(self) -> list[str]:
+        return ["SELECT query_id FROM stage_qrels"]
+
+    def doc_ids(self) -> list[str]:
+        return ["SELECT doc_id FROM stage_qrels"]
+
+    def check(self) -> None:
+        self.repeats(
+            self.qrels,
+            ["query_id", "doc_id"],
+            "COALESCE(s.relevance, 40000) <> COALESCE(f.relevance, 40000)",
+            lambda first, query_id, doc_id: (
+                f"document {doc_id} of query {query_id} has another relevance on {first}"
+            ),
+        )
+        if self._without:
+            lines, documents = (
+                ("1 line has", "its document joins")
+                if self._without == 1
+                else (f"{self._without:,} lines have", "their documents join")
+            )
+            self.intake.report.notes.append(
+                f"{lines} the value {self._no_grade}, which means no grade: "
+                f"{documents} the pool without a relevance"
+            )
+
+    def write(self) -> None:
+        intake = self.intake
+        known = intake.number(
+            """
+            SELECT COUNT(*) FROM (
+                SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
+                WHERE q.project_id = %(project)s LIMIT 1
+            ) x
+            """
+        )
+        if known:
+            # Found before the new ones are written: then only these are looked at.
+            bulk.drop(self.differing)
+            intake.run(
+                """
+                CREATE TEMPORARY TABLE stage_qrels_changed AS
+                SELECT c.id, s.relevance FROM stage_qrels s
+                CROSS JOIN annotate_query q
+                CROSS JOIN annotate_document d
+                CROSS JOIN annotate_candidate c
+                WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+                AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+                AND c.query_id = q.id AND c.document_id = d.id
+                AND (c.prior_relevance IS NULL OR c.prior_relevance <> s.relevance)
+                AND s.relevance IS NOT NULL
+                """
+            )
+            self.changed = bulk.number("SELECT COUNT(*) FROM stage_qrels_changed")
+            intake.at_last(
+                """
+                UPDATE annotate_candidate SET prior_relevance = x.relevance
+                FROM stage_qrels_changed x WHERE annotate_candidate.id = x.id
+                """
+            )
+        self.new = intake.put(
+            "annotate_candidate",
+            "query_id, document_id, prior_relevance, origin",
+            """
+            SELECT q.id, d.id, s.relevance,
+                CASE WHEN s.relevance IS NULL THEN 'listed' ELSE 'prior' END
+            FROM stage_qrels s CROSS JOIN annotate_query q CROSS JOIN annotate_document d
+            WHERE q.project_id = %(project)s AND q.query_id = s.query_id
+            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            AND NOT EXISTS (
+                SELECT 1 FROM annotate_candidate c
+                WHERE c.query_id = q.id AND c.document_id = d.id
+            )
+            ORDER BY q.id, d.id
+            """,
+            needed=False,
+        )
+        rows = intake.rows("candidates")
+        rows.new += self.new
+        rows.changed += self.changed
+        rows.unchanged += self.qrels_left() - self.new - self.changed
+
+    def qrels_left(self) -> int:
+        """Return how many lines there are without repeats."""
+        return bulk.number("SELECT COUNT(*) FROM stage_qrels")

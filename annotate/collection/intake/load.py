@@ -1,0 +1,307 @@
+"""Reading a file into its stages, then everything or nothing into the project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.utils import timezone
+
+from annotate.collection.intake import slices
+from annotate.collection.intake.arrivals import Arrivals, Intake, Options, register
+from annotate.collection.intake.documents import MANY, Documents, Ids, Qrels
+from annotate.collection.intake.files import Arrived
+from annotate.collection.intake.progress import Progress, Quiet
+from annotate.collection.intake.report import FileReport, Problem
+from annotate.collection.intake.runs import Runs
+from annotate.collection.models import Candidate
+from annotate.judgments.intake import Statements
+from annotate.pairs.intake import Pairs, Topics, reopen_seats
+from annotate.projects.models import Project
+from base import bulk
+from formats.registry import Format
+from formats.source import Folder, FormatError, Source
+
+register(Documents, Topics, Pairs, Qrels, Runs, Statements)
+
+# Records between two reports of progress.
+STEP = 5_000
+# Steps as people read them.
+COMPARING = "Comparing with the project"
+WRITING = "Writing to the project"
+# What PostgreSQL should know of after many new rows, before the next file is joined with them: one
+# load often follows the other sooner than it looks by itself.
+GROWN = (
+    "annotate_query",
+    "annotate_document",
+    "annotate_candidate",
+    "annotate_instructionpair",
+    "annotate_narrative",
+    "annotate_judgment",
+)
+
+
+class _Stop(Exception):
+    """Leave the transaction, and with it everything that was written in it."""
+
+
+def load(
+    *,
+    project: Project,
+    kind: Format,
+    arrived: Arrived,
+    options: Options | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    record: Callable[[FileReport], None] | None = None,
+    now: datetime | None = None,
+) -> FileReport:
+    """Load one file into a project, all of it or nothing, and return what came of it.
+
+    What is wrong with the file is in the report, never raised. Loading the same file again changes
+    nothing. Memory does not grow with the file. A dry run does everything and rolls it back, so it
+    cannot promise what the load would not do. `record` is called with the report at the end of the
+    transaction that writes the rows, if one does: what it writes is kept with them, or not either.
+
+    The records wait in temporary tables until all of them are read and checked. Then a few
+    statements write the rows in one transaction; on SQLite, where it is the only time that other
+    writers have to wait, many documents and qrels are written in slices.
+    """
+    report = FileReport(arrived.name)
+    progress = progress or Quiet()
+    intake = Intake(
+        project=project,
+        report=report,
+        options=options or Options(),
+        content=arrived.content,
+        dry_run=dry_run,
+        now=now or timezone.now(),
+    )
+    ids = Ids(intake)
+    try:
+        with bulk.roomy():
+            progress.start(arrived.size, "Reading the file")
+            _read(intake, kind, arrived, progress)
+            progress.start(None, "Comparing its lines")
+            _check(intake, ids)
+            if not report.refused:
+                _write(intake, ids, progress, record)
+            if not dry_run and report.new > MANY:
+                for table in GROWN:
+                    bulk.analyze(table)
+    finally:
+        intake.close()
+        ids.drop()
+    if report.refused:
+        report.nothing_loaded()
+    return report
+
+
+def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) -> None:
+    """Put every record into its stage; bad lines are reported and left out."""
+    report = intake.report
+    try:
+        source = arrived.open(kind)
+    except FormatError as error:
+        report.refuse(_problem(error))
+        return
+    # Bytes of a file; records of a folder, whose size is not known.
+    seen = 0
+    with source:
+        try:
+            for count in _take_all(intake, kind, source):
+                report.read = count
+                if isinstance(source, Source):
+                    progress.advance(source.bytes_read - seen)
+                    seen = source.bytes_read
+                else:
+                    progress.advance(count - seen)
+                    seen = count
+        except FormatError as error:
+            # Some things are refused at once even where problems are collected.
+            report.refuse(_problem(error))
+    report.notes.extend(source.left_out.sentences())
+    for problem in source.problems:
+        report.refuse(_problem(problem))
+    report.refused += source.problem_count - len(source.problems)
+    # Of the problems all but those with the file as a whole are lines that were read, too.
+    report.read += source.problem_count - sum(one.line is None for one in source.problems)
+
+
+def _take_all(intake: Intake, kind: Format, source: Source | Folder) -> Iterator[int]:
+    """Take records in, and yield now and then, and at the end, how many there were."""
+    takers: dict[type, Callable[[Any, int], None]] = {}
+    count = 0
+    one_file = source if isinstance(source, Source) else None
+    base = intake.place(one_file.name, None) if one_file else 0
+    for record in kind.read(source):
+        take = takers.get(record.__class__)
+        if take is None:
+            take = takers[record.__class__] = intake.taker(record.__class__)
+        if one_file is not None:
+            take(record, base + (one_file.line or 0))
+        else:
+            take(record, intake.place(*source.place))
+        count += 1
+        if count % STEP == 0:
+            yield count
+    yield count
+
+
+def _check(intake: Intake, ids: Ids) -> None:
+    """Refuse what cannot be right whatever the project holds; gather the ids."""
+    for arrivals in intake.arrivals:
+        for stage in arrivals.stages:
+            stage.settle()
+    for arrivals in intake.arrivals:
+        arrivals.check()
+    if not intake.report.refused:
+        ids.gather()
+
+
+def _write(
+    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+) -> None:
+    """Write everything, or nothing.
+
+    What somebody else did at the same moment can make that fail; then it is done once more, and
+    finds it.
+    """
+    notes = list(intake.report.notes)
+    many = sum(stage.count for one in intake.arrivals for stage in one.stages) > slices.AT_ONCE
+    writing = _in_slices if many and _may_be_sliced(intake) else _at_once
+    try:
+        with slices.turn(progress):
+            writing(intake, ids, progress, record)
+    except (IntegrityError, OperationalError):
+        if connection.in_atomic_block:
+            # The transaction around this one has failed as well.
+            raise
+        intake.report.nothing_loaded()
+        intake.report.notes[:] = notes
+        # A turn of its own: it begins with taking away what could not be taken away just now.
+        with slices.turn(progress):
+            writing(intake, ids, progress, record)
+
+
+def _may_be_sliced(intake: Intake) -> bool:
+    return (
+        not bulk.on_postgresql()
+        and not connection.in_atomic_block
+        and all(one.in_slices for one in intake.arrivals)
+    )
+
+
+def _at_once(
+    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+) -> None:
+    """Write everything in one transaction; a dry run rolls it back."""
+    progress.start(None, _step(intake))
+    try:
+        with transaction.atomic():
+            _lock(intake.project)
+            newest = _newest_candidate()
+            _write_rows(intake, ids)
+            if intake.report.refused or intake.dry_run:
+                raise _Stop
+            _end(intake, newest, record)
+    except _Stop:
+        _failed(intake.arrivals)
+    except BaseException:
+        _failed(intake.arrivals)
+        raise
+
+
+def _in_slices(
+    intake: Intake, ids: Ids, progress: Progress, record: Callable[[FileReport], None] | None
+) -> None:
+    """Write new rows a little at a time, and show them in one transaction with everything else; a
+    dry run takes them away again.
+    """
+    progress.start(None, COMPARING)
+    newest = _newest_candidate()
+    intake.slices = slices.Slices(progress, step=_step(intake), dry_run=intake.dry_run)
+    try:
+        _write_rows(intake, ids)
+        if not intake.report.refused and not intake.dry_run:
+            with transaction.atomic():
+                _lock(intake.project)
+                intake.slices.show()
+                _end(intake, newest, record)
+    finally:
+        intake.slices.sweep()
+        intake.slices = None
+
+
+def _step(intake: Intake) -> str:
+    return COMPARING if intake.dry_run else WRITING
+
+
+def _lock(project: Project) -> None:
+    """Let one load of a project come after the other; people who judge are not held up."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
+def _newest_candidate() -> int:
+    return Candidate.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def _failed(arrivals: list[Arrivals]) -> None:
+    for one in arrivals:
+        one.failed()
+
+
+def _write_rows(intake: Intake, ids: Ids) -> None:
+    report = intake.report
+    documents = [one for one in intake.arrivals if isinstance(one, Documents)]
+    others = [one for one in intake.arrivals if not isinstance(one, Documents)]
+    for one in documents:
+        one.write()
+    ids.write()
+    for arrivals in others:
+        arrivals.write()
+        if report.refused:
+            return
+    ids.count()
+    report.new = sum(one.new for one in intake.arrivals)
+    report.changed = sum(one.changed for one in intake.arrivals)
+    report.unchanged = report.read - report.new - report.changed
+
+
+def _end(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
+    """What goes with the rows: there is work again, and the report is kept."""
+    _reopen_judging(intake, newest)
+    if record is not None:
+        record(intake.report)
+
+
+def _reopen_judging(intake: Intake, newest: int) -> None:
+    """Let there be work again for judges whose pool has grown."""
+    candidates = intake.rows("candidates")
+    if not candidates.new and not candidates.changed:
+        return
+    # Which of the old ones have changed is not kept: any of their queries may be among these.
+    grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
+    in_scope = (
+        f"c.prior_relevance >= {int(intake.project.relevant_from)}"
+        if intake.project.judge_scope == Project.Scope.RELEVANT
+        else "1 = 1"
+    )
+    intake.params["newest"] = newest
+    reopen_seats(
+        intake,
+        f"""
+        SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
+            SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
+            JOIN stage_query_ids g ON g.query_id = q.query_id
+            WHERE c.query_id = p.query_id AND {grown} AND {in_scope}
+        )
+        """,  # noqa: S608 (our own conditions)
+        "judge",
+    )
+
+
+def _problem(error: FormatError) -> Problem:
+    return Problem(error.file, error.line, error.text, error.message)

@@ -1,0 +1,234 @@
+"""Runs: the file is kept untouched, and its lines with the ranks their scores give."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePath
+from typing import ClassVar
+
+from django.core.files import File
+
+from annotate.collection.intake.arrivals import Arrivals, Intake
+from annotate.collection.models import Run
+from base import bulk
+from formats.records import RunLine
+
+MAX_NAME = Run._meta.get_field("name").max_length or 0
+CHUNK = 1_048_576
+MAX_TAG = Run._meta.get_field("tag").max_length or 0
+
+
+class Runs(Arrivals):
+    """The lines of one run. Its name is the file's: the same tag occurs in several files."""
+
+    records: ClassVar = (RunLine,)
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(intake)
+        self.lines = self.stage("stage_run", query_id="text", doc_id="text", score="real")
+        self._add = self.lines.add
+        self._tags: dict[str, None] = {}
+        self._run: Run | None = None
+        self.name = PurePath(intake.report.file).name
+        # Whether the lines name instruction pairs instead of queries.
+        self._of_pairs = False
+
+    def take(self, record: RunLine, place: int) -> None:
+        query_id, doc_id, _, score, tag = record
+        self.taken += 1
+        if tag not in self._tags and len(self._tags) < 3:
+            self._tags[tag] = None
+        self._add(place, query_id, doc_id, score)
+
+    def query_ids(self) -> list[str]:
+        if self._of_pairs:
+            return [
+                f"""
+                SELECT q.query_id FROM stage_run s CROSS JOIN annotate_instructionpair p
+                JOIN annotate_query q ON q.id = p.query_id
+                WHERE p.project_id = {int(self.intake.project.pk)} AND p.pair_id = s.query_id
+                """  # noqa: S608 (a number)
+            ]
+        return ["SELECT query_id FROM stage_run"]
+
+    def doc_ids(self) -> list[str]:
+        return ["SELECT doc_id FROM stage_run"]
+
+    def check(self) -> None:
+        self._of_pairs = self._names_pairs()
+        self.repeats(
+            self.lines,
+            ["query_id", "doc_id"],
+            "1 = 1",
+            lambda first, query_id, doc_id: (
+                f"document {doc_id} of query {query_id} was already on {first}: "
+                "trec_eval refuses a run with a document twice"
+            ),
+        )
+        if len(self.name) > MAX_NAME:
+            self.intake.refuse(f"the file's name is longer than {MAX_NAME} characters")
+        if any(len(tag) > MAX_TAG for tag in self._tags):
+            self.intake.refuse(f"the run's tag is longer than {MAX_TAG} characters")
+        if len(self._tags) > 1:
+            self.intake.report.notes.append(
+                "the lines have several tags; the run is kept with the first, "
+                f"{next(iter(self._tags))}"
+            )
+
+    def _names_pairs(self) -> bool:
+        """Whether all ids are those of instruction pairs, and not all those of queries."""
+        [(ids, queries, pairs)] = bulk.select(
+            """
+            SELECT COUNT(*), COUNT(q.id), COUNT(p.id)
+            FROM (SELECT DISTINCT query_id FROM stage_run) s
+            LEFT JOIN annotate_query q ON q.project_id = %(project)s AND q.query_id = s.query_id
+            LEFT JOIN annotate_instructionpair p
+                ON p.project_id = %(project)s AND p.pair_id = s.query_id
+            """,
+            self.intake.params,
+        )
+        return bool(pairs == ids > queries)
+
+    def write(self) -> None:
+        intake = self.intake
+        fingerprint = self._fingerprint()
+        known = Run.objects.filter(project=intake.project, name=self.name).first()
+        if known is not None and known.sha256 != fingerprint:
+            intake.refuse(
+                f"a run called {self.name} is here already with other lines; a run is never "
+                "overwritten: give this file another name"
+            )
+            return
+        self._refuse_foreign_queries()
+        if intake.report.refused:
+            return
+        runs, lines = intake.rows("runs"), intake.rows("run_lines")
+        if known is not None:
+            runs.unchanged += 1
+            lines.unchanged += self.lines.count
+            self._pool(known.pk)
+            return
+        alike = Run.objects.filter(project=intake.project, sha256=fingerprint).first()
+        if alike is not None:
+            intake.report.notes.append(f"the same lines are here already as the run {alike.name}")
+        self._run = Run(
+            project=intake.project,
+            name=self.name,
+            side=Run.Side.ALTERED if self._of_pairs else Run.Side.ORIGINAL,
+            tag=next(iter(self._tags)),
+            sha256=fingerprint,
+            loaded_at=intake.now,
+        )
+        self._keep(self._run)
+        self._run.save()
+        self.new = self._write_lines(self._run)
+        runs.new += 1
+        lines.new += self.new
+        self._pool(self._run.pk)
+
+    def _write_lines(self, run: Run) -> int:
+        """Write the lines with their ranks, of each query or pair; return how many there are."""
+        if self._of_pairs:
+            columns, table, named = "p.query_id, p.id", "annotate_instructionpair p", "p.pair_id"
+        else:
+            columns, table, named = "p.id, CAST(NULL AS bigint)", "annotate_query p", "p.query_id"
+        return self.intake.run(
+            f"""
+            INSERT INTO annotate_runline (run_id, query_id, pair_id, document_id, rank, score)
+            SELECT %(run)s, {columns}, d.id, ROW_NUMBER() OVER (
+                PARTITION BY p.id ORDER BY s.score DESC, {bulk.bytewise("s.doc_id")} DESC
+            ), s.score
+            FROM stage_run s CROSS JOIN {table} CROSS JOIN annotate_document d
+            WHERE p.project_id = %(project)s AND {named} = s.query_id
+            AND d.project_id = %(project)s AND d.doc_id = s.doc_id
+            ORDER BY 2, 3, 4
+            """,  # noqa: S608 (constants)
+            run=run.pk,
+        )
+
+    def failed(self) -> None:
+        if self._run is not None and self._run.file:
+            self._run.file.delete(save=False)
+
+    def _fingerprint(self) -> str:
+        found = hashlib.sha256()
+        with self.intake.content() as stream:
+            while chunk := stream.read(CHUNK):
+                found.update(chunk)
+        return found.hexdigest()
+
+    def _keep(self, run: Run) -> None:
+        """Put the file into storage as it is, unless nothing is to be written."""
+        if self.intake.dry_run:
+            return
+        with self.intake.content() as stream:
+            run.file.save(f"{self.intake.project.pk}/{self.name}", File(stream), save=False)
+
+    def _refuse_foreign_queries(self) -> None:
+        """Refuse a run for queries that the project does not have: it is for another collection.
+
+        A project without any query takes it, and its queries with it.
+        """
+        found = bulk.select(
+            """
+            SELECT g.query_id, CASE WHEN p.id IS NULL THEN 0 ELSE 1 END FROM stage_query_ids g
+            LEFT JOIN annotate_instructionpair p
+                ON p.project_id = %(project)s AND p.pair_id = g.query_id
+            WHERE g.fresh = 1 ORDER BY g.query_id
+            """,
+            self.intake.params,
+        )
+        if not found or not self.intake.number(
+            "SELECT COUNT(*) FROM annotate_query q WHERE q.project_id = %(project)s "
+            "AND NOT EXISTS (SELECT 1 FROM stage_query_ids g "
+            "WHERE g.query_id = q.query_id AND g.fresh = 1)"
+        ):
+            return
+        place = bulk.number(
+            "SELECT MIN(s.place) FROM stage_run s JOIN stage_query_ids g "
+            "ON g.query_id = s.query_id WHERE g.fresh = 1"
+        )
+        names = ", ".join(query_id for query_id, _ in found[:5]) + (" …" if len(found) > 5 else "")
+        if all(is_pair for _, is_pair in found):
+            self.intake.refuse(
+                place=place,
+                message=f"{names}: in this project these are ids of instruction pairs, and other "
+                "lines name queries; a run is over the one or the other: part the file in two",
+            )
+        else:
+            self.intake.refuse(
+                place=place,
+                message=f"{len(found):,} of the queries {'is' if len(found) == 1 else 'are'} not "
+                f"in this project ({names}): load their topics first, or this run into the "
+                "project of its collection",
+            )
+
+    def _pool(self, run: int) -> None:
+        """Let the first documents of each query join the pool."""
+        if not self.intake.options.pool:
+            return
+        joined = self.intake.run(
+            """
+            INSERT INTO annotate_candidate (query_id, document_id, prior_relevance, origin)
+            SELECT DISTINCT l.query_id, l.document_id, CAST(NULL AS integer), 'run'
+            FROM annotate_runline l
+            WHERE l.run_id = %(run)s AND l.rank <= %(pool)s AND NOT EXISTS (
+                SELECT 1 FROM annotate_candidate c
+                WHERE c.query_id = l.query_id AND c.document_id = l.document_id
+            )
+            ORDER BY 1, 2
+            """,
+            run=run,
+            pool=self.intake.options.pool,
+        )
+        candidates = self.intake.rows("candidates")
+        candidates.new += joined
+        candidates.unchanged += (
+            self.intake.number(
+                "SELECT COUNT(*) FROM (SELECT DISTINCT query_id, document_id FROM annotate_runline "
+                "WHERE run_id = %(run)s AND rank <= %(pool)s) x",
+                run=run,
+                pool=self.intake.options.pool,
+            )
+            - joined
+        )

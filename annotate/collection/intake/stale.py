@@ -1,0 +1,181 @@
+"""What becomes stale when documents get other texts.
+
+A statement names the text version that was read. When a newer one arrives, `text_replaced_at` is
+set on what was said of the older ones: it stays where it is and counts nowhere. All of it is done
+in the transaction that shows the new texts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from annotate.collection.intake.arrivals import Intake
+from annotate.projects.models import Project
+from base import bulk
+
+
+class Said(NamedTuple):
+    """A table of statements about documents.
+
+    SQL of a row `r`: `about` says whether it is about one of `{candidates}`, a query for keys,
+    `stands` whether it stands.
+    """
+
+    table: str
+    one: str
+    many: str
+    about: str
+    stands: str
+
+
+_OF_CANDIDATE = "r.candidate_id IN ({candidates})"
+_statements = [
+    Said("annotate_judgment", "judgment", "judgments", _OF_CANDIDATE, "r.superseded_at IS NULL"),
+    Said("annotate_flag", "flag", "flags", _OF_CANDIDATE, "r.cleared_at IS NULL"),
+    Said("annotate_repeat", "repeat", "repeats", _OF_CANDIDATE, "r.superseded_at IS NULL"),
+    Said(
+        "annotate_adjudication",
+        *("settling decision", "settling decisions"),
+        *(_OF_CANDIDATE, "r.withdrawn_at IS NULL"),
+    ),
+    Said(
+        "annotate_conditionadjudication",
+        *("settled condition", "settled conditions"),
+        *(_OF_CANDIDATE, "r.withdrawn_at IS NULL"),
+    ),
+]
+
+
+def register(*tables: Said) -> None:
+    """Look after these tables as well; a room calls it once, when it starts."""
+    _statements.extend(one for one in tables if one not in _statements)
+
+
+class Beside(NamedTuple):
+    """Statements that do not become stale, beside which documents were at hand.
+
+    `counted`: SQL that counts those which a document of `stage_docs_changed` is beside.
+    """
+
+    counted: str
+    one: str
+    many: str
+
+
+_beside: list[Beside] = []
+
+
+def register_beside(*statements: Beside) -> None:
+    """Count these as well; a room calls it once, when it starts."""
+    _beside.extend(one for one in statements if one not in _beside)
+
+
+# The candidates of documents that get another text. The first one replaces nothing.
+_CANDIDATES = """
+    SELECT c.id FROM stage_docs_changed x JOIN annotate_candidate c ON c.document_id = x.id
+    WHERE x.version >= 2
+    """
+
+
+def find(intake: Intake) -> None:
+    """Count what becomes stale, and say so in the report."""
+    documents = bulk.number("SELECT COUNT(*) FROM stage_docs_changed WHERE version >= 2")
+    if not documents:
+        return
+    counted = [(_count(one), one) for one in _statements]
+    spans = intake.number(
+        f"""
+        SELECT COALESCE(SUM({_length_of("r.evidence")}), 0) FROM annotate_judgment r
+        WHERE r.candidate_id IN ({_CANDIDATES}) AND r.text_replaced_at IS NULL
+        AND r.superseded_at IS NULL
+        """  # noqa: S608 (our own statements)
+    )
+    told = {one.many: _amount(n, one.one, one.many) for n, one in counted if n}
+    if "judgments" in told:
+        told["judgments"] += f" with {_amount(spans, 'evidence span', 'evidence spans')}"
+    texts = "1 document gets" if documents == 1 else f"{documents:,} documents get"
+    made = ", ".join(told.values())
+    intake.report.notes.append(
+        f"{texts} another text. "
+        + (
+            f"Made under the text before: {made}. They are kept under that text and become stale: "
+            "they no longer count, and judges are asked again"
+            if made
+            else "Nothing has been said of the text before"
+        )
+    )
+    for beside in _beside:
+        if count := bulk.number(beside.counted):
+            intake.report.notes.append(
+                f"{_amount(count, beside.one, beside.many)} had the text before at hand. "
+                "They rate the instruction and stay as they are; their pages say that a document "
+                "has another text since"
+            )
+
+
+def lock(intake: Intake) -> None:
+    """Keep people from saying anything of these documents until the end of the transaction: in the
+    order in which who judges takes the locks, the seat and then the document
+    (`annotate.collection.text_versions`).
+    """
+    if not bulk.on_postgresql():
+        return
+    intake.at_last(
+        """
+        SELECT s.id FROM annotate_assignment s WHERE s.task = 'judge' AND s.pair_id IN (
+            SELECT p.id FROM stage_docs_changed x
+            JOIN annotate_candidate c ON c.document_id = x.id
+            JOIN annotate_instructionpair p ON p.query_id = c.query_id
+            WHERE x.version IS NOT NULL
+        ) ORDER BY s.id FOR UPDATE
+        """
+    )
+    intake.at_last(
+        "SELECT id FROM annotate_document WHERE id IN (SELECT id FROM stage_docs_changed "
+        "WHERE version IS NOT NULL) ORDER BY id FOR UPDATE"
+    )
+
+
+def mark(intake: Intake) -> None:
+    """Make stale what was said of texts that are replaced, and let there be work again."""
+    for one in _statements:
+        intake.at_last(
+            f"""
+            UPDATE {one.table} AS r SET text_replaced_at = %(now)s
+            WHERE r.text_replaced_at IS NULL AND {one.about.format(candidates=_CANDIDATES)}
+            """  # noqa: S608 (our own statements)
+        )
+    in_scope = (
+        f"AND c.prior_relevance >= {int(intake.project.relevant_from)}"
+        if intake.project.judge_scope == Project.Scope.RELEVANT
+        else ""
+    )
+    intake.at_last(
+        f"""
+        UPDATE annotate_assignment SET done_at = NULL
+        WHERE done_at IS NOT NULL AND task = 'judge' AND pair_id IN (
+            SELECT p.id FROM stage_docs_changed x
+            JOIN annotate_candidate c ON c.document_id = x.id {in_scope}
+            JOIN annotate_instructionpair p ON p.query_id = c.query_id
+            WHERE x.version >= 2
+        )
+        """  # noqa: S608 (our own statements)
+    )
+
+
+def _count(one: Said) -> int:
+    return bulk.number(
+        f"""
+        SELECT COUNT(*) FROM {one.table} r
+        WHERE {one.about.format(candidates=_CANDIDATES)}
+        AND r.text_replaced_at IS NULL AND {one.stands}
+        """  # noqa: S608 (our own statements)
+    )
+
+
+def _length_of(spans: str) -> str:
+    return f"jsonb_array_length({spans})" if bulk.on_postgresql() else f"json_array_length({spans})"
+
+
+def _amount(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"

@@ -1,0 +1,308 @@
+"""Loading files: from the command line, and through a page with a preview and a confirmation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import PurePath
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.collection import intake
+from annotate.collection.intake import Arrived, FileReport, Options
+from annotate.judgments.assignments import refuse_if_archived
+from annotate.models.load import Load
+from annotate.projects.audit_log import record as record_deed
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from formats.records import RunLine
+from formats.registry import Format, UnknownFormat, lookup
+from jobs import queue
+from jobs.models import Job
+from jobs.runner import Cancelled, JobError, LeaseLost, Progress
+
+MAX_FILE_NAME = 255
+# A preview that nobody has confirmed by then has lost its file.
+KEPT = timedelta(days=7)
+# Of one project: files that were looked through and that nobody has loaded or put away.
+MOST_KEPT = 100
+
+
+def load_file(
+    *,
+    project: Project,
+    format_name: str,
+    arrived: Arrived,
+    no_grade: int | None = None,
+    pool: int = 0,
+    dry_run: bool = False,
+    progress: intake.Progress | None = None,
+    record: Callable[[FileReport], None] | None = None,
+    by: Membership | None = None,
+    now: datetime | None = None,
+) -> FileReport:
+    """Load one file into a project, all of it or nothing; what is wrong with it is in the report.
+
+    `no_grade` is the value in the file that means no grade; `pool` lets the first documents of each
+    query of a run join the pool; `record` writes the report down in the same transaction; `by` is
+    nobody for a command. Refused: an unknown format, a project that is archived.
+    """
+    kind = known_format(format_name)
+    refuse_if_archived(project)
+    if pool < 0 or (pool and RunLine not in kind.reads):
+        raise Refused(_("Only of a run the first documents, one or more, can join the pool."))
+
+    def written(report: FileReport) -> None:
+        if record is not None:
+            record(report)
+        if not (report.new or report.changed):
+            return
+        counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
+        named = f"{arrived.name} · {kind.name}"
+        record_deed(project=project, what="load.done", about=named, words=counts, by=by, now=now)
+
+    return intake.load(
+        project=project,
+        kind=kind,
+        arrived=arrived,
+        options=Options(no_grade=no_grade, pool=pool),
+        dry_run=dry_run,
+        progress=progress,
+        record=written,
+        now=now,
+    )
+
+
+def known_format(name: str) -> Format:
+    """Return the format of that name; Refused with the names there are."""
+    try:
+        return lookup(name)
+    except UnknownFormat as error:
+        raise Refused(
+            _("%(error)s%(error_b)s.")
+            % {"error": str(error)[:1].upper(), "error_b": str(error)[1:]}
+        ) from error
+
+
+def check_grades(*, project: Project, grades: Sequence[int]) -> None:
+    """Refuse grades that are not those the project has."""
+    has = sorted(project.grades.values_list("value", flat=True))
+    if sorted(grades) != has:
+        named = ", ".join(map(str, has))
+        raise Refused(
+            _(
+                "The project “%(slug)s” is there already, with the grades %(named)s. Change "
+                "them in its settings, or leave --grades out."
+            )
+            % {"slug": project.slug, "named": named}
+        )
+
+
+def request_load(
+    *,
+    format_name: str,
+    file: File[bytes],
+    by: Membership,
+    no_grade: int | None = None,
+    now: datetime | None = None,
+) -> Load:
+    """Keep an uploaded file and ask for it to be looked through; return the preview's row.
+
+    Nothing is written to the project. Refused: who does not lead, an archived project, an unknown
+    format, an empty file, one more where many wait to be loaded.
+    """
+    _check_lead(by, by.project)
+    kind = known_format(format_name)
+    name = PurePath(file.name or "").name[-MAX_FILE_NAME:]
+    if not file.size:
+        raise Refused(_("%(name)s is empty.") % {"name": name})
+    load = Load(
+        project=by.project,
+        by=by,
+        requested_by=by.user,
+        requested_at=now or timezone.now(),
+        format=kind.name,
+        file_name=name,
+        no_grade=no_grade,
+    )
+    _tidy(by.project, load.requested_at - KEPT)
+    kept = Load.objects.filter(project=by.project, dry_run=True, confirmed_as=None)
+    if kept.exclude(file="").count() >= MOST_KEPT:
+        raise Refused(
+            _("%(most)d files wait here to be loaded. Load some of them, or put them away, first.")
+            % {"most": MOST_KEPT}
+        )
+    # Before the transaction: a large file takes its time, and nobody else should wait for it.
+    load.file.save(f"{by.project_id}/{name}", file, save=False)
+    try:
+        with transaction.atomic():
+            load.save()
+            queue.enqueue(load)
+            _record("load.asked", load, by)
+    except BaseException:
+        load.file.delete(save=False)
+        raise
+    return load
+
+
+def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) -> Load:
+    """Ask for a previewed file to be loaded; return the row of that. Twice returns the same row.
+
+    Refused: who does not lead, a preview that is not done, or that found a bad line, or whose file
+    is gone.
+    """
+    _check_lead(by, preview.project)
+    with transaction.atomic():
+        locked = Load.objects.select_for_update().get(pk=preview.pk)
+        confirmed = Load.objects.filter(preview=locked).first()
+        if confirmed is not None:
+            return confirmed
+        if not locked.dry_run or locked.state != Job.State.DONE or locked.report is None:
+            raise Refused(_("This file has not been looked through yet."))
+        if locked.report["refused"]:
+            raise Refused(
+                _("Nothing of a file is loaded while a line of it is bad. Correct it first.")
+            )
+        if not locked.file:
+            raise Refused(_("This file was put away. Hand it in again."))
+        load = Load.objects.create(
+            project=locked.project,
+            by=by,
+            requested_by=by.user,
+            requested_at=now or timezone.now(),
+            format=locked.format,
+            file=locked.file.name,
+            file_name=locked.file_name,
+            no_grade=locked.no_grade,
+            dry_run=False,
+            preview=locked,
+        )
+        queue.enqueue(load)
+        _record("load.confirmed", load, by)
+    return load
+
+
+def cancel_load(*, load: Load, by: Membership, now: datetime | None = None) -> Load:
+    """Call a preview or a load off: nothing of it is kept. One that is over stays as it is."""
+    _check_lead(by, load.project)
+    with transaction.atomic():
+        over = load.is_over or load.cancel_requested_at is not None
+        queue.cancel(load, now=now)
+        if not over:
+            _record("load.cancelled", load, by)
+    if load.state == Job.State.CANCELLED:
+        discard_file(load)
+    return load
+
+
+def leave_load(*, preview: Load, by: Membership) -> None:
+    """Put the file of a preview away that nobody will load. Refused once it is confirmed."""
+    _check_lead(by, preview.project)
+    with transaction.atomic():
+        locked = Load.objects.select_for_update().get(pk=preview.pk)
+        if Load.objects.filter(preview=locked).exists():
+            raise Refused(_("This preview was confirmed, so its file is needed."))
+        if not locked.is_over:
+            raise Refused(_("The file is still being looked through. Cancel that first."))
+        if locked.file:
+            _record("load.left", locked, by)
+    discard_file(locked)
+
+
+def perform_load(load: Load, progress: Progress) -> None:
+    """Do the work of a preview or a load: read the file and keep the report with the row.
+
+    The report of a load is written with the rows, so that one whose worker was killed afterwards is
+    not done again, and never by two. What failed of something else than the file, as of a full
+    disk, keeps it: it may be done again.
+    """
+    if load.report is None:
+        try:
+            _perform(load, progress)
+        except (Cancelled, JobError):
+            discard_file(load)
+            raise
+    if not load.dry_run or (load.report or {})["refused"]:
+        discard_file(load)
+
+
+def _perform(load: Load, progress: Progress) -> None:
+    def record(report: FileReport) -> None:
+        load.report = report.as_json()
+        if not Load.objects.filter(pk=load.pk, claim=load.claim).update(report=load.report):
+            raise LeaseLost
+
+    try:
+        report = load_file(
+            project=load.project,
+            format_name=load.format,
+            arrived=intake.handed_in(load.file, load.file_name),
+            no_grade=load.no_grade,
+            dry_run=load.dry_run,
+            progress=progress,
+            record=record,
+            by=load.by,
+        )
+    except Refused as refused:
+        raise JobError(str(refused)) from refused
+    except FileNotFoundError as error:
+        raise JobError("The file is gone. Hand it in again.") from error
+    if load.report is None:
+        record(report)
+
+
+def _record(what: str, load: Load, by: Membership) -> None:
+    named = f"{load.file_name} · {load.format}"
+    record_deed(project=load.project, what=what, about=load, named=named, by=by)
+
+
+def _tidy(project: Project, before: datetime) -> None:
+    """Put the files of old previews away, and of what failed and was not done again."""
+    unused = Q(dry_run=True, confirmed_as=None) | Q(state=Job.State.FAILED)
+    for forgotten in Load.objects.filter(unused, project=project, finished_at__lt=before).exclude(
+        file=""
+    ):
+        discard_file(forgotten)
+    _tidy_shelf(project, before)
+
+
+def _tidy_shelf(project: Project, before: datetime) -> None:
+    """Take away what no row names: a file that a full disk cut short, or whose row was never
+    written because somebody died in between.
+    """
+    storage, shelf = default_storage, f"{Load.file.field.upload_to}/{project.pk}"
+    try:
+        _folders, names = storage.listdir(shelf)
+    except FileNotFoundError:
+        return
+    paths = {f"{shelf}/{name}" for name in names}
+    for path in paths.difference(
+        Load.objects.filter(project=project).exclude(file="").values_list("file", flat=True)
+    ):
+        # A younger one may just be on its way in. And one that has gone meanwhile is gone.
+        with suppress(FileNotFoundError):
+            if storage.get_modified_time(path) < before:
+                storage.delete(path)
+
+
+def discard_file(load: Load) -> None:
+    """Delete the uploaded file of a load that needs it no longer, for its preview as well."""
+    name = load.file.name
+    if not name:
+        return
+    with transaction.atomic():
+        Load.objects.filter(project=load.project_id, file=name).update(file="")
+        transaction.on_commit(lambda: load.file.storage.delete(name))
+    load.file.name = ""
+
+
+def _check_lead(by: Membership, project: Project) -> None:
+    if not by.leads or by.project_id != project.pk:
+        raise Refused(_("Only leads of this project can load files."))
+    refuse_if_archived(project)

@@ -1,0 +1,199 @@
+"""Which words of a document are marked: the query's, and those that the change of the narrative
+added.
+
+PURE: no Django. Words are compared by their stems (English for Latin letters, Russian for
+Cyrillic), in other scripts by their letters; where words are not spaced, by a few neighbouring
+letters.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import groupby
+from threading import Lock
+from typing import NamedTuple
+
+import Stemmer
+
+from annotate.judgments.evidence import Span
+
+# Scripts that put no spaces between words: how many neighbouring letters are compared, and which
+# letters they are. Fewer would mark half the page: hiragana and Thai letters are mostly grammar.
+_UNSPACED = {
+    "han": (2, "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"),
+    "katakana": (3, "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"),
+    "hiragana": (4, "\u3040-\u309f"),
+    "southeast": (4, "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"),
+}
+_LETTER = rf"[^\W_{''.join(letters for _, letters in _UNSPACED.values())}]"
+# A word: letters, with apostrophes within and the marks that other scripts' letters carry, which
+# Python does not count among the letters.
+_CARRIED = (
+    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670"
+    "\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
+)
+_WORD = re.compile(
+    rf"{_LETTER}+(?:(?:[{_CARRIED}]+|['\u2019](?={_LETTER})){_LETTER}*)*"
+    + "".join(f"|(?P<{name}>[{letters}]+)" for name, (_, letters) in _UNSPACED.items())
+)
+
+# Words that say nothing of what a text is about.
+_SMALL_WORDS = """
+    a about above after again against all also am an and any are as at be because been before being
+    below between both but by can cannot could did do does doing down during each either etc few for
+    from further had has have having he her here hers him his how i if in into is it its itself just
+    let me more most much must my neither no nor not now of off on once one only or other others
+    ought our ours out over own per same shall she should since so some such than that the their
+    theirs them then there these they this those through thus to too under until up upon us very via
+    was we were what when where whether which while who whom whose why will with within without
+    would yet you your yours don't doesn't isn't aren't wasn't weren't it's
+    в во и или на не но о об от по с со для до из за к как что это этот эта эти при также
+"""
+# Words in which narratives talk about relevance itself: in a narrative they say no more.
+_NARRATIVE_WORDS = """
+    relevant irrelevant relevance relevancy nonrelevant non document documents article articles item
+    items passage passages text texts report reports mention mentions mentioned mentioning discuss
+    discusses discussed discussing discussion describe describes described describing contain
+    contains containing include includes included including identify identifies considered consider
+    pertaining related relate relates regarding concerning information specific specifically
+    following unless however need needs needed may might
+"""
+_SMALL = frozenset(_SMALL_WORDS.split())
+_NARRATIVE = frozenset(_NARRATIVE_WORDS.split())
+# The same in Chinese, where they part words.
+_SMALL_LETTERS = re.compile("[的了和是在与及或也都就而但不并其这那被把对于为有]")
+
+
+class Words(NamedTuple):
+    """What to look for: stems of words, and runs of letters of scripts without spaces."""
+
+    stems: frozenset[str]
+    letters: frozenset[str]
+
+
+class Wanted(NamedTuple):
+    """The words of the query, and those that the change added and the query does not have."""
+
+    query: Words
+    change: Words
+
+
+class Marks(NamedTuple):
+    """Where a text has the words of the query, and where those of the change: in the order of the
+    text, never overlapping.
+    """
+
+    query: list[Span]
+    change: list[Span]
+
+
+_NONE = Words(frozenset(), frozenset())
+NOTHING = Wanted(_NONE, _NONE)
+_QUERY, _CHANGE, _NEITHER = 0, 1, 2
+
+
+def wanted(*, query: str, original: str, altered: str) -> Wanted:
+    """Return what to mark for a query whose narrative was changed from `original` to `altered`.
+
+    Of the change these are the words that only the altered narrative has: a removed word no longer
+    asks for anything. Where one of them is empty there is no change to speak of.
+    """
+    asked = _words(query, _SMALL)
+    if not original or not altered:
+        return Wanted(asked, _NONE)
+    before, after = _words(original, _SMALL | _NARRATIVE), _words(altered, _SMALL | _NARRATIVE)
+    return Wanted(
+        asked,
+        Words(
+            after.stems - before.stems - asked.stems,
+            after.letters - before.letters - asked.letters,
+        ),
+    )
+
+
+def marks(text: str, of: Wanted) -> Marks:
+    """Return the spans of `text` to mark, in Unicode code points: whole words, or runs of letters
+    where words are not spaced.
+    """
+    found = Marks([], [])
+    kinds = dict.fromkeys(of.change.stems, _CHANGE) | dict.fromkeys(of.query.stems, _QUERY)
+    unspaced = bool(of.query.letters or of.change.letters)
+    if not kinds and not unspaced:
+        return found
+    # Words come again and again: each is looked at once.
+    known: dict[str, int] = {}
+    for match in _WORD.finditer(text):
+        word = match[0]
+        kind = known.get(word)
+        if kind is None:
+            if match.lastgroup is not None:
+                if unspaced:
+                    _mark_letters(word, match.start(), of, found)
+                continue
+            kind = known[word] = kinds.get(_stem(word), _NEITHER)
+        if kind != _NEITHER:
+            found[kind].append(Span(match.start(), match.end()))
+    return found
+
+
+def _words(text: str, left_out: frozenset[str]) -> Words:
+    """The words of a query or narrative that say something."""
+    stems: set[str] = set()
+    letters: set[str] = set()
+    for match in _WORD.finditer(text):
+        word = match.group()
+        if match.lastgroup is None:
+            if _plain(word) not in left_out:
+                stems.add(_stem(word))
+            continue
+        size = _UNSPACED[match.lastgroup][0]
+        for run in _SMALL_LETTERS.split(word):
+            if len(run) >= size:
+                letters.update(run[at : at + size] for at in range(len(run) - size + 1))
+        if len(word) < size:
+            letters.add(word)
+    # A letter or a digit alone is everywhere.
+    return Words(frozenset(stem for stem in stems if len(stem) > 1), frozenset(letters))
+
+
+def _mark_letters(word: str, start: int, of: Wanted, found: Marks) -> None:
+    """Mark the runs of wanted letters in a stretch without spaces that begins at `start`."""
+    kinds = [_NEITHER] * len(word)
+    for kind in (_QUERY, _CHANGE):
+        letters = of[kind].letters
+        for size in {len(run) for run in letters}:
+            for at in range(len(word) - size + 1):
+                # A run that is the query's in part is no word of the change.
+                if word[at : at + size] in letters and (
+                    kind == _QUERY or _QUERY not in kinds[at : at + size]
+                ):
+                    kinds[at : at + size] = [kind] * size
+    at = start
+    for kind, run in groupby(kinds):
+        end = at + sum(1 for _ in run)
+        if kind != _NEITHER:
+            found[kind].append(Span(at, end))
+        at = end
+
+
+def _plain(word: str) -> str:
+    return word.casefold().replace("\u2019", "'")
+
+
+# A stemmer is no friend of threads; most words are found in the cache.
+_one_at_a_time = Lock()
+_ENGLISH, _RUSSIAN = Stemmer.Stemmer("english", 0), Stemmer.Stemmer("russian", 0)
+
+
+@lru_cache(maxsize=50_000)
+def _stem(word: str) -> str:
+    """What a word is compared by."""
+    plain = _plain(word)
+    first = plain[0]
+    # Letters up to there are Latin; what is no word is too long to be kept or to be compared.
+    stemmer = _ENGLISH if first < "\u0250" else _RUSSIAN if "\u0400" <= first < "\u0530" else None
+    if stemmer is None or len(plain) > 60:
+        return plain[:60]
+    with _one_at_a_time:
+        return str(stemmer.stemWord(plain))

@@ -1,0 +1,235 @@
+"""The collection: documents, queries, pools and runs. Ids are kept byte for byte as they came."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.unseen import Seen
+from annotate.projects.models import Project
+
+
+class Document(models.Model):
+    """A document by its id. Of a licensed collection the id may be all there is."""
+
+    class Markup(models.TextChoices):
+        """How the text is written, and so how it is shown."""
+
+        PLAIN = "plain", _("Plain text")
+        HTML = "html", _("HTML table")
+        MARKDOWN = "markdown", _("Markdown table")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="documents")
+    doc_id = models.CharField(max_length=512)
+    title = models.TextField(blank=True)
+    markup = models.CharField(max_length=10, choices=Markup, default=Markup.PLAIN)
+    # Of markup and text together: tells whether a file loaded again would change anything.
+    digest = models.CharField(max_length=32, blank=True)
+    # Characters of the text; null while the text is not known.
+    length = models.PositiveIntegerField(null=True)
+    # The newest text version, which markup, digest and length are of; null while there is none.
+    text_version = models.PositiveIntegerField(null=True, blank=True)
+
+    objects = Seen()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="document_id_once_per_project", fields=["project", "doc_id"]
+            ),
+            models.CheckConstraint(name="document_has_an_id", condition=~Q(doc_id="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.doc_id
+
+    @property
+    def label(self) -> str:
+        """What a list shows: the title, or the id where there is none."""
+        return self.title or self.doc_id
+
+
+class DocumentTextQuerySet(models.QuerySet["DocumentText"]):
+    """Text versions of documents."""
+
+    def current(self) -> DocumentTextQuerySet:
+        """The newest version of each document."""
+        return self.filter(version=F("document__text_version"))
+
+
+class DocumentText(models.Model):
+    """One version of a document's text. A new text inserts a version; none is ever changed.
+
+    Texts have a table of their own so that no list can read one by accident (decision 0001).
+    """
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="texts")
+    # From 1, without gaps.
+    version = models.PositiveIntegerField(default=1)
+    # How this version is written, and so how it is shown.
+    markup = models.CharField(max_length=10, choices=Document.Markup, default=Document.Markup.PLAIN)
+    # Of markup and text together.
+    digest = models.CharField(max_length=32, blank=True)
+    # Characters of the text.
+    length = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    # The last column: SQLite reads a row up to the column it needs.
+    text = models.TextField()
+
+    objects = DocumentTextQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="text_version_once", fields=["document", "version"]),
+            models.CheckConstraint(name="text_versions_from_1", condition=Q(version__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"text {self.version} of document {self.document_id}"
+
+
+class ReadsText(models.Model):
+    """What is said of a document, and so of the text version that was read.
+
+    `text_version` is null where the document had no text. The first text of a document replaces
+    nothing: what was said before it is read as said of version 1. See decision 0020.
+    """
+
+    text_version = models.PositiveIntegerField(null=True, blank=True)
+    # When a newer text of the document arrived. What was said before then is stale: it stands
+    # under its version and counts nowhere.
+    text_replaced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Query(models.Model):
+    """A stored information need."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="queries")
+    query_id = models.CharField(max_length=255)
+    title = models.TextField(blank=True)
+    description = models.TextField(blank=True)
+
+    objects = Seen()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="query_id_once_per_project", fields=["project", "query_id"]
+            ),
+            models.CheckConstraint(name="query_has_an_id", condition=~Q(query_id="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.query_id
+
+
+class Candidate(models.Model):
+    """One document in one query's pool, with the relevance it came with."""
+
+    class Origin(models.TextChoices):
+        """How the document came into the pool."""
+
+        PRIOR = "prior", _("Earlier qrels")
+        RUN = "run", _("A run")
+        JUDGED = "judged", _("Loaded judgments")
+        LISTED = "listed", _("Earlier qrels, without a grade")
+
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="candidates")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="candidates")
+    # As the qrels had it, whatever grades the project uses; null when there is none.
+    prior_relevance = models.IntegerField(null=True)
+    origin = models.CharField(max_length=10, choices=Origin)
+
+    objects = Seen()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="candidate_once_per_query", fields=["query", "document"]),
+            models.CheckConstraint(
+                name="candidate_from_qrels_has_relevance",
+                condition=~Q(origin="prior") | Q(prior_relevance__isnull=False),
+            ),
+        ]
+        indexes: ClassVar = [
+            # The relevant documents of a query: what the judge and rewrite pages walk.
+            models.Index(fields=["query", "prior_relevance"], name="candidate_by_relevance"),
+        ]
+
+    def __str__(self) -> str:
+        return f"candidate {self.pk}"
+
+
+class Run(models.Model):
+    """A system's ranking, as it was handed in; the file itself is kept untouched."""
+
+    class Side(models.TextChoices):
+        """What was searched for: the values of `Narrative.Side` that runs have."""
+
+        ORIGINAL = "original", _("Queries")
+        ALTERED = "altered", _("Instructions")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="runs")
+    # The file's name: the same run tag occurs in several files.
+    name = models.CharField(max_length=255)
+    tag = models.CharField(max_length=255, blank=True)
+    sha256 = models.CharField(max_length=64)
+    # Under which narratives its documents were ranked: under instructions each line has its pair.
+    side = models.CharField(
+        max_length=10, choices=Side, default=Side.ORIGINAL, db_default=Side.ORIGINAL
+    )
+    file = models.FileField(upload_to="runs", max_length=300)
+    loaded_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="run_name_once_per_project", fields=["project", "name"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RunLine(models.Model):
+    """One document in a run, at the rank its score gives (ties by document id, descending, as
+    trec_eval).
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="lines")
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="+")
+    # Of a run over instructions: the pair under whose altered narrative the document was ranked.
+    pair = models.ForeignKey(
+        "annotate.InstructionPair",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        # Lines are found by their run: see the constraints.
+        db_index=False,
+    )
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="+")
+    rank = models.PositiveIntegerField()
+    score = models.FloatField()
+
+    class Meta:
+        constraints: ClassVar = [
+            # trec_eval refuses a run with a document twice; so do we.
+            models.UniqueConstraint(
+                name="run_document_once",
+                fields=["run", "query", "document"],
+                condition=Q(pair__isnull=True),
+            ),
+            models.UniqueConstraint(
+                name="run_document_once_per_pair",
+                fields=["run", "pair", "document"],
+                condition=Q(pair__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"rank {self.rank}"

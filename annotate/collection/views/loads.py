@@ -1,0 +1,195 @@
+"""Loading files through pages: hand one in, see what would change, confirm."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.db.models import F
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRefresh
+
+from annotate.collection import loading
+from annotate.collection.forms.loads import LoadForm
+from annotate.collection.intake import KINDS
+from annotate.models.load import Load
+from annotate.projects import access
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
+from formats.registry import FORMATS
+from jobs.models import Job
+
+# How many uploads the list shows, the newest first.
+SHOWN = 50
+
+
+class Outcome(NamedTuple):
+    """What came of a file: the state whose badge says it, and the words in it."""
+
+    state: str
+    words: str
+
+
+@require_http_methods(["GET", "POST"])
+def loads(request: PageRequest, slug: str) -> HttpResponse:
+    """List what was handed in, newest first; a post hands a file in to be looked through."""
+    member = access.lead(request.user, slug)
+    form = LoadForm(
+        request.POST or None,
+        request.FILES or None,
+        initial={"format": request.GET.get("format", "")},
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            asked = loading.request_load(
+                format_name=form.cleaned_data["format"],
+                file=form.cleaned_data["file"],
+                no_grade=form.cleaned_data["no_grade"],
+                by=member,
+            )
+        except Refused as refused:
+            form.add_error("file", str(refused))
+        else:
+            return redirect(asked)
+    before = key(request.GET.get("before", ""))
+    # Of a preview and the load it led to only the load is shown.
+    rows = Load.objects.filter(project=member.project_id, confirmed_as=None)
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    # Of the report, which may be long, only what the list says of it.
+    rows = rows.defer("report").annotate(refused_lines=F("report__refused"))
+    found = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
+    return render(
+        request,
+        "annotate/load_list.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "load",
+            "form": form,
+            "rows": [
+                {
+                    "load": load,
+                    "format": _title(load),
+                    "outcome": _outcome(load, load.refused_lines or 0),
+                }
+                for load in found[:SHOWN]
+            ],
+            "empty": not found and not before and not member.project.queries.exists(),
+            "previous_url": request.path if before else None,
+            "next_url": f"?before={found[SHOWN - 1].pk}" if len(found) > SHOWN else None,
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_GET
+def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show how a preview or a load is coming on, and then what came of it."""
+    member, found = access.load(request.user, slug, pk)
+    if request.htmx and found.is_over:
+        # The poll of a job that has ended: the whole page has changed.
+        return HttpResponseClientRefresh()
+    confirmed = Load.objects.filter(preview=found).select_related("project").first()
+    report = found.report
+    done = found.state == Job.State.DONE
+    return render(
+        request,
+        "annotate/load.html#job" if request.htmx else "annotate/load.html",
+        {
+            "project": found.project,
+            "member": member,
+            "section": "load",
+            "load": found,
+            "outcome": _outcome(
+                found, report["refused"] if report else 0, loaded=confirmed is not None
+            ),
+            "format_title": _title(found),
+            "counts": _counts(report) if report and done and not report["refused"] else None,
+            "notes": report["notes"] if report and done and not report["refused"] else [],
+            "problems": report["problems"] if report else [],
+            "more_problems": report["refused"] - len(report["problems"]) if report else 0,
+            "can_confirm": (
+                found.dry_run
+                and done
+                and report is not None
+                and not report["refused"]
+                and bool(found.file)
+                and confirmed is None
+            ),
+            "would_change": bool(report and (report["new"] or report["changed"])),
+            "loaded_as": confirmed,
+            "seconds_left": found.seconds_left(timezone.now()),
+        },
+    )
+
+
+@require_POST
+def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Have a previewed file loaded."""
+    member, found = access.load(request.user, slug, pk)
+    try:
+        return redirect(loading.confirm_load(preview=found, by=member))
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(found)
+
+
+@require_POST
+def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Call a preview or a load off."""
+    member, found = access.load(request.user, slug, pk)
+    try:
+        loading.cancel_load(load=found, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect(found)
+
+
+@require_POST
+def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Put a previewed file away without loading it."""
+    member, found = access.load(request.user, slug, pk)
+    try:
+        loading.leave_load(preview=found, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(found)
+    messages.success(
+        request,
+        _("%(file_name)s was put away. Nothing of it was loaded.") % {"file_name": found.file_name},
+    )
+    return redirect("annotate:loads", slug)
+
+
+def _title(load: Load) -> str:
+    """A load's format in words; its bare name where it is known no longer."""
+    return FORMATS[load.format].title if load.format in FORMATS else load.format
+
+
+def _outcome(load: Load, refused: int, *, loaded: bool = False) -> Outcome:
+    """What came of a file, or where its job stands; `loaded`: a preview that was confirmed."""
+    if load.state != Job.State.DONE:
+        return Outcome(load.state, load.get_state_display())
+    if refused:
+        return Outcome("refused", f"Refused: {refused:,} {'line' if refused == 1 else 'lines'}")
+    if not load.dry_run:
+        return Outcome("done", "Loaded")
+    return Outcome("looked_through", "Looked through" if loaded else "Looked through, not loaded")
+
+
+def _counts(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the table of counts: the file's own records, then each kind of rows."""
+    own = {name: report[name] for name in ("read", "new", "changed", "unchanged", "refused")}
+    return [
+        {"name": "The file’s own records", **own},
+        *(
+            {"name": KINDS[kind], "read": sum(rows.values()), **rows, "refused": 0}
+            for kind, rows in report["rows"].items()
+        ),
+    ]

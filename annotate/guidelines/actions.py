@@ -1,0 +1,109 @@
+"""Guidelines: every change inserts a version."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Candidate
+from annotate.judgments.assignments import refuse_if_archived
+from annotate.judgments.models import Adjudication
+from annotate.models.looking import GuidelineCase
+from annotate.pairs.models import Narrative
+from annotate.projects.audit_log import record
+from annotate.projects.models import Guideline, Membership, Project
+from base.errors import Refused, Stale
+
+MAX_LENGTH = 100_000
+MAX_CASES = 1_000
+
+# A narrative and a candidate, by their keys.
+Case = tuple[int, int]
+
+
+def write_guideline(
+    *, text: str, by: Membership, based_on: int, cases: Collection[Case] = ()
+) -> Guideline:
+    """Insert the next version of the guidelines, with the cases that led to it, and return it.
+
+    `based_on` is the version the author had before them; Stale if someone was faster. Refused: who
+    does not lead, no words or too many, nothing changed, a case that is none of the project's.
+    """
+    refuse_if_archived(by.project)
+    text = text.replace("\r\n", "\n").strip()
+    if not by.leads:
+        raise Refused(_("Only leads of this project write its guidelines."))
+    if not text:
+        raise Refused(_("The guidelines are empty. Write what judges should know."))
+    if len(text) > MAX_LENGTH:
+        raise Refused(
+            _("The guidelines have %(text)s characters; at most %(max_length)s are kept.")
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
+        )
+    wanted = sorted(set(cases))
+    if len(wanted) > MAX_CASES:
+        raise Refused(
+            _("At most %(most)s cases can lead to one version.") % {"most": f"{MAX_CASES:,}"}
+        )
+    with transaction.atomic():
+        _refuse_strangers(wanted, by)
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        latest = Guideline.objects.latest_of(project)
+        version = latest.version if latest else 0
+        if version != based_on:
+            raise Stale(
+                _(
+                    "Version %(version)s was saved while you were writing. Your text is still "
+                    "here: compare it with that version, then save again."
+                )
+                % {"version": version}
+            )
+        if latest is not None and latest.text == text:
+            raise Refused(_("Nothing has changed yet, so there is no new version to save."))
+        made = Guideline.objects.create(project=project, version=version + 1, text=text, author=by)
+        GuidelineCase.objects.bulk_create(
+            GuidelineCase(guideline=made, narrative_id=narrative, candidate_id=candidate)
+            for narrative, candidate in wanted
+        )
+        record(
+            project=project,
+            what="guidelines.written",
+            about=made,
+            changes={"version": (version, made.version)},
+            by=by,
+        )
+    return made
+
+
+def cases_waiting(project: Project) -> QuerySet[Adjudication]:
+    """Decisions that name a gap in the guidelines, of documents that led to no version yet."""
+    linked = GuidelineCase.objects.filter(
+        narrative=OuterRef("narrative"), candidate=OuterRef("candidate")
+    )
+    return Adjudication.objects.current().filter(
+        ~Exists(linked),
+        narrative__pair__project=project,
+        narrative__pair__removed_at__isnull=True,
+        cause=Adjudication.Cause.GUIDELINE,
+    )
+
+
+def _refuse_strangers(cases: Collection[Case], by: Membership) -> None:
+    """Refuse a case whose narrative and document are not of one query of the project."""
+    narratives = dict(
+        Narrative.objects.filter(
+            pair__project=by.project_id, pk__in={narrative for narrative, _ in cases}
+        ).values_list("pk", "pair__query__pk")
+    )
+    candidates = dict(
+        Candidate.objects.filter(pk__in={candidate for _, candidate in cases}).values_list(
+            "pk", "query__pk"
+        )
+    )
+    for narrative, candidate in cases:
+        query = narratives.get(narrative)
+        if query is None or query != candidates.get(candidate):
+            raise Refused(_("One of the cases is none of this project. Load the page anew."))

@@ -1,0 +1,229 @@
+"""Guidelines, the cases that led to a version, and what is to be looked at again under it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.guidelines import actions, rejudge_requests
+from annotate.guidelines.cases import ShownCase, cases_of
+from annotate.guidelines.forms import WhichForm
+from annotate.projects import access
+from annotate.projects.models import Guideline, Membership
+from base.api.resource import Asked, KeyField, Resource, Scope, Sent, reads, writes, wrong
+
+AMONG = ["differing", "cases"]
+
+
+class GuidelineSerializer(serializers.Serializer[Any]):
+    """A version of the guidelines, without its words."""
+
+    version = serializers.IntegerField()
+    author = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    cases = serializers.IntegerField(help_text="How many cases led to it.")
+
+
+class CaseSerializer(serializers.Serializer[Any]):
+    """A document on which the guidelines left people without an answer."""
+
+    narrative = serializers.IntegerField()
+    candidate = serializers.IntegerField()
+    hidden = serializers.BooleanField(help_text="You have yet to judge it yourself.")
+    answers = serializers.ListField(child=serializers.IntegerField(), help_text="Without names.")
+    settled = serializers.IntegerField(allow_null=True)
+
+
+class FullGuidelineSerializer(GuidelineSerializer):
+    """A version of the guidelines."""
+
+    text = serializers.CharField()
+    led_by = CaseSerializer(many=True, allow_null=True, help_text="For leads; else null.")
+
+
+class SentCase(Sent):
+    """A case that led to the version."""
+
+    narrative = KeyField()
+    candidate = KeyField()
+
+
+class SentGuideline(Sent):
+    """The next version of the guidelines."""
+
+    text = serializers.CharField(max_length=actions.MAX_LENGTH, trim_whitespace=False)
+    based_on = serializers.IntegerField(
+        min_value=0, max_value=2**31 - 1, help_text="The version you had before you; 0: none."
+    )
+    cases = serializers.ListField(
+        child=SentCase(), required=False, max_length=actions.MAX_CASES, default=list
+    )
+
+
+class Guidelines(Resource):
+    """The guidelines of a project."""
+
+    tag = "Guidelines"
+
+    @reads(GuidelineSerializer, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List the versions, newest first, without their words."""
+        member = access.member(self.person, slug)
+        versions = member.project.guidelines.select_related("author").defer("text")
+        return self.page(
+            versions.annotate(linked=Count("cases")),
+            lambda rows: [_version(row) for row in rows],
+            newest_first=True,
+        )
+
+    @writes(FullGuidelineSerializer, sent=SentGuideline, status=201, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str) -> Response:
+        """Write the next version: 409 if somebody was faster than what you had before you."""
+        by = access.lead(self.person, slug)
+        sent = self.sent()
+        cases = [(case["narrative"], case["candidate"]) for case in sent.pop("cases")]
+        saved = actions.write_guideline(**sent, cases=cases, by=by)
+        return Response(_full(by, saved), status=201)
+
+
+class OneGuideline(Resource):
+    """One version of the guidelines."""
+
+    tag = "Guidelines"
+
+    @reads(FullGuidelineSerializer)
+    def get(self, request: Request, slug: str, version: int) -> Response:
+        """Read a version."""
+        member = access.member(self.person, slug)
+        return Response(_full(member, access.guideline(member, version)))
+
+
+class AskedWhich(Asked):
+    """Which of the judgments that are older than the version."""
+
+    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
+    grade = serializers.IntegerField(
+        required=False, min_value=-32_768, max_value=32_767, help_text="Judged as this."
+    )
+    among = serializers.ChoiceField(
+        choices=AMONG,
+        required=False,
+        help_text="Where people judged differently, or the cases that led to the version.",
+    )
+
+
+class SentLooks(Sent):
+    """Which judgments shall be looked at again, and the words that go with it."""
+
+    words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
+    token = serializers.CharField(
+        max_length=100, help_text="That of the count: if others are meant by now, 409."
+    )
+    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
+    grade = serializers.IntegerField(required=False, min_value=-32_768, max_value=32_767)
+    among = serializers.ChoiceField(choices=AMONG, required=False)
+
+
+class OlderSerializer(serializers.Serializer[Any]):
+    """How many judgments could be asked for again."""
+
+    judgments = serializers.IntegerField()
+    people = serializers.IntegerField()
+    unreachable = serializers.IntegerField(help_text="Their makers cannot be asked.")
+    token = serializers.CharField(help_text="Says which judgments these are.")
+
+
+class LooksSerializer(serializers.Serializer[Any]):
+    """What could be asked for again, and what became of what was."""
+
+    older = OlderSerializer(allow_null=True, help_text="null where a newer version is in force.")
+    open = serializers.IntegerField(help_text="Asked for, and not answered yet.")
+    answered = serializers.IntegerField()
+    withdrawn = serializers.IntegerField()
+
+
+class HowManySerializer(serializers.Serializer[Any]):
+    """Of how many judgments it was done."""
+
+    judgments = serializers.IntegerField()
+
+
+class Looks(Resource):
+    """What is to be looked at again under a version of the guidelines."""
+
+    tag = "Guidelines"
+
+    @reads(LooksSerializer, asked=AskedWhich)
+    def get(self, request: Request, slug: str, version: int) -> Response:
+        """Count the older judgments that could be asked for again."""
+        by = access.lead(self.person, slug)
+        guideline = access.guideline(by, version)
+        which = _which(by, self.asked())
+        in_force = Guideline.objects.latest_of(by.project) == guideline
+        older = rejudge_requests.count_older(guideline, which)._asdict() if in_force else None
+        return Response({"older": older, **rejudge_requests.asked_for(guideline)._asdict()})
+
+    @writes(HowManySerializer, sent=SentLooks, scope=Scope.LEAD)
+    def post(self, request: Request, slug: str, version: int) -> Response:
+        """Ask for them again."""
+        by = access.lead(self.person, slug)
+        guideline = access.guideline(by, version)
+        sent = self.sent()
+        asked = rejudge_requests.ask_older(
+            guideline=guideline,
+            which=_which(by, sent),
+            words=sent["words"],
+            token=sent["token"],
+            by=by,
+        )
+        return Response({"judgments": asked})
+
+    @writes(HowManySerializer, scope=Scope.LEAD)
+    def delete(self, request: Request, slug: str, version: int) -> Response:
+        """Take back all that was asked for under this version and is still open."""
+        by = access.lead(self.person, slug)
+        back = rejudge_requests.withdraw_older(guideline=access.guideline(by, version), by=by)
+        return Response({"judgments": back})
+
+
+def _which(by: Membership, asked: dict[str, Any]) -> rejudge_requests.Which:
+    """Which judgments are meant; what the reader must not ask for is 400."""
+    form = WhichForm(by, {name: asked.get(name, "") for name in ("query", "grade", "among")})
+    if not form.is_valid():
+        raise wrong(form)
+    return form.which()
+
+
+def _version(row: Any) -> dict[str, Any]:
+    return {
+        "version": row.version,
+        "author": row.author.name,
+        "created_at": row.created_at,
+        "cases": row.linked,
+    }
+
+
+def _full(member: Membership, guideline: Guideline) -> dict[str, Any]:
+    cases = cases_of(member, guideline) if member.leads else None
+    return {
+        "version": guideline.version,
+        "author": guideline.author.name,
+        "created_at": guideline.created_at,
+        "cases": guideline.cases.count(),
+        "text": guideline.text,
+        "led_by": None if cases is None else [_case(case) for case in cases],
+    }
+
+
+def _case(case: ShownCase) -> dict[str, Any]:
+    return {
+        "narrative": case.narrative.pk,
+        "candidate": case.candidate.pk,
+        "hidden": case.hidden,
+        "answers": [judgment.relevance for judgment in case.answers],
+        "settled": case.decision.relevance if case.decision else None,
+    }

@@ -1,0 +1,94 @@
+"""Which judgments are to be looked at again under a new version of the guidelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.collection.models import Query
+from annotate.guidelines.rejudge_requests import MAX_WORDS, Which
+from annotate.judgments.assignments import must_answer_first
+from annotate.overview.progress import blind_pairs
+from annotate.projects.models import Membership
+
+BLIND = _lazy(
+    "You have judging or reviewing left in this project, and this would tell you what others said. "
+    "Leave it open, or finish first."
+)
+
+
+class WhichForm(forms.Form):
+    """Which of the older judgments are meant; everything may be left open."""
+
+    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
+    grade = forms.TypedChoiceField(
+        label=_lazy("Judged as"), coerce=int, empty_value=None, required=False
+    )
+    among = forms.ChoiceField(
+        label=_lazy("Documents"),
+        choices=[
+            ("", _lazy("All")),
+            ("differing", _lazy("Those that people judged differently")),
+            ("cases", _lazy("Those of the cases")),
+        ],
+        required=False,
+    )
+
+    def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._member = member
+        self.fields["grade"].choices = [  # type: ignore[attr-defined]
+            ("", _("Any grade")),
+            *((one.value, str(one)) for one in member.project.grades.order_by("value")),
+        ]
+
+    def clean_query(self) -> int | None:
+        """Turn a query's id into its key."""
+        query_id = self.cleaned_data["query"]
+        if not query_id:
+            return None
+        key = (
+            Query.objects.filter(project=self._member.project_id, query_id=query_id)
+            .values_list("pk", flat=True)
+            .first()
+        )
+        if key is None:
+            raise forms.ValidationError(
+                _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
+            )
+        return int(key)
+
+    def clean(self) -> dict[str, Any]:
+        """Tell a lead who is still blind nothing by counting what was answered in which way."""
+        given = super().clean() or self.cleaned_data
+        asks = given.get("grade") is not None or given.get("among") == "differing"
+        if asks and must_answer_first(self._member):
+            self.add_error("among" if given.get("among") == "differing" else "grade", BLIND)
+        return given
+
+    def which(self) -> Which:
+        """Return what is meant; the form is valid."""
+        given = self.cleaned_data
+        return Which(
+            query=given["query"],
+            grade=given["grade"],
+            differing=given["among"] == "differing",
+            cases=given["among"] == "cases",
+            without=frozenset(blind_pairs(self._member)),
+        )
+
+
+class LooksForm(forms.Form):
+    """The words that go with the wish, and which count the lead saw."""
+
+    words = forms.CharField(
+        label=_lazy("What you tell them"),
+        max_length=MAX_WORDS,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        help_text=_lazy("Stands above each document. Say nothing of what others answered."),
+        error_messages={"required": _lazy("Say in a few words what to look at.")},
+    )
+    token = forms.CharField(max_length=100, widget=forms.HiddenInput)

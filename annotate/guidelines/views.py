@@ -1,0 +1,205 @@
+"""Guidelines: read by everybody, written by leads, with the cases that led to a version and the
+older judgments that are to be looked at again under it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.guidelines import actions, rejudge_requests
+from annotate.guidelines.cases import beside_the_editor, case_of, cases_of
+from annotate.guidelines.forms import LooksForm, WhichForm
+from annotate.projects import access
+from annotate.projects.forms.project import GuidelineForm
+from annotate.projects.models import Guideline, Membership
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.word_diff import diff
+
+
+@require_http_methods(["GET", "POST"])
+def guidelines(request: PageRequest, slug: str) -> HttpResponse:
+    """Read the guidelines; leads write a new version, everybody may read the old ones.
+
+    `?edit=1` opens the editor, `?case=12-93` with a case ticked; `?changes=1` shows what changed.
+    """
+    member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
+    in_force = Guideline.objects.latest_of(member.project)
+    starting = {
+        "text": in_force.text if in_force else "",
+        "based_on": in_force.version if in_force else 0,
+    }
+    form = GuidelineForm(request.POST or None, initial=starting)
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = actions.write_guideline(
+                text=form.cleaned_data["text"],
+                based_on=form.cleaned_data["based_on"],
+                cases=_cases(request),
+                by=member,
+            )
+        except Refused as refused:
+            form = GuidelineForm({**request.POST.dict(), "based_on": starting["based_on"]})
+            form.add_error("text", str(refused))
+        else:
+            messages.success(
+                request, _("Version %(version)s is in force.") % {"version": saved.version}
+            )
+            return redirect("annotate:guidelines", slug)
+    editing = member.leads and ("edit" in request.GET or request.method == "POST")
+    return render(
+        request,
+        "annotate/guidelines.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "guidelines",
+            "in_force": in_force,
+            "form": form if member.leads else None,
+            "editing": editing,
+            **(_beside(member, request) if editing else _version(member, request, in_force)),
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def looks(request: PageRequest, slug: str, version: int) -> HttpResponse:
+    """Choose which older judgments are to be looked at again under a version, and ask for them."""
+    member = access.lead(request.user, slug)
+    guideline = access.guideline(member, version)
+    in_force = Guideline.objects.latest_of(member.project) == guideline
+    which = WhichForm(member, request.GET)
+    form = LooksForm(
+        request.POST or None,
+        initial={"words": _("The guidelines have changed. Judge this once more by the new ones.")},
+    )
+    if request.method == "POST" and which.is_valid() and form.is_valid():
+        try:
+            asked = rejudge_requests.ask_older(
+                guideline=guideline,
+                which=which.which(),
+                words=form.cleaned_data["words"],
+                token=form.cleaned_data["token"],
+                by=member,
+            )
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(
+                request,
+                ngettext(
+                    "%(count)s judgment is asked for again.",
+                    "%(count)s judgments are asked for again.",
+                    asked,
+                )
+                % {"count": f"{asked:,}"},
+            )
+            return redirect("annotate:guideline_looks", slug, version)
+    found = (
+        rejudge_requests.count_older(guideline, which.which())
+        if in_force and which.is_valid()
+        else None
+    )
+    return render(
+        request,
+        "annotate/looks.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "guidelines",
+            "guideline": guideline,
+            "in_force": in_force,
+            "which": which,
+            "form": form,
+            "found": found,
+            "filtered": bool(request.GET.urlencode()),
+            "asked": rejudge_requests.asked_for(guideline),
+            "here": request.get_full_path(),
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_POST
+def looks_withdrawal(request: PageRequest, slug: str, version: int) -> HttpResponse:
+    """Take back all that was asked for a version and is still open."""
+    member = access.lead(request.user, slug)
+    guideline = access.guideline(member, version)
+    try:
+        back = rejudge_requests.withdraw_older(guideline=guideline, by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(
+            request,
+            ngettext(
+                "%(count)s judgment is not asked for any more.",
+                "%(count)s judgments are not asked for any more.",
+                back,
+            )
+            % {"count": f"{back:,}"},
+        )
+    return redirect("annotate:guideline_looks", slug, version)
+
+
+def _cases(request: PageRequest) -> list[actions.Case]:
+    """The cases that are ticked, or that the address names; what is none is left out."""
+    named = (request.POST if request.method == "POST" else request.GET).getlist("case")
+    found = (case_of(key) for key in named[: actions.MAX_CASES])
+    return list(dict.fromkeys(case for case in found if case is not None))
+
+
+def _beside(member: Membership, request: PageRequest) -> dict[str, Any]:
+    """What stands beside the editor."""
+    shown, more = beside_the_editor(member, _cases(request))
+    return {
+        "cases": shown,
+        "more_cases": more,
+        "grades": list(member.project.grades.order_by("value")),
+    }
+
+
+def _version(
+    member: Membership, request: PageRequest, in_force: Guideline | None
+) -> dict[str, Any]:
+    """One version as it is read, and all there are."""
+    asked = request.GET.get("version", "")
+    older = asked.isdecimal() and len(asked) < 9
+    shown = access.guideline(member, int(asked)) if older else in_force
+    versions = list(
+        member.project.guidelines.select_related("author")
+        .defer("text")
+        .annotate(cases_linked=Count("cases"))
+        .order_by("-version")
+    )
+    before = (
+        member.project.guidelines.filter(version=shown.version - 1).first()
+        if shown is not None and "changes" in request.GET
+        else None
+    )
+    context = {
+        "guideline": shown,
+        "versions": versions,
+        "before": before,
+        "pieces": diff(before.text, shown.text) if before and shown else None,
+    }
+    if shown is None or not member.leads:
+        return context
+    return {
+        **context,
+        "cases": cases_of(member, shown),
+        "waiting": actions.cases_waiting(member.project).count(),
+        "asked": rejudge_requests.asked_for(shown),
+        "grades": list(member.project.grades.order_by("value")),
+        "looks_url": reverse("annotate:guideline_looks", args=[member.project.slug, shown.version]),
+    }

@@ -1,0 +1,289 @@
+"""What the person who asks says of one pair's documents: grades, flags, and what is taken back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection.text_versions import MAX_TEXT_VERSION
+from annotate.judging.actions import (
+    MAX_ACTIVE_MS,
+    MAX_NOTE,
+    On,
+    on_number,
+    say_flag,
+    say_grade,
+    withdraw,
+)
+from annotate.judging.journal_entries import MAX_SENT_SPANS
+from annotate.judgments.evidence import Span
+from annotate.judgments.models import Flag, Judgment, Verdict
+from annotate.judgments.repeats import Spot
+from annotate.models.repeat import Repeat
+from annotate.pairs.models import InstructionPair
+from annotate.pairs.pool import numbered
+from annotate.projects import access
+from annotate.projects.models import Membership
+from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
+from formats.fields import moment_problem
+
+# Of an offset in a text; none is longer.
+FAR = 2**31 - 1
+
+
+def _check_moment(moment: datetime) -> None:
+    """Refuse a moment at which nobody can have said anything."""
+    if moment_problem(moment):
+        raise serializers.ValidationError("The moment lies before 1970 or in the future.")
+
+
+class SpanSerializer(Sent):
+    """Characters of a text, counted in Unicode code points; `end` is not part of it."""
+
+    start = serializers.IntegerField(min_value=0, max_value=FAR)
+    end = serializers.IntegerField(min_value=1, max_value=FAR)
+
+
+class SentJudgment(Sent):
+    """A grade. The sender makes the UUID, so that sending it twice changes nothing."""
+
+    uuid = serializers.UUIDField()
+    narrative = KeyField(help_text="The version that was read.")
+    candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    text_version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_TEXT_VERSION,
+        help_text="The version of the document's text that was read, 0 for none; the newest where "
+        "it is not said.",
+    )
+    relevance = serializers.IntegerField(min_value=-(2**31), max_value=FAR)
+    note = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTE
+    )
+    evidence = serializers.ListField(
+        child=SpanSerializer(), required=False, max_length=MAX_SENT_SPANS
+    )
+    clauses = serializers.ListField(
+        child=SpanSerializer(), required=False, max_length=MAX_SENT_SPANS
+    )
+    verdicts = serializers.DictField(
+        required=False,
+        child=serializers.ChoiceField(choices=Verdict.Answer.choices),
+        help_text="Answers by the key of the condition.",
+    )
+    active_ms = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_ACTIVE_MS,
+        help_text="Milliseconds with the document before the eyes.",
+    )
+    pressed = serializers.ChoiceField(
+        required=False, allow_blank=True, choices=Judgment.Pressed.choices
+    )
+    made_at = serializers.DateTimeField(
+        required=False,
+        allow_null=True,
+        help_text="When it was said, by the sender's clock.",
+        validators=[_check_moment],
+    )
+
+    def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
+        """Read the keys of the conditions."""
+        if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
+            raise serializers.ValidationError("The keys must be those of conditions.")
+        return {int(key): answer for key, answer in verdicts.items()}
+
+
+class JudgmentSerializer(serializers.Serializer[Any]):
+    """One's own judgment."""
+
+    uuid = serializers.UUIDField()
+    narrative = serializers.IntegerField()
+    candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    text_version = serializers.IntegerField(
+        allow_null=True, help_text="The version of the document's text that was read."
+    )
+    relevance = serializers.IntegerField()
+    note = serializers.CharField()
+    evidence = SpanSerializer(many=True)
+    clauses = SpanSerializer(many=True)
+    verdicts = serializers.DictField(child=serializers.CharField())
+    active_ms = serializers.IntegerField(allow_null=True)
+    pressed = serializers.CharField()
+    made_at = serializers.DateTimeField(allow_null=True)
+    at = serializers.DateTimeField()
+
+
+class Judgments(Resource):
+    """What the person who asks said of one pair's documents."""
+
+    tag = "Judging"
+
+    @reads(JudgmentSerializer, paged=True)
+    def get(self, request: Request, pair: int) -> Response:
+        """List your own current judgments of a pair, under whichever version they were made."""
+        member, found = access.pair(self.person, pair)
+        mine = Judgment.objects.standing().filter(annotator=member, narrative__pair=found)
+        return self.page(
+            mine.prefetch_related("verdicts"), lambda rows: [_told(row, member) for row in rows]
+        )
+
+    @writes(JudgmentSerializer, sent=SentJudgment, status=201, scope=Scope.JUDGE)
+    def post(self, request: Request, pair: int) -> Response:
+        """Judge a document: 201 with the judgment, also when its UUID was sent before."""
+        member, found = access.pair(self.person, pair)
+        said = self.sent()
+        row = say_grade(
+            on=_on(found, said, member),
+            relevance=said.pop("relevance"),
+            evidence=[Span(**span) for span in said.pop("evidence", ())],
+            clauses=[Span(**span) for span in said.pop("clauses", ())],
+            by=member,
+            **said,
+        ).row
+        assert isinstance(row, (Judgment, Repeat))
+        return Response(_told(row, member), status=201)
+
+
+class Said(Resource):
+    """What the person who asks said of one document."""
+
+    tag = "Judging"
+
+    @writes(None, status=204, scope=Scope.JUDGE)
+    def delete(self, request: Request, pair: int, uuid: UUID) -> Response:
+        """Take what you said back: what it had replaced stands again. Twice changes nothing."""
+        member, found = access.pair(self.person, pair)
+        withdraw(uuid=uuid, pair=found, by=member)
+        return done()
+
+
+class OneJudgment(Said):
+    """One judgment of the person who asks."""
+
+
+class SentFlag(Sent):
+    """What is said of a document instead of a grade. The sender makes the UUID."""
+
+    uuid = serializers.UUIDField()
+    narrative = KeyField(help_text="The version that was read.")
+    candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    text_version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_TEXT_VERSION,
+        help_text="The version of the document's text that was read, 0 for none; the newest where "
+        "it is not said.",
+    )
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
+    words = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTE
+    )
+    made_at = serializers.DateTimeField(
+        required=False,
+        allow_null=True,
+        help_text="When it was said, by the sender's clock.",
+        validators=[_check_moment],
+    )
+
+
+class FlagSerializer(serializers.Serializer[Any]):
+    """One's own flag."""
+
+    uuid = serializers.UUIDField()
+    narrative = serializers.IntegerField()
+    candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    text_version = serializers.IntegerField(
+        allow_null=True, help_text="The version of the document's text that was read."
+    )
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
+    words = serializers.CharField()
+    made_at = serializers.DateTimeField(allow_null=True)
+    at = serializers.DateTimeField()
+
+
+class Flags(Resource):
+    """What the person who asks said of one pair's documents instead of a grade."""
+
+    tag = "Judging"
+
+    @reads(FlagSerializer, paged=True)
+    def get(self, request: Request, pair: int) -> Response:
+        """List your own flags of a pair that stand, under whichever version they were made."""
+        member, found = access.pair(self.person, pair)
+        mine = Flag.objects.filter(annotator=member, narrative__pair=found, cleared_at=None)
+        return self.page(mine, lambda rows: [_flag(row, member) for row in rows])
+
+    @writes(FlagSerializer, sent=SentFlag, status=201, scope=Scope.JUDGE)
+    def post(self, request: Request, pair: int) -> Response:
+        """Put a flag on a document: 201 with the flag, also when its UUID was sent before."""
+        member, found = access.pair(self.person, pair)
+        said = self.sent()
+        row = say_flag(
+            on=_on(found, said, member),
+            by=member,
+            **said,
+        ).row
+        assert isinstance(row, (Flag, Repeat))
+        return Response(_flag(row, member), status=201)
+
+
+class OneFlag(Said):
+    """One flag of the person who asks."""
+
+
+def _on(pair: InstructionPair, said: dict[str, Any], member: Membership) -> On:
+    """Take out of what was sent of which document, narrative and text it is said."""
+    return on_number(
+        pair, said.pop("narrative"), said.pop("candidate"), member, said.pop("text_version", None)
+    )
+
+
+def _told(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
+    spot = Spot(row.candidate_id, isinstance(row, Repeat))
+    return dict(
+        JudgmentSerializer(
+            {
+                "uuid": row.uuid,
+                "narrative": row.narrative_id,
+                "candidate": numbered(spot, member),
+                "text_version": row.text_version,
+                "relevance": row.relevance,
+                "note": row.note,
+                "evidence": row.evidence,
+                "clauses": row.clauses,
+                "verdicts": {str(key): answer for key, answer in row.answers().items()},
+                "active_ms": row.active_ms,
+                "pressed": row.pressed,
+                "made_at": row.made_at,
+                "at": row.at,
+            }
+        ).data
+    )
+
+
+def _flag(row: Flag | Repeat, member: Membership) -> dict[str, Any]:
+    again = isinstance(row, Repeat)
+    return dict(
+        FlagSerializer(
+            {
+                "uuid": row.uuid,
+                "narrative": row.narrative_id,
+                "candidate": numbered(Spot(row.candidate_id, again), member),
+                "text_version": row.text_version,
+                "kind": row.flag if isinstance(row, Repeat) else row.kind,
+                "words": row.note if isinstance(row, Repeat) else row.words,
+                "made_at": row.made_at,
+                "at": row.at,
+            }
+        ).data
+    )

@@ -1,0 +1,198 @@
+"""A judge before a narrative: which documents come in which order, what was said, taking back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.collection.models import Document
+from annotate.judging.actions import narrative_for, undo
+from annotate.judging.document_view import Sheet, sheets
+from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.repeats import Spot
+from annotate.models.repeat import Repeat
+from annotate.pairs.pool import numbered, sitting
+from annotate.projects import access
+from base.api.resource import Asked, Resource, Scope, reads, writes
+from base.pagination import key
+
+# Documents with their texts that are sent at once.
+MOST = 20
+
+
+class SittingSerializer(serializers.Serializer[Any]):
+    """Where you stand with the pool of a pair."""
+
+    narrative = serializers.IntegerField(help_text="The version that is judged under now.")
+    order = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="The documents in the order in which they come to you, by their numbers.",
+    )
+    next = serializers.IntegerField(
+        allow_null=True, help_text="The document to judge next; null: nothing is left."
+    )
+    total = serializers.IntegerField()
+    settled = serializers.IntegerField(help_text="How many of them need nothing more.")
+    judged = serializers.DictField(
+        child=serializers.IntegerField(), help_text="What you gave, by the document's number."
+    )
+    flagged = serializers.DictField(
+        child=serializers.ChoiceField(choices=Flag.Kind.choices),
+        help_text="What you put instead of a grade, by the document's number.",
+    )
+    again = serializers.ListField(
+        child=serializers.IntegerField(), help_text="What a lead asks you to look at again."
+    )
+
+
+class RankSerializer(serializers.Serializer[Any]):
+    """At which rank a run has a document."""
+
+    rank = serializers.IntegerField()
+    run = serializers.CharField()
+
+
+class WishSerializer(serializers.Serializer[Any]):
+    """A lead asks you to look again."""
+
+    words = serializers.CharField()
+    open = serializers.BooleanField(help_text="Whether it waits for your answer.")
+
+
+class SheetSerializer(serializers.Serializer[Any]):
+    """A document as it comes to you."""
+
+    number = serializers.IntegerField(help_text="What it is called in what you send.")
+    position = serializers.IntegerField(help_text="Its place in your order, from 1.")
+    name = serializers.CharField(help_text="What pages call it: its title, or a neutral name.")
+    doc_id = serializers.CharField(allow_null=True, help_text="null until you have answered.")
+    title = serializers.CharField(
+        allow_blank=True, help_text="Empty also where it is made of an id that is hidden."
+    )
+    markup = serializers.ChoiceField(choices=Document.Markup.choices)
+    text_version = serializers.IntegerField(
+        help_text="Which of its texts this is, from 1; 0 for none. Send it along with what you say."
+    )
+    text = serializers.CharField(allow_null=True)
+    prior_relevance = serializers.IntegerField(
+        allow_null=True, help_text="null also where the project hides it."
+    )
+    ranks = RankSerializer(many=True)
+    evidence_for = serializers.ListField(
+        child=serializers.IntegerField(), help_text="The grades that need a marked passage."
+    )
+    relevance = serializers.IntegerField(allow_null=True, help_text="What you gave.")
+    flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
+    again = WishSerializer(many=True)
+
+
+class AskedSheets(Asked):
+    """Which documents."""
+
+    candidates = serializers.RegexField(
+        r"^[0-9]{1,18}(,[0-9]{1,18})*$",
+        max_length=20 * MOST,
+        help_text=f"Their numbers, at most {MOST}, with commas between them.",
+    )
+
+    def validate_candidates(self, value: str) -> list[int]:
+        """Read the numbers."""
+        numbers = [key(part) for part in value.split(",")]
+        if len(numbers) > MOST:
+            raise serializers.ValidationError(
+                _("At most %(most)s documents are sent at once.") % {"most": MOST}
+            )
+        return [number for number in numbers if number is not None]
+
+
+class TakenBackSerializer(serializers.Serializer[Any]):
+    """What was taken back."""
+
+    candidate = serializers.IntegerField(help_text="The document's number.")
+    uuid = serializers.UUIDField()
+
+
+class MySitting(Resource):
+    """Where the person who asks stands with the pool of a pair."""
+
+    tag = "Judging"
+
+    @reads(SittingSerializer)
+    def get(self, request: Request, pair: int) -> Response:
+        """Read which documents come in which order, and which is next. You hold a seat here."""
+        member, found = access.pair(self.person, pair)
+        narrative = narrative_for(member, found)
+        at = sitting(narrative=narrative, by=member)
+        return Response(
+            {
+                "narrative": narrative.pk,
+                "order": at.order,
+                "next": at.next(),
+                "total": at.total,
+                "settled": at.settled,
+                "judged": {str(number): grade for number, grade in at.judged.items()},
+                "flagged": {str(number): kind for number, kind in at.flagged.items()},
+                "again": sorted(at.again),
+            }
+        )
+
+
+class Sheets(Resource):
+    """Documents as they come to the person who asks."""
+
+    tag = "Judging"
+
+    @reads(SheetSerializer, asked=AskedSheets, many=True)
+    def get(self, request: Request, pair: int) -> Response:
+        """Read some of the documents of your pool, with their texts. You hold a seat here."""
+        member, found = access.pair(self.person, pair)
+        wanted = self.asked()["candidates"]
+        narrative = narrative_for(member, found)
+        drawn = sheets(
+            pair=found,
+            narrative=narrative,
+            member=member,
+            order=sitting(narrative=narrative, by=member).order,
+            wanted=wanted,
+            grades=list(found.project.grades.order_by("value")),
+        )
+        return Response([_told(sheet) for sheet in drawn])
+
+
+class Undo(Resource):
+    """Taking back what was said last."""
+
+    tag = "Judging"
+
+    @writes(TakenBackSerializer, scope=Scope.JUDGE)
+    def post(self, request: Request, pair: int) -> Response:
+        """Take back your latest judgment or flag under the narrative in force. Again and again,
+        this goes back as far as there is anything.
+        """
+        member, found = access.pair(self.person, pair)
+        row: Judgment | Flag | Repeat = undo(narrative=narrative_for(member, found), by=member)
+        spot = Spot(row.candidate_id, isinstance(row, Repeat))
+        return Response({"candidate": numbered(spot, member), "uuid": row.uuid})
+
+
+def _told(sheet: Sheet) -> dict[str, Any]:
+    return {
+        "number": sheet.number,
+        "position": sheet.position,
+        "name": sheet.name.label,
+        "doc_id": sheet.name.doc_id,
+        "title": sheet.name.title,
+        "markup": sheet.document.markup,
+        "text_version": sheet.text_version,
+        "text": sheet.text,
+        "prior_relevance": sheet.prior,
+        "ranks": [{"rank": rank, "run": run} for rank, run in sheet.ranks],
+        "evidence_for": sheet.wanted,
+        "relevance": sheet.given.relevance if sheet.given else None,
+        "flag": sheet.flag.kind if sheet.flag else None,
+        "again": [{"words": one.wish.words, "open": one.open} for one in sheet.again],
+    }

@@ -1,0 +1,301 @@
+"""Sheets: documents of a pool as a judge meets them, each with what this judge said of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.urls import reverse
+
+from annotate.collection.document_text import (
+    Shown,
+    ShownTable,
+    newest_text,
+    prepared,
+    words_to_mark,
+)
+from annotate.collection.models import Candidate, Document, RunLine
+from annotate.judging.actions import grades_that_need_evidence
+from annotate.judgments.document_names import Name, name_of, open_to
+from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.repeats import Spot, unmasked
+from annotate.models.looking import LookAgain
+from annotate.models.repeat import Repeat
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import Sitting
+from annotate.projects.models import Grade, Membership
+
+
+@dataclass(frozen=True)
+class Again:
+    """That a lead asks the reader to look again at what they said."""
+
+    wish: LookAgain
+    # The UUID of the statement with which it is shown: the judgment, or what put it off.
+    uuid: UUID
+    # Whether that statement stands now.
+    open: bool
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One document on the judge page, with its place and what the reader said of it."""
+
+    # What the page knows it by: see `annotate.pairs.pool.numbered`.
+    number: int
+    candidate: Candidate
+    # Its place in the reader's order, from 1.
+    position: int
+    url: str
+    shown: Shown
+    # The id shows once the reader has answered.
+    name: Name
+    # The relevance it came with, and its (rank, run) in every run, where the lead shows them.
+    prior: int | None
+    ranks: list[tuple[int, str]]
+    # The grades that need a marked passage.
+    wanted: list[int]
+    given: Judgment | Repeat | None
+    flag: Flag | None
+    again: list[Again]
+    # As the page's script reads it: JSON.
+    said: str
+
+    @property
+    def document(self) -> Document:
+        """The document."""
+        return self.shown.document
+
+    @property
+    def text(self) -> str | None:
+        """Its text; None where it is not known."""
+        return self.shown.text
+
+    @property
+    def text_version(self) -> int:
+        """Which of its texts is shown; 0 for none."""
+        return self.shown.text_version
+
+    @property
+    def table(self) -> ShownTable | None:
+        """Its table, if it is one."""
+        return self.shown.table
+
+
+def sheets(
+    *,
+    pair: InstructionPair,
+    narrative: Narrative,
+    member: Membership,
+    order: Sequence[int],
+    wanted: Iterable[int],
+    grades: Sequence[Grade],
+) -> list[Sheet]:
+    """Return the sheets of the documents `wanted`, in that order; one that is not in `order`, the
+    reader's pool, is left out. Both hold the numbers that the page knows documents by.
+
+    Four queries read texts, judgments, flags and what is asked for again, however many there are;
+    two more the verdicts and the ranks where there are any to be shown, one what was said of
+    repeats, and two more, where something is answered, whether its id may be shown.
+    """
+    places = {unmasked(number, member.pk): place for place, number in enumerate(order, start=1)}
+    spots = {number: unmasked(number, member.pk) for number in wanted}
+    spots = {number: spot for number, spot in spots.items() if spot in places}
+    keys = {spot.candidate for spot in spots.values()}
+    found = Candidate.objects.select_related("document").annotate(text=newest_text()).in_bulk(keys)
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": keys}
+    judgments = {
+        judgment.candidate_id: judgment
+        for judgment in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
+    }
+    flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    repeats = (
+        {repeat.candidate_id: repeat for repeat in Repeat.objects.current().filter(**mine)}
+        if any(spot.again for spot in spots.values())
+        else {}
+    )
+    again = wishes(narrative, member, list(keys), flags)
+    ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
+    values = [grade.value for grade in grades]
+    words = words_to_mark(pair, narrative)
+    said_of = {number: _said_of(spot, judgments, flags, repeats) for number, spot in spots.items()}
+    answered = {
+        spots[number].candidate for number, (given, flag) in said_of.items() if _ends(given, flag)
+    }
+    hidden = open_to(member, [found[key] for key in answered], under=narrative)
+    # Made once: an address costs as much as a document's row.
+    url = reverse("annotate:judge", args=[pair.pk, 0])
+    made = []
+    for number, spot in spots.items():
+        candidate = found[spot.candidate]
+        given, flag = said_of[number]
+        made.append(
+            Sheet(
+                number=number,
+                candidate=candidate,
+                position=places[spot],
+                url=f"{url.removesuffix('0/')}{number}/",
+                shown=prepared(candidate.document, candidate.text, words),
+                name=name_of(
+                    candidate.document,
+                    pair.project,
+                    hidden=not _ends(given, flag) or spot.candidate in hidden,
+                ),
+                prior=candidate.prior_relevance if pair.project.show_prior else None,
+                ranks=ranks.get(candidate.document_id, []),
+                wanted=grades_that_need_evidence(pair.project, candidate.prior_relevance, values),
+                given=given,
+                flag=flag,
+                again=[] if spot.again else again.get(spot.candidate, []),
+                said=json.dumps(said(given, flag), ensure_ascii=False, separators=(",", ":")),
+            )
+        )
+    return made
+
+
+def _said_of(
+    spot: Spot,
+    judgments: Mapping[int, Judgment],
+    flags: Mapping[int, Flag],
+    repeats: Mapping[int, Repeat],
+) -> tuple[Judgment | Repeat | None, Flag | None]:
+    """What the reader said of a document, the first time or again."""
+    if spot.again:
+        return _of_repeat(repeats.get(spot.candidate))
+    return judgments.get(spot.candidate), flags.get(spot.candidate)
+
+
+def _ends(given: Judgment | Repeat | None, flag: Flag | None) -> bool:
+    """Whether what was said is an answer; what was put off is open."""
+    return given is not None or (flag is not None and flag.kind != Flag.Kind.LATER)
+
+
+def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
+    """What was said of a document that had come again, as a first time has it."""
+    if repeat is None:
+        return None, None
+    return (repeat if repeat.relevance is not None else None), repeat.as_flag()
+
+
+def wishes(
+    narrative: Narrative,
+    member: Membership,
+    wanted: Sequence[int],
+    flags: Mapping[int, Flag],
+) -> dict[int, list[Again]]:
+    """What leads ask the reader to look at again, by candidate: one query.
+
+    Answered wishes are among them, for an answer can be taken back. `flags`: those that stand.
+    """
+    found: dict[int, list[Again]] = {}
+    for wish in (
+        LookAgain.objects.standing()
+        .filter(
+            judgment__narrative=narrative,
+            judgment__annotator=member,
+            judgment__candidate__in=wanted,
+            judgment__text_replaced_at=None,
+        )
+        .select_related("judgment", "by", "guideline")
+        .defer("guideline__text")
+        .order_by("pk")
+    ):
+        judgment = wish.judgment
+        off = flags.get(judgment.candidate_id)
+        put_off = (
+            off is not None and off.kind == Flag.Kind.LATER and off.at == judgment.superseded_at
+        )
+        found.setdefault(judgment.candidate_id, []).append(
+            Again(
+                wish,
+                off.uuid if off and put_off else judgment.uuid,
+                put_off or judgment.superseded_at is None,
+            )
+        )
+    return found
+
+
+def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
+    """What a judge said of a document, as the page's script reads it; empty: nothing."""
+    if given is not None:
+        return {
+            "kind": "judgment",
+            "uuid": str(given.uuid),
+            "relevance": given.relevance,
+            "note": given.note,
+            "evidence": given.evidence,
+            "clauses": given.clauses,
+            "verdicts": {str(condition): answer for condition, answer in given.answers().items()},
+        }
+    if flag is not None:
+        return {"kind": "flag", "uuid": str(flag.uuid), "flag": flag.kind, "words": flag.words}
+    return {}
+
+
+def sitting_of(
+    *,
+    member: Membership,
+    pair: InstructionPair,
+    narrative: Narrative,
+    number: int | None,
+    at: Sitting,
+    grades: Sequence[Grade],
+    keys: dict[int, str],
+) -> dict[str, Any]:
+    """What the page's script has to know of a judge before a narrative, to be written as JSON.
+
+    `number`: that of the document on the page. `keys`: a key for the value of each grade.
+    """
+    project = pair.project
+    return {
+        "user": member.user_id,
+        "member": member.pk,
+        "pair": pair.pk,
+        "narrative": narrative.pk,
+        "candidate": number,
+        "order": at.order,
+        "said": {
+            **{pk: ["flag", kind, str(at.uuids[pk])] for pk, kind in at.flagged.items()},
+            **{pk: ["judgment", value, str(at.uuids[pk])] for pk, value in at.judged.items()},
+        },
+        # What is taken back first stands last.
+        "history": at.history,
+        "asked": [str(uuid) for uuid in at.asked],
+        "grades": [
+            {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
+        ],
+        "relevant_from": project.relevant_from,
+        "evidence_rule": project.evidence_rule,
+        "condition_rule": project.condition_rule,
+        "conditions": [
+            {"id": pk, "number": number, "name": name, "text": text}
+            for pk, number, name, text in narrative.conditions.order_by("number").values_list(
+                "pk", "number", "name", "text"
+            )
+        ],
+        "urls": {
+            "documents": reverse("annotate:documents", args=[pair.pk]),
+            "judging": reverse("annotate:judging", args=[pair.pk]),
+            "candidate": reverse("annotate:judge", args=[pair.pk, 0]),
+        },
+    }
+
+
+def _ranks(
+    pair: InstructionPair, candidates: Iterable[Candidate]
+) -> dict[int, list[tuple[int, str]]]:
+    """At which rank which run has a document."""
+    found: dict[int, list[tuple[int, str]]] = {}
+    lines = RunLine.objects.filter(
+        # A run over instructions says something of its own pair alone.
+        Q(pair=None) | Q(pair=pair),
+        query=pair.query_id,
+        document__in=[candidate.document_id for candidate in candidates],
+    ).order_by("rank", "run__name")
+    for document, rank, run in lines.values_list("document", "rank", "run__name"):
+        found.setdefault(document, []).append((rank, run))
+    return found

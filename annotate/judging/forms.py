@@ -1,0 +1,96 @@
+"""The judge page's forms: a grade, or a flag. They work without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+
+from annotate.collection.text_versions import MAX_TEXT_VERSION
+from annotate.judging.actions import MAX_ACTIVE_MS, MAX_NOTE
+from annotate.judgments.evidence import Span
+from annotate.judgments.models import Flag, Judgment
+
+VERDICT = "verdict-"
+
+
+class BackForm(forms.Form):
+    """Where to go then: to the list of documents, or, blank, on to the next document."""
+
+    LIST = "list"
+
+    back = forms.ChoiceField(required=False, choices=[(LIST, LIST)], widget=forms.HiddenInput)
+
+
+class SpansField(forms.Field):
+    """Spans of a text, each a value "start-end"."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: list[str] | None) -> list[Span]:
+        """Read them; what is no span is refused."""
+        spans = []
+        for one in filter(None, value or ()):
+            start, _dash, end = one.partition("-")
+            if not all(
+                part.isascii() and part.isdecimal() and len(part) < 12 for part in (start, end)
+            ):
+                raise forms.ValidationError(_("A marked passage could not be read. Mark it again."))
+            spans.append(Span(int(start), int(end)))
+        return spans
+
+
+class TextVersionField(forms.IntegerField):
+    """The text version of the document that was on the screen; 0: it had none."""
+
+    widget = forms.HiddenInput
+
+    def __init__(self) -> None:
+        super().__init__(required=False, min_value=0, max_value=MAX_TEXT_VERSION)
+
+
+class JudgmentForm(BackForm):
+    """One grade for one document, under the narrative and text version that were on the screen.
+
+    A verdict on a condition is the field `verdict-` and the condition's key.
+    """
+
+    narrative = forms.IntegerField(widget=forms.HiddenInput)
+    text_version = TextVersionField()
+    relevance = forms.IntegerField()
+    uuid = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    active_ms = forms.IntegerField(required=False, min_value=0, max_value=MAX_ACTIVE_MS)
+    pressed = forms.ChoiceField(required=False, choices=Judgment.Pressed.choices)
+    # How long it may be, and of what, is for the action to say.
+    note = forms.CharField(required=False, strip=False)
+    evidence = SpansField(required=False)
+    clauses = SpansField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Add `verdicts`: the answers by the key of the condition."""
+        return {**self.cleaned_data, "verdicts": verdicts_in(self.data)}
+
+
+def verdicts_in(data: Mapping[str, Any]) -> dict[int, str]:
+    """Return the verdicts that a form sent, by the key of the condition; ValidationError where one
+    is on no condition.
+    """
+    verdicts = {}
+    for name, answer in data.items():
+        key = name.removeprefix(VERDICT)
+        if name.startswith(VERDICT) and answer:
+            if not (key.isascii() and key.isdecimal() and len(key) < 19):
+                raise forms.ValidationError(_("A verdict is on no condition."))
+            verdicts[int(key)] = str(answer)
+    return verdicts
+
+
+class FlagForm(BackForm):
+    """Why there is no grade."""
+
+    narrative = forms.IntegerField(widget=forms.HiddenInput)
+    text_version = TextVersionField()
+    kind = forms.ChoiceField(choices=Flag.Kind.choices)
+    words = forms.CharField(required=False, max_length=MAX_NOTE)

@@ -1,0 +1,303 @@
+"""What a browser's journal sends: entries, each one thing that a person said.
+
+Everything in them is checked here for its shape; whether it may be said is for the actions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.collection.text_versions import MAX_TEXT_VERSION
+from annotate.judgments.evidence import Span
+from annotate.pairs.models import InstructionPair
+from annotate.projects.models import Membership
+from base.errors import Refused
+from formats.fields import moment_problem
+
+MAX_ENTRIES = 100
+# No list of spans that a person marked is longer.
+MAX_SENT_SPANS = 500
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_KEY = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+_KEYS = range(1, 2**63)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Of which narrative something is said, and when, by the browser's clock."""
+
+    uuid: UUID
+    pair: int
+    narrative: int
+    made_at: datetime
+
+
+@dataclass(frozen=True)
+class Place(Origin):
+    """And of which document."""
+
+    candidate: int
+    # The text version of it that was on the screen: 0 for none, None where the page did not say.
+    text_version: int | None
+
+
+class Taken(NamedTuple):
+    """What became of an entry: when it was saved, and a sentence if there is one to tell."""
+
+    at: datetime
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Further(Origin, ABC):
+    """What a room above this one takes; it knows itself what to do."""
+
+    @abstractmethod
+    def say(self, *, by: Membership, pair: InstructionPair) -> Taken:
+        """Save it, or raise Refused or Http404. Once more changes nothing."""
+
+
+@dataclass(frozen=True)
+class SaidGrade(Place):
+    """A grade and what goes with it."""
+
+    relevance: int
+    note: str
+    evidence: list[Span]
+    clauses: list[Span]
+    verdicts: dict[int, str]
+    active_ms: int | None
+    pressed: str
+    instead_of: UUID | None
+
+
+@dataclass(frozen=True)
+class SaidFlag(Place):
+    """A flag instead of a grade."""
+
+    flag: str
+    words: str
+    instead_of: UUID | None
+
+
+@dataclass(frozen=True)
+class SaidUndo(Place):
+    """That something is taken back."""
+
+    undoes: UUID
+
+
+Entry = SaidGrade | SaidFlag | SaidUndo | Further
+
+
+class Unreadable(Exception):
+    """What was sent is no list of entries; the message is a sentence."""
+
+
+def entries_of(body: bytes) -> list[Any]:
+    """Return the entries of a request's body, unread, or raise Unreadable."""
+    try:
+        sent = json.loads(body, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("This is not JSON.") from error
+    entries = sent.get("entries") if isinstance(sent, dict) else None
+    if not isinstance(entries, list):
+        raise Unreadable("Send an object with a list called “entries”.")
+    if len(entries) > MAX_ENTRIES:
+        raise Unreadable(f"{len(entries):,} entries are too many at once; send {MAX_ENTRIES}.")
+    return entries
+
+
+def uuid_of(entry: Any) -> str | None:
+    """The UUID by which a browser knows its entry, as it was sent; None where there is none."""
+    uuid = entry.get("uuid") if isinstance(entry, dict) else None
+    return uuid if isinstance(uuid, str) and _UUID.fullmatch(uuid) else None
+
+
+def user_of(entry: Any) -> int | None:
+    """Whose entry it is; None where it does not say."""
+    user = entry.get("user") if isinstance(entry, dict) else None
+    return user if isinstance(user, int) and not isinstance(user, bool) else None
+
+
+def read(entry: Any) -> Entry:
+    """Return an entry whose every field is what it should be; Refused, naming the field, where
+    one is not.
+    """
+    if not isinstance(entry, dict):
+        raise Refused(_("An entry is an object with fields."))
+    kind = text_of(entry, "kind")
+    if kind not in _KINDS and kind not in _further:
+        known = ", ".join([*_KINDS, *_further])
+        raise Refused(_("The field “kind” is one of %(kinds)s.") % {"kinds": known})
+    _key(entry, "user")
+    origin = {
+        "uuid": _uuid(entry, "uuid"),
+        "pair": _key(entry, "pair"),
+        "narrative": _key(entry, "narrative"),
+        "made_at": _moment(entry, "made_at"),
+    }
+    if kind in _further:
+        return _further[kind](entry, origin)
+    place = {
+        "candidate": _key(entry, "candidate"),
+        "text_version": _or_none(entry, "text_version", _text_version),
+    }
+    return _KINDS[kind](entry, {**origin, **place})
+
+
+Reader = Callable[[Mapping[str, Any], dict[str, Any]], Further]
+_further: dict[str, Reader] = {}
+
+
+def register(kind: str, reader: Reader) -> None:
+    """Take entries of this kind from now on; called once, when a room starts.
+
+    `reader` gets an entry and the fields of its Origin, and raises Refused where a field is wrong.
+    """
+    _further[kind] = reader
+
+
+def text_of(entry: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """Return a field that is a word or a text, or the default; Refused where it is neither."""
+    return _field(entry, name, str, "a text", default)
+
+
+def _grade(entry: Mapping[str, Any], place: dict[str, Any]) -> Entry:
+    return SaidGrade(
+        **place,
+        relevance=_field(entry, "relevance", int, "a whole number"),
+        note=_field(entry, "note", str, "a text", ""),
+        evidence=_spans(entry, "evidence"),
+        clauses=_spans(entry, "clauses"),
+        verdicts=_verdicts(entry, "verdicts"),
+        active_ms=_or_none(entry, "active_ms", _milliseconds),
+        pressed=_field(entry, "pressed", str, "a word", ""),
+        instead_of=_or_none(entry, "instead_of", _uuid),
+    )
+
+
+def _flag(entry: Mapping[str, Any], place: dict[str, Any]) -> Entry:
+    return SaidFlag(
+        **place,
+        flag=_field(entry, "flag", str, "a word"),
+        words=_field(entry, "words", str, "a text", ""),
+        instead_of=_or_none(entry, "instead_of", _uuid),
+    )
+
+
+def _undo(entry: Mapping[str, Any], place: dict[str, Any]) -> Entry:
+    return SaidUndo(**place, undoes=_uuid(entry, "undoes"))
+
+
+_KINDS: dict[str, Callable[[Mapping[str, Any], dict[str, Any]], Entry]] = {
+    "judgment": _grade,
+    "flag": _flag,
+    "undo": _undo,
+}
+
+
+def _field(
+    entry: Mapping[str, Any], name: str, of: type[T], what: str, default: T | None = None
+) -> T:
+    value = entry.get(name, default)
+    # True is a number for Python, and for nobody else.
+    if not isinstance(value, of) or (of is int and isinstance(value, bool)):
+        raise Refused(_("The field “%(name)s” must be %(what)s.") % {"name": name, "what": what})
+    return value
+
+
+def _or_none(
+    entry: Mapping[str, Any], name: str, read_it: Callable[[Mapping[str, Any], str], T]
+) -> T | None:
+    return None if entry.get(name) is None else read_it(entry, name)
+
+
+def _key(entry: Mapping[str, Any], name: str) -> int:
+    value = _field(entry, name, int, "a whole number")
+    if value not in _KEYS:
+        raise Refused(_("The field “%(name)s” is no key of anything.") % {"name": name})
+    return value
+
+
+def _milliseconds(entry: Mapping[str, Any], name: str) -> int:
+    return _field(entry, name, int, "a whole number of milliseconds")
+
+
+def _text_version(entry: Mapping[str, Any], name: str) -> int:
+    version = _field(entry, name, int, "a whole number")
+    if not 0 <= version <= MAX_TEXT_VERSION:
+        raise Refused(_("The field “%(name)s” is no version of a text.") % {"name": name})
+    return version
+
+
+def _uuid(entry: Mapping[str, Any], name: str) -> UUID:
+    value = _field(entry, name, str, "a UUID")
+    if not _UUID.fullmatch(value) or not UUID(value).int:
+        raise Refused(_("The field “%(name)s” must be a UUID.") % {"name": name})
+    return UUID(value)
+
+
+def _moment(entry: Mapping[str, Any], name: str) -> datetime:
+    value = _field(entry, name, str, "a moment as in ISO 8601")
+    try:
+        moment = datetime.fromisoformat(value) if len(value) <= 40 else None
+        if moment is None or moment.tzinfo is None:
+            raise ValueError
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise Refused(
+            _("The field “%(name)s” must be a moment as in ISO 8601, with its zone.")
+            % {"name": name}
+        ) from error
+    # The clock of that computer is wrong. What was pressed is kept, as of now.
+    return timezone.now() if moment_problem(moment) else moment
+
+
+def _spans(entry: Mapping[str, Any], name: str) -> list[Span]:
+    spans = _field(entry, name, list, "a list of spans", [])
+    if len(spans) > MAX_SENT_SPANS:
+        raise Refused(
+            _("The field “%(name)s” has %(spans)s spans; that is too many.")
+            % {"name": name, "spans": f"{len(spans):,}"}
+        )
+    return [_span(span, name) for span in spans]
+
+
+def _span(span: Any, name: str) -> Span:
+    if not isinstance(span, dict):
+        raise Refused(
+            _("The field “%(name)s” must be a list of spans with start and end.") % {"name": name}
+        )
+    what = "a whole number, as in every span"
+    return Span(_field(span, "start", int, what), _field(span, "end", int, what))
+
+
+def _verdicts(entry: Mapping[str, Any], name: str) -> dict[int, str]:
+    verdicts = _field(entry, name, dict, "an object of verdicts", {})
+    if not all(
+        _KEY.fullmatch(condition) and isinstance(answer, str)
+        for condition, answer in verdicts.items()
+    ):
+        raise Refused(
+            _("The field “%(name)s” must have an answer by the key of a condition.")
+            % {"name": name}
+        )
+    return {int(condition): answer for condition, answer in verdicts.items()}
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)

@@ -1,0 +1,149 @@
+"""What the judge page draws of a narrative and of what was said before.
+
+What people and files wrote goes through `format_html`: it is text, whatever it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from django import template
+from django.template.context import RequestContext
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from annotate.judging.forms import VERDICT
+from annotate.judgments.evidence import Span
+from annotate.judgments.models import Judgment
+from annotate.models.repeat import Repeat
+from annotate.pairs.clauses import Part, clauses, parts, touched
+from base.word_diff import Op, Piece, is_anew
+
+register = template.Library()
+
+# A longer narrative is drawn in blocks of about so many characters: the browser lays out those in
+# sight.
+LONG = 20_000
+BLOCK = 4_000
+
+
+class Clause(NamedTuple):
+    """A clause of a narrative and its words."""
+
+    start: int
+    end: int
+    text: str
+
+
+@register.filter
+def clauses_of(text: str) -> list[Clause]:
+    """The clauses of a narrative, in their order."""
+    return [Clause(start, end, text[start:end]) for start, end in clauses(text)]
+
+
+@register.filter
+def chose(given: Judgment | Repeat | None, clause: Clause) -> bool:
+    """Whether a judgment names a clause as what decided."""
+    marked = given.clauses if given is not None else ()
+    span = Span(clause.start, clause.end)
+    return bool(touched([span], [Span(one["start"], one["end"]) for one in marked]))
+
+
+@register.filter
+def written_anew(pieces: Sequence[Piece] | None) -> bool:
+    """Whether so little of the original is left that its change is not marked word by word."""
+    return bool(pieces) and is_anew(pieces or ())
+
+
+@register.simple_tag
+def narrative_clauses(
+    text: str, pieces: Sequence[Piece] | None = None, original: str = ""
+) -> SafeString:
+    """A narrative, each clause an element with its offsets, and its change marked.
+
+    `pieces` of `narrative_diff.diff(original, text)`, or None where there is no change to mark.
+    Offsets are in code points of `text`. Where little of the original is left, all of it stands
+    before the text as taken out, and the text itself bears no marks.
+    """
+    spans = clauses(text)
+    before = _joined(())
+    if pieces and is_anew(pieces):
+        before = format_html("<del>{}</del>", original)
+        pieces = None
+    cut = parts(pieces or [Piece(Op.KEPT, text)], spans)
+    drawn = [
+        _clause(number, spans[number], inner) if number is not None else inner
+        for number, inner in _runs(cut)
+    ]
+    if len(text) <= LONG:
+        return before + format_html_join("", "{}", ((piece,) for piece in drawn))
+    return before + format_html_join(
+        "", '<span class="narrative__block">{}</span>', ((block,) for block in _blocks(drawn))
+    )
+
+
+@register.simple_tag(takes_context=True)
+def answer_to(context: RequestContext, condition: int) -> str:
+    """What the reader said of a condition (a `Verdict.Answer`), or "".
+
+    What they sent just now, in a form that was refused, comes before what was saved.
+    """
+    sent = context["request"].POST.get(f"{VERDICT}{condition}")
+    if sent is not None:
+        return str(sent)
+    given: Judgment | Repeat | None = context.get("given")
+    return given.answers().get(condition, "") if given is not None else ""
+
+
+def _clause(number: int, span: tuple[int, int], inner: SafeString) -> SafeString:
+    return format_html(
+        '<span class="clause" data-clause="{}" data-start="{}" data-end="{}">{}</span>',
+        number + 1,
+        *span,
+        inner,
+    )
+
+
+def _runs(cut: Iterable[Part]) -> Iterable[tuple[int | None, SafeString]]:
+    """The parts of one clause drawn together, and what stands between two, in their order."""
+    number: int | None = None
+    inner: list[SafeString] = []
+    before: Op | None = None
+    for part in cut:
+        if inner and part.clause != number:
+            yield number, _joined(inner)
+            inner = []
+        number = part.clause
+        inner.append(_marked(part, before))
+        before = part.op
+    if inner:
+        yield number, _joined(inner)
+
+
+def _marked(part: Part, before: Op | None) -> SafeString:
+    if part.op == Op.REMOVED:
+        return format_html("<del>{}</del>", part.text)
+    if part.op == Op.ADDED:
+        if before == Op.REMOVED:
+            return format_html('<ins class="instead">{}</ins>', part.text)
+        return format_html("<ins>{}</ins>", part.text)
+    return format_html("{}", part.text)
+
+
+def _joined(pieces: Iterable[SafeString]) -> SafeString:
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
+
+
+def _blocks(drawn: Iterable[SafeString]) -> Iterable[SafeString]:
+    """Runs of about BLOCK characters that end where a line does; twice as long, anywhere."""
+    block: list[SafeString] = []
+    size = 0
+    for piece in drawn:
+        block.append(piece)
+        size += len(piece)
+        if (size > BLOCK and "\n" in piece) or size > 2 * BLOCK:
+            yield _joined(block)
+            block, size = [], 0
+    if block:
+        yield _joined(block)

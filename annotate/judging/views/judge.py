@@ -1,0 +1,349 @@
+"""The judge page: one document, one key, the next document.
+
+The page's script journals what is said and fetches documents ahead (`annotate.judging.api.journal`,
+`documents`); the forms here do the same without a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_GET, require_POST
+
+from annotate.collection.models import Candidate
+from annotate.judging import actions
+from annotate.judging.actions import narrative_for
+from annotate.judging.document_view import sheets, sitting_of
+from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
+from annotate.judgments import assignments
+from annotate.judgments.models import Assignment, Flag
+from annotate.judgments.repeats import Spot, unmasked
+from annotate.models.repeat import Repeat
+from annotate.pairs import pool
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import Sitting, sitting
+from annotate.projects import access
+from annotate.projects.models import Guideline, Membership
+from base import keymap
+from base.errors import NotHere, Refused
+from base.page_request import PageRequest
+from base.pagination import key
+from base.word_diff import diff
+
+# So many documents are sent at once.
+MAX_DOCUMENTS = 50
+
+
+@require_GET
+@gzip_page
+@never_cache  # drawn before something was said, it would show what no longer stands
+def judging(request: PageRequest, pk: int) -> HttpResponse:
+    """Go to where the person stopped (or onward from `?after=`): the next document, or the end."""
+    member, pair = access.pair(request.user, pk)
+    try:
+        narrative = narrative_for(member, pair)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("annotate:home")
+    at = sitting(narrative=narrative, by=member)
+    after = key(request.GET.get("after", ""))
+    following = at.next(after=None if after is None else _current(after, member))
+    if following is None:
+        return _show(request, member, pair, narrative, None, at=at)
+    return redirect("annotate:judge", pair.pk, following)
+
+
+@require_GET
+@gzip_page
+@never_cache  # drawn before something was said, it would show what no longer stands
+def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
+    """Show one document to be judged, or judged before."""
+    member, pair = access.pair(request.user, pk)
+    spot = unmasked(candidate_pk, member.pk)
+    candidate = access.candidate(pair, spot.candidate)
+    if candidate_pk != pool.numbered(spot, member):
+        # From before the project had repeats, or from a page that knows nothing of them.
+        return redirect("annotate:judge", pair.pk, pool.numbered(spot, member))
+    try:
+        return _show(request, member, pair, narrative_for(member, pair), candidate, candidate_pk)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("annotate:home")
+
+
+@require_GET
+@gzip_page
+@never_cache
+def documents(request: PageRequest, pk: int) -> HttpResponse:
+    """Draw the documents that are asked for (`?candidate=93&candidate=94`), to be kept ready."""
+    member, pair = access.pair(request.user, pk)
+    asked = [key(value) for value in request.GET.getlist("candidate")[:MAX_DOCUMENTS]]
+    try:
+        narrative = narrative_for(member, pair)
+    except Refused as refused:
+        return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
+    grades = list(pair.project.grades.order_by("value"))
+    drawn = sheets(
+        pair=pair,
+        narrative=narrative,
+        member=member,
+        order=sitting(narrative=narrative, by=member).order
+        if pair.project.repeat_percent
+        else pool.order(pair=pair, by=member),
+        wanted=[candidate for candidate in asked if candidate is not None],
+        grades=grades,
+    )
+    stage = {"sheets": drawn, "grades": grades, "project": pair.project, "pair": pair}
+    return render(request, "annotate/documents.html", stage)
+
+
+@require_POST
+def judgment(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
+    """Save one grade and go to the next document."""
+    member, pair = access.pair(request.user, pk)
+    sent = request.POST.copy()
+    if "text_version" in request.GET:
+        # In the list, where each row's button says which text its document has.
+        sent.setdefault("text_version", request.GET["text_version"])
+    form = JudgmentForm(sent)
+    try:
+        if not form.is_valid():
+            raise Refused(_first_error(form))
+        said = form.cleaned_data
+        actions.say_grade(
+            on=actions.on_number(
+                pair, said["narrative"], candidate_pk, member, said["text_version"]
+            ),
+            relevance=said["relevance"],
+            note=said["note"],
+            evidence=said["evidence"],
+            clauses=said["clauses"],
+            verdicts=said["verdicts"],
+            active_ms=said["active_ms"],
+            pressed=said["pressed"],
+            uuid=said["uuid"],
+            by=member,
+        )
+    except NotHere as not_here:
+        raise Http404(str(not_here)) from not_here
+    except Refused as refused:
+        return _refusal(request, member, pair, candidate_pk, str(refused))
+    return _onward(pair, candidate_pk, said["back"])
+
+
+@require_POST
+def flag(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
+    """Put a flag on a document instead of a grade and go to the next one."""
+    member, pair = access.pair(request.user, pk)
+    form = FlagForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise Refused(_first_error(form))
+        said = form.cleaned_data
+        actions.say_flag(
+            on=actions.on_number(
+                pair, said["narrative"], candidate_pk, member, said["text_version"]
+            ),
+            kind=said["kind"],
+            words=said["words"],
+            by=member,
+        )
+    except NotHere as not_here:
+        raise Http404(str(not_here)) from not_here
+    except Refused as refused:
+        return _refusal(request, member, pair, candidate_pk, str(refused))
+    return _onward(pair, candidate_pk, said["back"])
+
+
+@require_POST
+def undo(request: PageRequest, pk: int) -> HttpResponse:
+    """Take the last judgment or flag back and show its document again."""
+    member, pair = access.pair(request.user, pk)
+    try:
+        narrative = narrative_for(member, pair)
+        row = actions.undo(narrative=narrative, by=member)
+    except Refused as refused:
+        messages.info(request, str(refused))
+        if request.POST.get("back") == BackForm.LIST:
+            return redirect("annotate:listing", pair.pk)
+        return redirect("annotate:judging", pair.pk)
+    messages.info(request, _("Taken back."))
+    spot = Spot(row.candidate_id, isinstance(row, Repeat))
+    if request.POST.get("back") == BackForm.LIST and not spot.again:
+        return redirect(_list_url(pair, pool.numbered(spot, member)))
+    return redirect("annotate:judge", pair.pk, pool.numbered(spot, member))
+
+
+def _show(
+    request: PageRequest,
+    member: Membership,
+    pair: InstructionPair,
+    narrative: Narrative,
+    candidate: Candidate | None,
+    number: int | None = None,
+    more: Mapping[str, Any] | None = None,
+    status: int = 200,
+    at: Sitting | None = None,
+) -> HttpResponse:
+    """Draw the page around one document, which it knows by a number, or at the end."""
+    at = at or sitting(narrative=narrative, by=member)
+    grades = list(pair.project.grades.order_by("value"))
+    keys = keymap.keys_for(request.user)
+    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    for grade in grades:
+        grade.key = grade_keys[grade.value]
+    stage = {
+        "project": pair.project,
+        "member": member,
+        "pair": pair,
+        **asked(pair, narrative),
+        "narrative": narrative,
+        "grades": grades,
+        "candidate": candidate,
+        "keys": keys,
+        "sitting": sitting_of(
+            member=member,
+            pair=pair,
+            narrative=narrative,
+            number=number,
+            at=at,
+            grades=grades,
+            keys=grade_keys,
+        ),
+        "done": at.settled,
+        "total": at.total,
+        "can_undo": bool(at.history),
+        "kinds": Flag.Kind,
+        "more": assignments.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
+        "hides_figures": assignments.hides_figures(task=Assignment.Task.JUDGE, by=member),
+        "uuid": uuid4(),
+        **(
+            _document(member, pair, narrative, number, at, grades)
+            if number is not None
+            else _end(pair, at)
+        ),
+        **(more or {}),
+    }
+    return render(request, "annotate/judge.html", stage, status=status)
+
+
+def asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:
+    """What is asked: it stays on the page while the documents change."""
+    original = pair.current(Narrative.Side.ORIGINAL)
+    altered = original is not None and original.text and original != narrative
+    return {
+        "query": pair.query,
+        "original": original,
+        "pieces": diff(original.text, narrative.text) if original and altered else None,
+        "guideline": Guideline.objects.latest_of(pair.project),
+    }
+
+
+def _document(
+    member: Membership,
+    pair: InstructionPair,
+    narrative: Narrative,
+    number: int,
+    at: Sitting,
+    grades: list[Any],
+) -> dict[str, Any]:
+    """One document, what this person said of it, and its neighbours."""
+    if number not in at.order:
+        raise Refused(_("This document is not among those to be judged for this query."))
+    (sheet,) = sheets(
+        pair=pair,
+        narrative=narrative,
+        member=member,
+        order=at.order,
+        wanted=[number],
+        grades=grades,
+    )
+    return {
+        "sheet": sheet,
+        "position": sheet.position,
+        "given": sheet.given,
+        "flag": sheet.flag,
+        "note": sheet.given.note if sheet.given else "",
+        "saved_at": said.at if (said := sheet.given or sheet.flag) else None,
+        "previous_url": _judge_url(pair, at.before(number)),
+        "next_url": _judge_url(pair, at.behind(number)),
+    }
+
+
+def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
+    """Everything is judged; the ways back and on stay open."""
+    return {
+        "previous_url": _judge_url(pair, at.order[-1] if at.order else None),
+        "not_judged": sum(kind == Flag.Kind.CANNOT_JUDGE for kind in at.flagged.values()),
+        "problems": sum(kind == Flag.Kind.PROBLEM for kind in at.flagged.values()),
+    }
+
+
+def _judge_url(pair: InstructionPair, number: int | None) -> str | None:
+    return None if number is None else reverse("annotate:judge", args=[pair.pk, number])
+
+
+def _current(number: int, member: Membership) -> int:
+    """The number by which the reader's pages know now what they knew by another before."""
+    try:
+        return pool.numbered(unmasked(number, member.pk), member)
+    except ValueError:
+        # No key of a document: it stands in no order, and nobody finds a document by it.
+        return number
+
+
+def _onward(pair: InstructionPair, number: int, back: str) -> HttpResponse:
+    """Go where the next document, or the end, is found; or back to the list, to its row."""
+    if back == BackForm.LIST:
+        return redirect(_list_url(pair, number))
+    return redirect(f"{reverse('annotate:judging', args=[pair.pk])}?after={number}")
+
+
+def _list_url(pair: InstructionPair, number: int) -> str:
+    """The part of the list that holds a document, at its row."""
+    url = reverse("annotate:listing", args=[pair.pk])
+    return f"{url}?at={number}#row-{number}"
+
+
+def _refusal(
+    request: PageRequest,
+    member: Membership,
+    pair: InstructionPair,
+    number: int,
+    sentence: str,
+) -> HttpResponse:
+    """Show the document again with why it was refused; what was typed is still there."""
+    number = _current(number, member)
+    candidate = access.candidate(pair, unmasked(number, member.pk).candidate)
+    said = {
+        "error": sentence,
+        "note": _shown(request.POST.get("note", "")),
+        "typed_kind": request.POST.get("kind", ""),
+        "typed_words": _shown(request.POST.get("words", "")),
+    }
+    try:
+        narrative = narrative_for(member, pair)
+        return _show(request, member, pair, narrative, candidate, number, said, status=422)
+    except Refused:
+        messages.error(request, sentence)
+        return redirect("annotate:home")
+
+
+def _first_error(form: JudgmentForm | FlagForm) -> str:
+    name, errors = next(iter(form.errors.items()))
+    field = form.fields.get(name)
+    return f"{field.label or name}: {errors[0]}" if field else str(errors[0])
+
+
+def _shown(text: str) -> str:
+    """What was typed, as a page can hold it: half of a character is no character."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,237 @@
+"""List mode of judging: a pool as rows, a key a row; a document's text only where one is opened."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from annotate.collection.models import Candidate
+from annotate.judging.actions import grades_that_need_evidence, narrative_for
+from annotate.judging.document_view import Again, sitting_of, wishes
+from annotate.judging.views.judge import asked
+from annotate.judgments.document_names import Name, names_to
+from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.repeats import unmasked
+from annotate.pairs.models import Narrative
+from annotate.pairs.pool import Sitting, sitting, without_repeats
+from annotate.projects import access
+from annotate.projects.models import Grade, Membership, Project
+from base import keymap
+from base.errors import Refused
+from base.page_request import PageRequest
+from base.pagination import key
+
+# So many rows a page, however long the pool is.
+WINDOW = 100
+
+ASIDE = {Flag.Kind.CANNOT_JUDGE.value, Flag.Kind.PROBLEM.value}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One document of the pool, and what the reader said of it."""
+
+    # In the reader's own order, from 1.
+    place: int
+    # What the reader's pages know it by.
+    number: int
+    name: Name
+    judgment: Judgment | None
+    flag: Flag | None
+    again: list[Again]
+    # The grades that need a marked passage, which takes the document's own page.
+    wanted: list[int]
+    # Whether the judgment holds more than a grade: changing it takes that page too.
+    more: bool
+    # The newest text of the document, which the row opens; 0 for none.
+    text_version: int
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A way to look at the list: its value in the address, its name, how many rows it keeps."""
+
+    show: str
+    name: str
+    count: int
+    grade: int | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of the list, and the query strings of those before and after it (empty: there is
+    none).
+    """
+
+    show: str
+    # Places in the whole order, from 1, with the numbers of the documents that stand there.
+    places: list[tuple[int, int]]
+    # Which of the rows that the filter keeps come first and last here, from 1; how many it keeps.
+    first: int
+    last: int
+    of: int
+    previous: str
+    next: str
+
+
+@require_GET
+def listing(request: PageRequest, pk: int) -> HttpResponse:
+    """Show a part of the reader's own pool, in the order in which they judge it."""
+    member, pair = access.pair(request.user, pk)
+    try:
+        narrative = narrative_for(member, pair)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("annotate:home")
+    grades = list(pair.project.grades.order_by("value"))
+    at = without_repeats(sitting(narrative=narrative, by=member), member)
+    shown = window(at, request.GET)
+    rows = _rows(pair.project, narrative, member, shown, grades)
+    keys = keymap.keys_for(request.user)
+    grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
+    context = {
+        "project": pair.project,
+        "member": member,
+        "pair": pair,
+        "narrative": narrative,
+        **asked(pair, narrative),
+        "done": at.settled,
+        "total": at.total,
+        "keys": keys,
+        "grades": grades,
+        "grade_keys": grade_keys,
+        "filters": filters(at, grades),
+        "shown": shown,
+        "rows": rows,
+        "kinds": Flag.Kind,
+        "needs_conditions": pair.project.condition_rule != Project.ConditionRule.BY_HAND
+        and narrative.conditions.exists(),
+        # The script keeps what it knows of the whole pool while it goes from part to part.
+        "sitting": None
+        if "x-part" in request.headers
+        else sitting_of(
+            member=member,
+            pair=pair,
+            narrative=narrative,
+            number=None,
+            at=at,
+            grades=grades,
+            keys=grade_keys,
+        ),
+    }
+    return render(request, "annotate/listing.html", context)
+
+
+def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
+    """Every way to look at the list, with how many rows it keeps now."""
+    given = Counter(at.judged.values())
+    flags = Counter(at.flagged.values())
+    return [
+        Filter("", _("All"), at.total),
+        *([Filter("again", _("Look again"), len(at.again))] if at.asked else []),
+        Filter("open", _("Not yet judged"), at.total - len(at.judged) - len(at.flagged)),
+        Filter("later", _("Put off"), flags[Flag.Kind.LATER]),
+        Filter("aside", _("Set aside"), sum(flags[kind] for kind in ASIDE)),
+        *(Filter(str(one.value), one.name, given[one.value], one.value) for one in grades),
+    ]
+
+
+def window(at: Sitting, asked: QueryDict, size: int = WINDOW) -> Window:
+    """The part of the list that the address asks for.
+
+    `?show=` is the filter, `?after=` and `?before=` a place, `?at=` a candidate: the part that
+    holds it, of the whole list where the filter does not keep it. What makes no sense is as if it
+    were not there.
+    """
+    show = asked.get("show", "")
+    kept = [(n, c) for n, c in enumerate(at.order, start=1) if _keeps(show, at)(c)]
+    wanted = key(asked.get("at", ""))
+    if wanted is not None and wanted not in {candidate for _, candidate in kept}:
+        show, kept = "", list(enumerate(at.order, start=1))
+    places = [place for place, _ in kept]
+    start = 0
+    if wanted in at.order:
+        start = bisect_left(places, at.order.index(wanted) + 1) // size * size
+    elif (after := key(asked.get("after", ""))) is not None:
+        start = bisect_right(places, after)
+    elif (before := key(asked.get("before", ""))) is not None:
+        start = max(0, bisect_left(places, before) - size)
+    found = kept[start : start + size]
+    end = start + len(found)
+    return Window(
+        show=show,
+        places=found,
+        first=start + 1,
+        last=end,
+        of=len(kept),
+        previous=_link(show, before=found[0][0]) if start and found else "",
+        next=_link(show, after=found[-1][0]) if end < len(kept) else "",
+    )
+
+
+def _keeps(show: str, at: Sitting) -> Callable[[int], bool]:
+    """Whether a filter keeps a candidate; one that does not exist keeps all."""
+    if show == "open":
+        return lambda candidate: candidate not in at.judged and candidate not in at.flagged
+    if show == "again":
+        return lambda candidate: candidate in at.again
+    if show == "later":
+        return lambda candidate: at.flagged.get(candidate) == Flag.Kind.LATER
+    if show == "aside":
+        return lambda candidate: at.flagged.get(candidate) in ASIDE
+    if show.removeprefix("-").isdecimal() and len(show) < 19:
+        return lambda candidate: at.judged.get(candidate) == int(show)
+    return lambda _: True
+
+
+def _rows(
+    project: Project,
+    narrative: Narrative,
+    member: Membership,
+    shown: Window,
+    grades: list[Grade],
+) -> list[Row]:
+    """What the rows of a window show: seven queries, and none of them reads a text."""
+    keys = {number: unmasked(number, member.pk).candidate for _, number in shown.places}
+    wanted = list(keys.values())
+    mine = {"narrative": narrative, "annotator": member, "candidate__in": wanted}
+    candidates = Candidate.objects.select_related("document").in_bulk(wanted)
+    judgments = {
+        given.candidate_id: given
+        for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
+    }
+    flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
+    again = wishes(narrative, member, wanted, flags)
+    values = [grade.value for grade in grades]
+    names = names_to(member, list(candidates.values()), under=narrative)
+    return [
+        Row(
+            place=place,
+            number=number,
+            name=names[pk],
+            judgment=(given := judgments.get(pk)),
+            flag=flags.get(pk),
+            again=again.get(pk, []),
+            wanted=grades_that_need_evidence(project, candidates[pk].prior_relevance, values),
+            more=given is not None
+            and bool(given.note or given.evidence or given.clauses or given.verdicts.all()),
+            text_version=candidates[pk].document.text_version or 0,
+        )
+        for place, number in shown.places
+        for pk in (keys[number],)
+    ]
+
+
+def _link(show: str, **place: int) -> str:
+    link = QueryDict(mutable=True)
+    link.update({"show": show} if show else {})
+    link.update({name: str(value) for name, value in place.items()})
+    return f"?{link.urlencode()}"

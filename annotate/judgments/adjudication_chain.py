@@ -1,0 +1,122 @@
+"""What of settling decisions goes into their chains."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import Any
+
+from django.db.models import F, IntegerField, Value
+from django.utils.translation import gettext as _
+
+from annotate.judgments.judgment_chain import of_text
+from annotate.judgments.models import Adjudication, ConditionAdjudication
+from annotate.projects import chain
+from annotate.projects.chain import Content, Kind, Row, moment
+from annotate.projects.models import Project
+
+KIND, CONDITION = "adjudication", "condition settled"
+
+
+# Only migration 0010 asks without `texts`: it comes before decisions name a text version.
+
+
+def adjudications(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Decisions on documents of a project, each with its key; `among` names narratives, if any.
+
+    `texts`: with the text version that was read.
+    """
+    rows = Adjudication.objects.filter(by__project=project, **among).order_by("pk")
+    return chain.told_apart(
+        (
+            key,
+            (*where, by, moment(at)),
+            (*where, by, *what, moment(at), *of_text(text)),
+            _ended(over, by_whom),
+        )
+        for key, *where, by, relevance, reason, cause, at, over, by_whom, text in rows.values_list(
+            "pk",
+            *_of("narrative"),
+            *("by__name", "relevance", "reason", "cause", "at"),
+            *("withdrawn_at", "withdrawn_by__name"),
+            F("text_version") if texts else Value(None, output_field=IntegerField()),
+        ).iterator()
+        for what in [(relevance, reason, cause)]
+    )
+
+
+def conditions(project: int, *, texts: bool = False, **among: Any) -> Iterator[tuple[int, Row]]:
+    """Decisions on conditions of a project, likewise."""
+    rows = ConditionAdjudication.objects.filter(by__project=project, **among).order_by("pk")
+    return chain.told_apart(
+        (
+            key,
+            (*where, by, moment(at)),
+            (*where, by, *what, moment(at), *of_text(text)),
+            _ended(over, by_whom),
+        )
+        for key, *where, by, answer, reason, cause, at, over, by_whom, text in rows.values_list(
+            "pk",
+            *_of("condition__narrative"),
+            *("condition__number", "by__name", "answer", "reason", "cause", "at"),
+            *("withdrawn_at", "withdrawn_by__name"),
+            F("text_version") if texts else Value(None, output_field=IntegerField()),
+        ).iterator()
+        for what in [(answer, reason, cause)]
+    )
+
+
+def follow(
+    project: int,
+    *,
+    new: Container[int] = (),
+    ended: Container[int] = (),
+    texts: bool = False,
+    **among: Any,
+) -> None:
+    """Put decisions on documents into their chain."""
+    chain.follow(KIND, project, adjudications(project, texts=texts, **among), new=new, ended=ended)
+
+
+def follow_conditions(
+    project: int,
+    *,
+    new: Container[int] = (),
+    ended: Container[int] = (),
+    texts: bool = False,
+    **among: Any,
+) -> None:
+    """Put decisions on conditions into their chain."""
+    chain.follow(
+        CONDITION, project, conditions(project, texts=texts, **among), new=new, ended=ended
+    )
+
+
+def _of(narrative: str) -> tuple[str, ...]:
+    pair = f"{narrative}__pair__pair_id"
+    return (pair, f"{narrative}__side", f"{narrative}__version", "candidate__document__doc_id")
+
+
+def _ended(at: Any, by: str | None) -> Content | None:
+    return None if at is None else (moment(at), by)
+
+
+def _read_adjudications(project: Project | None) -> Iterator[Row]:
+    return chain.in_order(adjudications(project.pk, texts=True) if project else ())
+
+
+def _read_conditions(project: Project | None) -> Iterator[Row]:
+    return chain.in_order(conditions(project.pk, texts=True) if project else ())
+
+
+def _label(what: Content) -> str:
+    pair_id, side, version, doc_id = what[:4]
+    return _("how %(doc_id)s (%(pair_id)s, %(side)s %(version)s) was settled") % {
+        "doc_id": doc_id,
+        "pair_id": pair_id,
+        "side": side,
+        "version": version,
+    }
+
+
+ADJUDICATIONS = Kind(_read_adjudications, _label)
+CONDITIONS = Kind(_read_conditions, _label)

@@ -1,0 +1,370 @@
+"""Seats: who does which task on which pair. Never more than the project's overlap, never two on
+one seat.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, models, transaction
+from django.db.models import Case, Count, Exists, F, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotate.collection.models import Candidate
+from annotate.judgments.completion import left_in, open_seats, reviews_in_force
+from annotate.judgments.models import Assignment, Flag, Judgment
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import in_scope, judgments_in_force, pairs_with_pool
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+
+# A seat that was taken and never touched comes back after this long.
+LEASE = timedelta(hours=4)
+NOT_YOURS = gettext_lazy("This is not your seat. Take one from your list, then go on.")
+
+Task = Assignment.Task
+
+# Whoever holds one of these with work left sees no agreement, no export and no release.
+BLIND_TASKS = frozenset({Task.JUDGE, Task.REVIEW})
+
+
+class LeadMustConfirm(Refused):
+    """A lead would become blind to the figures of the project, and has not said that they may."""
+
+
+def take_next(
+    *, task: str, by: Membership, become_blind: bool = False, now: datetime | None = None
+) -> Assignment | None:
+    """Give `by` a seat of `task` on the next pair that has one free, or return None where there is
+    none.
+
+    Someone who holds a seat they have not begun gets that one again, so asking twice takes one
+    seat. Pairs on which others have begun come first, so that overlaps fill up early. A lead who
+    takes a new seat to judge or review confirms it with `become_blind`, else LeadMustConfirm.
+    """
+    now = now or timezone.now()
+    project = by.project
+    refuse_if_archived(project)
+    with transaction.atomic():
+        give_back_untouched(project=project, task=task, now=now)
+        if held := _untouched_with_work(task, by):
+            return held
+        if open_pairs(task=task, by=by).exists():
+            _refuse_unconfirmed(task, by, become_blind)
+        # First past the pairs that others are just taking; only if nothing is left, wait for them.
+        for skip_locked in (True, False):
+            tried: list[int] = []
+            while pair := _first_locked(
+                open_pairs(task=task, by=by).exclude(pk__in=tried), skip_locked
+            ):
+                tried.append(pair.pk)
+                seat = _lowest_free(pair, task, project.overlap(task))
+                if seat is not None:
+                    return Assignment.objects.create(
+                        pair=pair, task=task, seat=seat, member=by, taken_at=now
+                    )
+    return None
+
+
+def take(
+    *,
+    pair: InstructionPair,
+    task: str,
+    by: Membership,
+    become_blind: bool = False,
+    now: datetime | None = None,
+) -> Assignment:
+    """Give `by` a seat of `task` on this pair; the one they hold, if they do. Refused when none
+    is free. `become_blind`: as with `take_next`.
+    """
+    now = now or timezone.now()
+    refuse_if_archived(by.project)
+    with transaction.atomic():
+        locked = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
+        held = by.assignments.filter(pair=locked, task=task).first()
+        if held is not None:
+            return held
+        give_back_untouched(project=by.project, task=task, now=now)
+        if not (
+            open_pairs(task=task, by=by).filter(pk=locked.pk).exists()
+            or _has_answered(locked, task, by)
+        ):
+            raise Refused(_("Every seat on this one is taken, or there is nothing to do here now."))
+        _refuse_unconfirmed(task, by, become_blind)
+        seat = _lowest_free(locked, task, by.project.overlap(task))
+        if seat is None:
+            raise Refused(_("Every seat on this one is taken. Take another from your list."))
+        return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
+
+
+def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
+    """Whether `by` has a seat of `task` on this pair."""
+    return by.assignments.filter(pair=pair, task=task).exists()
+
+
+def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
+    """Return the seat `by` holds, locked for this transaction, or refuse."""
+    seat = Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()
+    if seat is None:
+        raise Refused(NOT_YOURS)
+    return seat
+
+
+def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
+    """Lock the seat of `by` for this transaction and record that work is done in it: one
+    statement. False where they hold none.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE annotate_assignment SET touched_at = COALESCE(touched_at, %s)
+            WHERE pair_id = %s AND task = %s AND member_id = %s
+            """,
+            [connection.ops.adapt_datetimefield_value(now), pair.pk, str(task), by.pk],
+        )
+        return bool(cursor.rowcount > 0)
+
+
+def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:
+    """Record when the work in the seat of `by` was done; None: it is not."""
+    # Whoever ends work has begun it, also if what ends it was said before the seat was taken.
+    begun = Coalesce("touched_at", Value(at, models.DateTimeField()))
+    by.assignments.filter(pair=pair, task=task).update(done_at=at, touched_at=begun)
+
+
+def end_rewriting(*, pair: InstructionPair, by: Membership, now: datetime) -> None:
+    """Record that a pair's altered narrative was written by `by`, with a rewrite seat or without.
+
+    The work of others who had begun is done as well; a seat that nobody has begun comes back.
+    """
+    end(pair=pair, task=Task.REWRITE, by=by, at=now)
+    pair.assignments.filter(
+        task=Task.REWRITE, touched_at__isnull=False, done_at__isnull=True
+    ).update(done_at=now)
+
+
+def touch(seat: Assignment, *, done: bool, now: datetime) -> None:
+    """Record that work was done in a seat, and whether nothing is left to do there."""
+    seat.touched_at = seat.touched_at or now
+    seat.done_at = (seat.done_at or now) if done else None
+    seat.save(update_fields=["touched_at", "done_at"])
+
+
+def must_answer_first(member: Membership) -> bool:
+    """Tell whether `member` sits before something others may have answered, and has yet to.
+
+    Blind means blind: until then no figure and no file over the whole project tells them what the
+    others said.
+    """
+    held = open_seats(member, *BLIND_TASKS)
+    return any(
+        workable_pairs(member.project, task)
+        .filter(pk__in=[seat.pair_id for seat in held if seat.task == task])
+        .exists()
+        for task in {seat.task for seat in held}
+    )
+
+
+def hides_figures(*, task: str, by: Membership) -> bool:
+    """Tell whether a seat of `task` hides agreement, exports and releases from a lead."""
+    return by.leads and task in BLIND_TASKS
+
+
+def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
+    """Say that there is work again in the seats of these tasks: what they worked on has changed."""
+    Assignment.objects.filter(pair=pair, task__in=tasks).update(done_at=None)
+
+
+def give_back(*, seat: Assignment, by: Membership) -> None:
+    """Leave a seat in which nothing was done yet. A lead may free anyone's."""
+    refuse_if_archived(by.project)
+    with transaction.atomic():
+        locked = Assignment.objects.select_for_update().filter(pk=seat.pk).first()
+        if locked is None:
+            return
+        if locked.member_id != by.pk and not by.leads:
+            raise Refused(_("Only its holder or a lead can give a seat back."))
+        if locked.touched_at is not None:
+            raise Refused(_("Work was done in this seat, so it stays taken."))
+        if locked.member_id != by.pk:
+            record(
+                project=by.project,
+                what="seat.freed",
+                about=locked,
+                named=f"{locked.pair} · {locked} · {locked.member}",
+                by=by,
+            )
+        locked.delete()
+
+
+def give_back_untouched(*, project: Project, task: str, now: datetime) -> int:
+    """Free the seats that were taken longer than a lease ago and never touched; return how many."""
+    freed, _ = Assignment.objects.filter(
+        pair__project=project, task=task, touched_at__isnull=True, taken_at__lt=now - LEASE
+    ).delete()
+    return freed
+
+
+def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[InstructionPair]:
+    """Pairs on which `by` could take a seat of `task` now (`held`: also where they have one),
+    fullest first.
+    """
+    project = by.project
+    pairs = workable_pairs(project, task)
+    if task == Task.REVIEW:
+        # Nobody reviews their own words.
+        pairs = pairs.exclude(
+            Exists(Narrative.objects.filter(pk=OuterRef("altered_id"), author=by))
+        )
+    mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member=by)
+    if held:
+        return pairs.filter(Exists(mine))
+    seats = _counted(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
+    free: QuerySet[Any] = (
+        pairs.exclude(Exists(mine))
+        .annotate(taken=seats)
+        .filter(taken__lt=project.overlap(task))
+        .order_by(Case(When(taken=0, then=1), default=0), "pk")
+    )
+    if task == Task.REVIEW:
+        return _to_be_reviewed(free, by)
+    if task == Task.JUDGE:
+        wanting = _documents_wanting(by).filter(
+            others__lt=Value(project.overlap_judge) - OuterRef("taken")
+        )
+        free = free.annotate(under=_under(project)).filter(Exists(wanting))
+    return free
+
+
+def free_seats(pair: InstructionPair, task: str, by: Membership) -> int:
+    """How many seats of `task` on this pair are open to `by`."""
+    found: QuerySet[Any] = open_pairs(task=task, by=by).filter(pk=pair.pk)
+    if task == Task.JUDGE:
+        fewest = _documents_wanting(by).order_by("others").values("others")[:1]
+        found = found.annotate(others=Subquery(fewest))
+    elif task == Task.REWRITE:
+        found = found.annotate(others=Value(0))
+    counts = found.values_list("taken", "others").first()
+    return 0 if counts is None else max(by.project.overlap(task) - sum(counts), 0)
+
+
+def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
+    """Keep the pairs that want a review more, and of this person. Reviews that somebody without a
+    seat has submitted (they came with a file) fill one each.
+    """
+    there = reviews_in_force(by.project).filter(of_pair=OuterRef("pk"))
+    seated = Assignment.objects.filter(
+        task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
+    )
+    wanted: QuerySet[Any] = (
+        pairs.exclude(Exists(there.filter(of_member=by.pk)))
+        .annotate(others=_counted(there.filter(~Exists(seated)), "of_pair"))
+        .filter(taken__lt=Value(by.project.overlap_review) - F("others"))
+    )
+    return wanted
+
+
+def _documents_wanting(by: Membership) -> QuerySet[Any]:
+    """The documents of a pair's pool (the outer query, with its `under`) that `by` has not
+    answered, each with `others`: how many people without a seat there have answered it.
+
+    Who holds a seat is counted by the seat. What files bring, people have said without one.
+    """
+    here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
+    judgments = Judgment.objects.current().of_people().filter(**here)
+    flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
+    flags = flags.exclude(kind=Flag.Kind.LATER)
+    seated = Assignment.objects.filter(
+        task=Task.JUDGE, pair=OuterRef("narrative__pair_id"), member=OuterRef("annotator_id")
+    )
+    judged_too = Judgment.objects.current().filter(
+        narrative=OuterRef("narrative_id"),
+        candidate=OuterRef("candidate_id"),
+        annotator=OuterRef("annotator_id"),
+    )
+    pool = in_scope(by.project, Candidate.objects.filter(query=OuterRef("query_id")))
+    return pool.filter(
+        ~Exists(judgments.filter(annotator=by)), ~Exists(flags.filter(annotator=by))
+    ).annotate(
+        others=_counted(judgments.filter(~Exists(seated)), "candidate")
+        + _counted(flags.filter(~Exists(seated), ~Exists(judged_too)), "candidate")
+    )
+
+
+def _under(project: Project) -> F | Coalesce:
+    """The narrative under which a pair is judged now, of `with_narratives`."""
+    if project.judge_scope == Project.Scope.POOL:
+        return Coalesce("altered_id", "original_id")
+    return F("altered_id")
+
+
+def _counted(rows: QuerySet[Any], by: str) -> Coalesce:
+    """How many rows there are in a query that one value of a column (`by`) narrows."""
+    return Coalesce(
+        Subquery(rows.order_by().values(by).annotate(n=Count("pk")).values("n")), Value(0)
+    )
+
+
+def _untouched_with_work(task: str, by: Membership) -> Assignment | None:
+    """The first seat that `by` has not begun and in which there is work now."""
+    held = list(by.assignments.filter(task=task, touched_at__isnull=True).order_by("pk"))
+    if not held:
+        return None
+    left = left_in(by.project, held)
+    pairs = open_pairs(task=task, by=by, held=True).filter(pk__in=[one.pair_id for one in held])
+    workable = set(pairs.values_list("pk", flat=True))
+    return next((one for one in held if left[one.pk].is_open and one.pair_id in workable), None)
+
+
+def _has_answered(pair: InstructionPair, task: str, by: Membership) -> bool:
+    """Tell whether `by` judged documents here without a seat: a seat lets them judge again."""
+    return (
+        task == Task.JUDGE
+        and judgments_in_force(by.project).filter(annotator=by, narrative__pair=pair).exists()
+        and workable_pairs(by.project, task).filter(pk=pair.pk).exists()
+    )
+
+
+def _refuse_unconfirmed(task: str, by: Membership, become_blind: bool) -> None:
+    if not become_blind and hides_figures(task=task, by=by) and not must_answer_first(by):
+        raise LeadMustConfirm(
+            _(
+                "You lead this project. With a seat here you see no agreement, export or release "
+                "until you have answered everything in it. Send “become_blind” as true if you "
+                "want that; else give the work to an annotator."
+            )
+        )
+
+
+def workable_pairs(project: Project, task: str) -> QuerySet[InstructionPair]:
+    """Pairs of a project on which there is something to do in `task`, whoever does it."""
+    pairs = project.pairs.all()
+    if task == Task.REWRITE:
+        return pairs.to_rewrite()
+    if task == Task.REVIEW:
+        # What people audit is what a language model wrote, or what was rewritten here.
+        return pairs.to_review()
+    return pairs_with_pool(project)
+
+
+def refuse_if_archived(project: Project) -> None:
+    """Refuse to change anything in a project that is put away."""
+    if project.archived_at is not None:
+        raise Refused(
+            _("This project is archived. A lead can bring it back; until then nothing changes.")
+        )
+
+
+def _first_locked(pairs: QuerySet[InstructionPair], skip_locked: bool) -> InstructionPair | None:
+    return pairs.select_for_update(skip_locked=skip_locked, of=("self",)).first()
+
+
+def _lowest_free(pair: InstructionPair, task: str, overlap: int) -> int | None:
+    """Read the seats under the pair's lock: what the search saw may be older."""
+    taken = set(pair.assignments.filter(task=task).values_list("seat", flat=True))
+    return next((seat for seat in range(1, overlap + 1) if seat not in taken), None)

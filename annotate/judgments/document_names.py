@@ -1,0 +1,112 @@
+"""How documents are named to a reader: an id may give an answer away that is still open."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
+
+from annotate.collection.models import Candidate, Document, Query
+from annotate.judgments.models import Assignment, Flag, Judgment
+from annotate.judgments.neutral_names import is_made_of, number_of
+from annotate.pairs.models import Narrative
+from annotate.pairs.pool import is_in_scope, narratives_in_force
+from annotate.projects.models import Membership, Project
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a reader may know of a document's name."""
+
+    # What headings and lists show.
+    label: str
+    # Empty where there is none, or where it is made of an id that is hidden.
+    title: str
+    # None while the id is hidden.
+    doc_id: str | None
+
+
+def name_of(document: Document, project: Project, *, hidden: bool) -> Name:
+    """Name a document of a project; `hidden`: without its id, and without a title that is made of
+    it, unless the project shows the ids of documents that cannot be read here.
+    """
+    if not hidden or (project.show_ids and document.length is None):
+        return Name(document.label, document.title, document.doc_id)
+    if document.title.strip() and not is_made_of(document.title, document.doc_id):
+        return Name(document.title, document.title, None)
+    return Name(neutral_name(document.pk, document.project_id), "", None)
+
+
+def neutral_name(document: int, project: int) -> str:
+    """Name a document (its key) without its title."""
+    return _("Document %(number)s") % {"number": number_of(document, project)}
+
+
+def neutral_order(query: Query, project: Project) -> list[int]:
+    """Return a query's candidates (by key) in the order of the neutral numbers of their documents:
+    files are often in the order of the ids, or name the relevant documents first.
+    """
+    rows = query.candidates.values_list("pk", "document_id")
+    return [pk for pk, document in sorted(rows, key=lambda row: number_of(row[1], project.pk))]
+
+
+def open_to(
+    reader: Membership, candidates: Collection[Candidate], *, under: Narrative | None = None
+) -> set[int]:
+    """Return those of the candidates (by key) of which the reader may not know the id yet.
+
+    An annotator knows the ids of what they answered, be it that they cannot judge it. A lead knows
+    every id, but of what waits for them in a seat of their own. What waits for somebody under
+    another pair of the query is open under this one too. `under`: the version under which the
+    reader judges them now, leads as well. One query for leads without a seat; for others two more.
+    """
+    if not candidates:
+        return set()
+    queries = {candidate.query_id for candidate in candidates}
+    seat = Assignment.objects.filter(
+        pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=reader
+    )
+    in_force = list(
+        narratives_in_force(reader.project)
+        .filter(pair__query__in=queries)
+        .values_list("pair__query", "pk", Exists(seat))
+    )
+    of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for query, narrative, has_seat in in_force:
+        of_query[query].append((narrative, has_seat))
+    seated = any(has_seat for *_, has_seat in in_force)
+    if reader.leads and not seated and under is None:
+        return set()
+    mine = {"annotator": reader, "candidate__in": [candidate.pk for candidate in candidates]}
+    judged = Judgment.objects.current().filter(**mine)
+    flagged = Flag.objects.current().filter(**mine).exclude(kind=Flag.Kind.LATER)
+    pairs = ("narrative", "candidate")
+    answered = set(judged.values_list(*pairs).union(flagged.values_list(*pairs), all=True))
+
+    def is_open(candidate: Candidate) -> bool:
+        asked = of_query[candidate.query_id]
+        if is_in_scope(reader.project, candidate) and any(
+            has_seat and (narrative, candidate.pk) not in answered for narrative, has_seat in asked
+        ):
+            return True
+        if under is not None:
+            return (under.pk, candidate.pk) not in answered
+        return not reader.leads and not any(
+            (narrative, candidate.pk) in answered for narrative, _has_seat in asked
+        )
+
+    return {candidate.pk for candidate in candidates if is_open(candidate)}
+
+
+def names_to(
+    reader: Membership, candidates: Collection[Candidate], *, under: Narrative | None = None
+) -> dict[int, Name]:
+    """Return the names of these candidates' documents for the reader, by the candidate's key."""
+    hidden = open_to(reader, candidates, under=under)
+    return {
+        candidate.pk: name_of(candidate.document, reader.project, hidden=candidate.pk in hidden)
+        for candidate in candidates
+    }

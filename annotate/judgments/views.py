@@ -1,0 +1,63 @@
+"""The windows of a big table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+from django.views.decorators.vary import vary_on_headers
+
+from annotate.collection.document_text import found_in, show, words_to_mark
+from annotate.collection.forms.documents import WindowForm
+from annotate.collection.marking import NOTHING
+from annotate.judgments import assignments
+from annotate.judgments.document_names import names_to
+from annotate.judgments.models import Assignment
+from annotate.pairs.pool import judged_narrative
+from annotate.projects import access
+from base.page_request import PageRequest
+
+
+@require_GET
+@vary_on_headers("HX-Request")
+def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
+    """One window of a document's table: `?row=101&column=31`, or with `find=words` the window of
+    the next match. A page of its own, or for a script only the window.
+    """
+    member, pair = access.pair(request.user, pk)
+    candidate = access.candidate(pair, candidate_pk)
+    form = WindowForm(request.GET)
+    form.is_valid()
+    asked = form.cleaned_data
+    narrative = judged_narrative(pair)
+    words = words_to_mark(pair, narrative) if narrative else NOTHING
+    shown = show(
+        candidate.document, words, row=asked.get("row") or 1, column=asked.get("column") or 1
+    )
+    if shown.table is None:
+        return redirect("annotate:document", pair.pk, candidate.pk)
+    find = asked.get("find", "")
+    if find:
+        window = found_in(shown.table, find, asked.get("go") or "here", words)
+        shown = replace(shown, table=window)
+    stage = {
+        "project": pair.project,
+        "member": member,
+        "pair": pair,
+        "query": pair.query,
+        "candidate": candidate,
+        "name": names_to(member, [candidate])[candidate.pk],
+        "document": shown.document,
+        "text": shown.text,
+        "table": shown.table,
+        "marks": shown.marks,
+        "find": find,
+    }
+    if request.htmx:
+        return render(request, "components/_table.html", stage)
+    if assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
+        stage["judge_url"] = reverse("annotate:judge", args=[pair.pk, candidate.pk])
+    return render(request, "annotate/document.html", stage)

@@ -1,0 +1,143 @@
+"""Who works on what: seats are taken, and given back while nothing was done in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.judgments import assignments
+from annotate.judgments.completion import left_in, open_seats
+from annotate.judgments.models import Assignment
+from annotate.projects import access
+from annotate.projects.models import Membership
+from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
+
+
+class SeatSerializer(serializers.Serializer[Any]):
+    """A seat: one person does one task on one pair."""
+
+    id = serializers.IntegerField()
+    task = serializers.ChoiceField(choices=Assignment.Task.choices)
+    pair = serializers.IntegerField()
+    pair_id = serializers.CharField()
+    taken_at = serializers.DateTimeField()
+    touched_at = serializers.DateTimeField(
+        allow_null=True, help_text="When work began; an untouched seat comes back after a while."
+    )
+    done_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the work here was ended; null also where a file brought it.",
+    )
+    open = serializers.BooleanField(help_text="Whether work is left.")
+
+
+class TakenSerializer(serializers.Serializer[Any]):
+    """What came of asking for a seat."""
+
+    seat = SeatSerializer(
+        allow_null=True, help_text="null: every seat is taken, or there is nothing to do now."
+    )
+
+
+class SentConfirmation(Sent):
+    """That a lead may take a seat that hides figures from them."""
+
+    become_blind = serializers.BooleanField(
+        default=False,
+        help_text="Leads send true to take a seat to judge or review: until they have answered "
+        "everything in it, they see no agreement, export or release. Else 422.",
+    )
+
+
+class SentTask(SentConfirmation):
+    """What is to be done in the seat."""
+
+    task = serializers.ChoiceField(choices=Assignment.Task.choices)
+
+
+class AskedSeats(Asked):
+    """Which seats."""
+
+    task = serializers.ChoiceField(choices=Assignment.Task.choices, required=False)
+    open = serializers.BooleanField(
+        required=False, default=True, help_text="Only those with work left; else all."
+    )
+
+
+class Seats(Resource):
+    """The seats of the person who asks, in one project."""
+
+    tag = "Seats"
+
+    @reads(SeatSerializer, asked=AskedSeats, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List your seats in a project."""
+        member = access.member(self.person, slug)
+        asked = self.asked()
+        mine = member.assignments.filter(pair__removed_at__isnull=True)
+        if asked["open"]:
+            mine = mine.filter(pk__in=[seat.pk for seat in open_seats(member)])
+        if "task" in asked:
+            mine = mine.filter(task=asked["task"])
+        return self.page(mine.select_related("pair"), lambda rows: _told_all(member, rows))
+
+    @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
+    def post(self, request: Request, slug: str) -> Response:
+        """Take the next open seat of a task; the one you have not begun, if there is one."""
+        member = access.member(self.person, slug)
+        sent = self.sent()
+        taken = assignments.take_next(
+            task=sent["task"], by=member, become_blind=sent["become_blind"]
+        )
+        return Response({"seat": None if taken is None else _told_all(member, [taken])[0]})
+
+
+class OneSeat(Resource):
+    """One seat of a project."""
+
+    tag = "Seats"
+
+    @writes(None, status=204, scope=Scope.JUDGE)
+    def delete(self, request: Request, slug: str, seat: int) -> Response:
+        """Give a seat back in which nothing was done. A lead may free anyone's."""
+        member = access.member(self.person, slug)
+        assignments.give_back(seat=access.seat(member, seat), by=member)
+        return done()
+
+
+class PairSeats(Resource):
+    """The seats on one pair."""
+
+    tag = "Seats"
+
+    @writes(SeatSerializer, sent=SentTask, scope=Scope.JUDGE)
+    def post(self, request: Request, pair: int) -> Response:
+        """Take a seat on this very pair; the one you hold, if you do."""
+        member, found = access.pair(self.person, pair)
+        sent = self.sent()
+        taken = assignments.take(
+            pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]
+        )
+        return Response(_told_all(member, [taken])[0])
+
+
+def _told_all(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
+    left = left_in(member.project, rows)
+    return [_told(row, left[row.pk].is_open) for row in rows]
+
+
+def _told(seat: Assignment, is_open: bool) -> dict[str, Any]:
+    return {
+        "id": seat.pk,
+        "task": seat.task,
+        "pair": seat.pair_id,
+        "pair_id": seat.pair.pair_id,
+        "taken_at": seat.taken_at,
+        "touched_at": seat.touched_at,
+        "done_at": seat.done_at,
+        "open": is_open,
+    }

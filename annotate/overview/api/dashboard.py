@@ -1,0 +1,420 @@
+"""How the work goes: how far, at which pace, what was flagged, and who said what of what."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+
+from annotate.judgments import completion
+from annotate.judgments.flags import standing
+from annotate.judgments.models import Assignment, Flag
+from annotate.overview import pace as paces
+from annotate.overview.api.collection import ANSWERED
+from annotate.overview.estimate import Estimate, Unknown, estimate
+from annotate.overview.forms import MatrixForm
+from annotate.overview.matrix import Cell, Key, Row, Wanted, matrix
+from annotate.overview.matrix import Said as How
+from annotate.overview.progress import task_progress
+from annotate.projects import access
+from annotate.projects.models import Membership
+from base import reader as personal
+from base.api.resource import Asked, KeyField, Resource, reads, wrong
+
+
+class TaskSerializer(serializers.Serializer[Any]):
+    """How far one task is, in seats."""
+
+    task = serializers.ChoiceField(choices=Assignment.Task.choices)
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    free = serializers.IntegerField(help_text="Seats that you could take.")
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    """How far a project is."""
+
+    answered = serializers.IntegerField(help_text=ANSWERED)
+    wanted = serializers.IntegerField(help_text="How many there shall be.")
+    tasks = TaskSerializer(many=True)
+
+
+class EstimateSerializer(serializers.Serializer[Any]):
+    """When what is left will be done, at the pace of the last days."""
+
+    left = serializers.IntegerField()
+    days = serializers.IntegerField(help_text="Days that were counted; today, if it has work ...")
+    done = serializers.IntegerField(help_text="... and what was done on them.")
+    pace = serializers.FloatField(help_text="A day.")
+    slow = serializers.FloatField(help_text="The pace lies with 80 % between this ...")
+    fast = serializers.FloatField(help_text="... and this.")
+    soonest = serializers.DateField(allow_null=True)
+    latest = serializers.DateField(allow_null=True)
+
+
+class OutlookSerializer(serializers.Serializer[Any]):
+    """An estimate, or why there is none."""
+
+    estimate = EstimateSerializer(allow_null=True)
+    unknown = serializers.ChoiceField(choices=[one.value for one in Unknown], allow_null=True)
+
+
+class DaySerializer(serializers.Serializer[Any]):
+    """What was answered on one day of the reader's. Imported judgments have no date."""
+
+    on = serializers.DateField()
+    counting = serializers.IntegerField(help_text="Answers that count now.")
+    other = serializers.IntegerField(help_text="Judged again since, taken back, or stale.")
+
+
+class EffortSerializer(serializers.Serializer[Any]):
+    """Time with documents before the eyes."""
+
+    seconds = serializers.FloatField()
+    judgments = serializers.IntegerField(help_text="Those whose time is known.")
+
+
+class PersonPaceSerializer(serializers.Serializer[Any]):
+    """What one person has done."""
+
+    member = serializers.IntegerField()
+    name = serializers.CharField()
+    answered = serializers.IntegerField(help_text=ANSWERED)
+    lately = serializers.IntegerField(
+        help_text="On the last days, today included, of what counts now."
+    )
+    flags = serializers.IntegerField()
+    last_on = serializers.DateField(allow_null=True)
+    effort = EffortSerializer()
+
+
+class OnePersonPaceSerializer(PersonPaceSerializer):
+    """What one person has done, day by day."""
+
+    days = DaySerializer(many=True)
+
+
+class TaskPaceSerializer(serializers.Serializer[Any]):
+    """How one task comes on, in seats."""
+
+    task = serializers.ChoiceField(choices=Assignment.Task.choices)
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    lately = serializers.IntegerField()
+    outlook = OutlookSerializer()
+
+
+class PaceSerializer(serializers.Serializer[Any]):
+    """How a project comes on."""
+
+    zone = serializers.CharField(help_text="Whose days these are: as you chose, else UTC.")
+    wanted = serializers.IntegerField()
+    answered = serializers.IntegerField(help_text=ANSWERED)
+    flagged = serializers.IntegerField(
+        help_text="How many of the answers are final flags; not of pairs that you still judge."
+    )
+    left = serializers.IntegerField()
+    outlook = OutlookSerializer()
+    tasks = TaskPaceSerializer(many=True)
+    people = PersonPaceSerializer(many=True)
+    days = DaySerializer(many=True)
+
+
+class AskedPace(Asked):
+    """By which days."""
+
+    days = serializers.ChoiceField(
+        choices=list(paces.PACES),
+        default=paces.PACES[0],
+        help_text="The last so many days, today included.",
+    )
+
+
+class AskedFlags(Asked):
+    """Which flags."""
+
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices, required=False)
+    member = KeyField(required=False, help_text="Those of this member.")
+
+
+class FlaggedSerializer(serializers.Serializer[Any]):
+    """A document that somebody flagged."""
+
+    pair = serializers.IntegerField()
+    pair_id = serializers.CharField()
+    narrative = serializers.IntegerField()
+    candidate = serializers.IntegerField()
+    doc_id = serializers.CharField()
+    member = serializers.IntegerField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
+    words = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class AskedMatrix(Asked):
+    """Which rows."""
+
+    query = serializers.CharField(required=False, max_length=255, help_text="The query's id.")
+    person = KeyField(required=False, help_text="The key of a member.")
+    category = serializers.CharField(required=False, max_length=60, help_text="- for none named.")
+    state = serializers.ChoiceField(choices=[one.value for one in Wanted], required=False)
+    grades = serializers.RegexField(
+        r"^-?[0-9]{1,4}~-?[0-9]{1,4}$", required=False, help_text="Where two grades met: 0~2."
+    )
+    after = serializers.RegexField(
+        r"^[0-9]{1,18}~[0-9]{1,18}$", required=False, help_text="From `next` of another page."
+    )
+    before = serializers.RegexField(
+        r"^[0-9]{1,18}~[0-9]{1,18}$", required=False, help_text="From `previous`."
+    )
+
+
+class CellSerializer(serializers.Serializer[Any]):
+    """How a person stands with a document."""
+
+    member = serializers.IntegerField()
+    said = serializers.ChoiceField(choices=[one.value for one in How])
+    relevance = serializers.IntegerField(allow_null=True)
+    kind = serializers.CharField(help_text="Of a flag.")
+
+
+class MatrixRowSerializer(serializers.Serializer[Any]):
+    """A document under one narrative in force, with a cell for each person."""
+
+    pair = serializers.IntegerField()
+    pair_id = serializers.CharField()
+    narrative = serializers.IntegerField()
+    candidate = serializers.IntegerField()
+    doc_id = serializers.CharField()
+    state = serializers.CharField(
+        allow_null=True, help_text="What it comes to; null: hidden until you have judged it."
+    )
+    relevance = serializers.IntegerField(allow_null=True)
+    cells = CellSerializer(many=True)
+
+
+class ColumnSerializer(serializers.Serializer[Any]):
+    """Who has a column."""
+
+    member = serializers.IntegerField()
+    name = serializers.CharField()
+
+
+class MatrixSerializer(serializers.Serializer[Any]):
+    """A part of the matrix of documents and people."""
+
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    people = ColumnSerializer(many=True)
+    results = MatrixRowSerializer(many=True)
+
+
+class Progress(Resource):
+    """How far a project is."""
+
+    tag = "Progress"
+
+    @reads(ProgressSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read how far a project is."""
+        member = access.member(self.person, slug)
+        judgments = completion.judging(member.project)
+        return Response(
+            {
+                "answered": judgments.answered,
+                "wanted": judgments.wanted,
+                "tasks": [
+                    {"task": one.task, "done": one.done, "total": one.total, "free": one.free}
+                    for one in task_progress(member, judgments)
+                ],
+            }
+        )
+
+
+class Pace(Resource):
+    """How a project comes on."""
+
+    tag = "Progress"
+
+    @reads(PaceSerializer, asked=AskedPace)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read what was judged day by day, what is left, and when it will be done."""
+        member = access.lead(self.person, slug)
+        pace = self.asked()["days"]
+        calendar = _calendar()
+        judging = completion.judging(member.project)
+        work = paces.workload(member, judging)
+        people = paces.people_pace(member, calendar)
+        days, _effort = paces.together(people, calendar)
+        far = task_progress(member, judging)
+        seats = [(one.task, one.name, one.done, one.total) for one in far]
+        tasks = paces.tasks_pace(member.project, seats, calendar, pace)
+        lately = paces.last_days(days, pace)
+        return Response(
+            {
+                "zone": str(calendar.zone),
+                "wanted": work.wanted,
+                "answered": work.answered,
+                "flagged": work.flagged,
+                "left": work.left,
+                "outlook": _outlook(
+                    estimate(work.left, lately, days[-1].on, asked=work.wanted > 0)
+                ),
+                "tasks": [
+                    {
+                        "task": one.task,
+                        "done": one.done,
+                        "total": one.total,
+                        "lately": one.lately,
+                        "outlook": _outlook(one.outlook),
+                    }
+                    for one in tasks
+                ],
+                "people": [_person(one, pace) for one in people],
+                "days": [_day(day) for day in days],
+            }
+        )
+
+
+class MemberPace(Resource):
+    """How one person comes on."""
+
+    tag = "Progress"
+
+    @reads(OnePersonPaceSerializer, asked=AskedPace)
+    def get(self, request: Request, slug: str, member: int) -> Response:
+        """Read what one person has done: for themselves, and for leads."""
+        reader = access.member(self.person, slug)
+        found = access.fellow(reader, member)
+        if found.pk != reader.pk and not reader.leads:
+            raise PermissionDenied(_("This is another person's. You can read your own."))
+        pace = self.asked()["days"]
+        calendar = _calendar()
+        done = next(iter(paces.people_pace(reader, calendar, of=found)), None)
+        done = done or paces.PersonPace(found, calendar.days())
+        return Response({**_person(done, pace), "days": [_day(day) for day in done.days]})
+
+
+class ProjectFlags(Resource):
+    """What was flagged in a project."""
+
+    tag = "Progress"
+
+    @reads(FlaggedSerializer, asked=AskedFlags, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List what was flagged, with the words."""
+        member = access.lead(self.person, slug)
+        asked = self.asked()
+        flags = standing(member)
+        if "kind" in asked:
+            flags = flags.filter(kind=asked["kind"])
+        if "member" in asked:
+            flags = flags.filter(annotator=asked["member"])
+        rows = flags.select_related("annotator", "candidate__document", "narrative__pair")
+        return self.page(rows.defer("narrative__text"), lambda part: [_flag(row) for row in part])
+
+
+class MatrixPart(Resource):
+    """What each person said of each document."""
+
+    tag = "Progress"
+
+    @reads(MatrixSerializer, asked=AskedMatrix)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read a part of the matrix of documents and people."""
+        member = access.lead(self.person, slug)
+        self.asked()
+        form = MatrixForm(member, request.query_params)
+        if not form.is_valid():
+            raise wrong(form, "?")
+        found = matrix(member, form.people, form.asked())
+        return Response(
+            {
+                "next": _place(request, "after", found.after),
+                "previous": _place(request, "before", found.before),
+                "people": [{"member": one.pk, "name": one.name} for one in found.people],
+                "results": [_row(row, found.people) for row in found.rows],
+            }
+        )
+
+
+def _calendar() -> paces.Calendar:
+    """The days of whoever asks."""
+    return paces.Calendar.of(personal.zone_of_reader() or datetime.UTC)
+
+
+def _outlook(found: Estimate | Unknown) -> dict[str, Any]:
+    if isinstance(found, Unknown):
+        return {"estimate": None, "unknown": found.value}
+    return {"estimate": found._asdict(), "unknown": None}
+
+
+def _person(one: paces.PersonPace, days: int) -> dict[str, Any]:
+    return {
+        "member": one.member.pk,
+        "name": one.member.name,
+        "answered": one.answered,
+        "lately": one.lately(days),
+        "flags": one.flags,
+        "last_on": one.last_on,
+        "effort": {"seconds": one.effort.seconds, "judgments": one.effort.judgments},
+    }
+
+
+def _day(day: paces.Day) -> dict[str, Any]:
+    return {"on": day.on, "counting": day.counting, "other": day.other}
+
+
+def _flag(row: Flag) -> dict[str, Any]:
+    return {
+        "pair": row.narrative.pair_id,
+        "pair_id": row.narrative.pair.pair_id,
+        "narrative": row.narrative_id,
+        "candidate": row.candidate_id,
+        "doc_id": row.candidate.document.doc_id,
+        "member": row.annotator_id,
+        "name": row.annotator.name,
+        "kind": row.kind,
+        "words": row.words,
+        "at": row.at,
+    }
+
+
+def _row(row: Row, people: list[Membership]) -> dict[str, Any]:
+    return {
+        "pair": row.narrative.pair_id,
+        "pair_id": row.narrative.pair.pair_id,
+        "narrative": row.narrative.pk,
+        "candidate": row.candidate.pk,
+        "doc_id": row.candidate.document.doc_id,
+        "state": row.outcome.state.value if row.outcome else None,
+        "relevance": row.outcome.relevance if row.outcome else None,
+        "cells": [_cell(one, cell) for one, cell in zip(people, row.cells, strict=True)],
+    }
+
+
+def _cell(one: Membership, cell: Cell) -> dict[str, Any]:
+    return {
+        "member": one.pk,
+        "said": cell.said.value,
+        "relevance": cell.relevance,
+        "kind": cell.kind,
+    }
+
+
+def _place(request: Request, name: str, key: Key | None) -> str | None:
+    """The address of the part before or behind this one."""
+    if key is None:
+        return None
+    url = request.build_absolute_uri(request.path)
+    for kept in ("query", "person", "category", "state", "grades"):
+        if value := request.query_params.get(kept):
+            url = replace_query_param(url, kept, value)
+    return str(replace_query_param(url, name, str(key)))

@@ -1,0 +1,49 @@
+"""What the rooms above have to say on the home and project pages, without this room knowing
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from annotate.projects.models import Membership
+
+
+@dataclass(frozen=True)
+class Todo:
+    """Something that needs this person: a link with a count."""
+
+    text: str
+    count: int
+    url: str
+
+
+class Contribution(NamedTuple):
+    """What one room adds: things to do, and values for the page's template."""
+
+    todo: tuple[Todo, ...] = ()
+    context: Mapping[str, Any] = {}
+
+
+Provider = Callable[[Membership], Contribution]
+
+_providers: list[Provider] = []
+
+
+def register(provider: Provider) -> None:
+    """Ask this provider for every home and project page; called once, when a room starts."""
+    if provider not in _providers:
+        _providers.append(provider)
+
+
+def overview(member: Membership) -> Contribution:
+    """Everything the rooms add for this member, who may see what their role allows."""
+    todo: list[Todo] = []
+    context: dict[str, Any] = {}
+    for provider in _providers:
+        added = provider(member)
+        todo.extend(item for item in added.todo if item.count)
+        context.update(added.context)
+    return Contribution(tuple(todo), context)

@@ -1,0 +1,87 @@
+"""What a lead looks for in the matrix, checked before anything is read."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.collection.models import Query
+from annotate.overview.matrix import Asked, Key, Wanted, people_of
+from annotate.projects.models import Membership
+
+# Two grades that met, as the page of differences links them: "0~2".
+_GRADES = re.compile(r"(-?[0-9]{1,4})~(-?[0-9]{1,4})")
+STATES = [
+    ("", _lazy("All")),
+    (Wanted.OPEN, _lazy("Too few have judged")),
+    (Wanted.DISPUTED, _lazy("Disputed")),
+    (Wanted.SETTLED, _lazy("Settled")),
+    (Wanted.JUDGED, _lazy("Judged")),
+    (Wanted.FLAGGED, _lazy("Flagged")),
+    (Wanted.STALE, _lazy("Stale: judged under an older narrative or text")),
+    (Wanted.TAKEN, _lazy("Seat taken, not judged")),
+    (Wanted.EMPTY, _lazy("Nobody has it")),
+]
+
+
+class MatrixForm(forms.Form):
+    """Which rows of the matrix are shown; everything may be left out."""
+
+    query = forms.CharField(label=_lazy("Query"), max_length=255, required=False)
+    person = forms.TypedChoiceField(
+        label=_lazy("Person"), required=False, coerce=int, empty_value=None
+    )
+    category = forms.ChoiceField(label=_lazy("Category"), required=False)
+    state = forms.ChoiceField(label=_lazy("State"), choices=STATES, required=False)
+
+    def __init__(self, member: Membership, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._member = member
+        #: Who has a column: read once, here.
+        self.people = people_of(member.project)
+        person = self.fields["person"]
+        assert isinstance(person, forms.TypedChoiceField)
+        person.choices = [("", _("Everybody")), *((one.pk, one.name) for one in self.people)]
+        pairs = member.project.pairs.order_by("category").values_list("category", flat=True)
+        named = list(pairs.distinct())
+        if any(named):
+            category = self.fields["category"]
+            assert isinstance(category, forms.ChoiceField)
+            category.choices = [
+                ("", _("Any")),
+                *((name or "-", name or _("None named")) for name in named),
+            ]
+        else:
+            # A choice of nothing.
+            del self.fields["category"]
+
+    def clean_query(self) -> int | None:
+        """Turn a query's id into its key."""
+        query_id = self.cleaned_data["query"]
+        if not query_id:
+            return None
+        found = Query.objects.filter(project=self._member.project_id, query_id=query_id)
+        key = found.values_list("pk", flat=True).first()
+        if key is None:
+            raise forms.ValidationError(
+                _("There is no query %(query_id)s in this project.") % {"query_id": query_id}
+            )
+        return int(key)
+
+    def asked(self) -> Asked:
+        """Return what was asked for; nothing in particular while the form has errors."""
+        given = self.cleaned_data if self.is_valid() else {}
+        met = _GRADES.fullmatch(self.data.get("grades", ""))
+        return Asked(
+            query=given.get("query"),
+            category=given.get("category") or "",
+            person=given.get("person"),
+            state=Wanted(given["state"]) if given.get("state") else None,
+            grades=(int(met[1]), int(met[2])) if met else None,
+            after=Key.parse(self.data.get("after", "")),
+            before=Key.parse(self.data.get("before", "")),
+        )

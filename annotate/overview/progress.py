@@ -1,0 +1,314 @@
+"""How far a project is, as its pages show it: `annotate.judgments.completion` has the
+definition."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db.models import Count, F, Max
+
+from annotate.collection.models import Candidate, Query
+from annotate.judgments import assignments, completion
+from annotate.judgments.completion import Judging
+from annotate.judgments.consensus import State, consensus
+from annotate.judgments.models import Adjudication, Assignment, Flag, Judgment
+from annotate.judgments.promises import Change, change
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.pool import judgments_in_force, narratives_in_force
+from annotate.projects.models import Membership, Project
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """How far one task of a project is, in seats."""
+
+    task: str
+    name: str
+    done: int
+    total: int
+    # Seats that the reader could take.
+    free: int
+
+
+@dataclass
+class QueryProgress:
+    """How far one query is: answers for everybody, what they come to for leads alone."""
+
+    query: Query
+    pairs: list[InstructionPair] = field(default_factory=list)
+    documents: int = 0
+    wanted: int = 0
+    # Judgments and final flags alike: apart they would tell which of the two somebody gave.
+    answered: int = 0
+    kept: int = 0
+    dropped: int = 0
+    disputed: int = 0
+
+
+@dataclass(frozen=True)
+class PersonProgress:
+    """Where one member is."""
+
+    member: Membership
+    # Answers under the narratives in force; of a machine its judgments.
+    answered: int
+    # When they last answered here. What came from a file has no date.
+    last_at: datetime | None
+    imported: bool
+    where: str
+
+
+def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
+    """How far each task is that anybody is asked to do in the member's project, and what they could
+    take. `judging`: how far the judging is.
+    """
+    project = member.project
+    far: dict[Assignment.Task, Callable[[], Judging]] = {
+        Assignment.Task.REWRITE: lambda: completion.rewritten(project),
+        Assignment.Task.JUDGE: lambda: judging,
+        Assignment.Task.REVIEW: lambda: completion.reviewed(project),
+    }
+    found = []
+    for task in Assignment.Task:
+        if project.overlap(task):
+            how_far = far[task]()
+            free = assignments.open_pairs(task=task, by=member).count()
+            found.append(
+                TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
+            )
+    return found
+
+
+def blind_pairs(reader: Membership) -> set[int]:
+    """The pairs (by key) that the reader still judges: what others say there is not for them."""
+    return {seat.pair_id for seat in completion.open_seats(reader, Assignment.Task.JUDGE)}
+
+
+def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryProgress]:
+    """How far these queries are: ten queries to the database, however many there are here.
+
+    What judgments come to is counted for leads, where they do not judge themselves any more.
+    """
+    project = reader.project
+    blind = blind_pairs(reader)
+    rows = {query.pk: QueryProgress(query) for query in queries}
+    pairs = {
+        pair.pk: pair
+        for pair in project.pairs.with_narratives().filter(query__in=rows).order_by("pk")
+    }
+    far = completion.judging_by_pair(project, rows)
+    for pair in pairs.values():
+        row = rows[pair.query_id]
+        row.pairs.append(pair)
+        if (one := far.get(pair.pk)) is not None:
+            row.documents += one.documents
+            row.wanted += one.wanted
+            row.answered += one.answered
+    if not reader.leads:
+        return list(rows.values())
+    said = judgments_in_force(project).filter(narrative__pair__in=pairs)
+    grades: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for pair_id, candidate, relevance in said.values_list(
+        "narrative__pair__pk", "candidate", "relevance"
+    ):
+        grades[pair_id, candidate].append(relevance)
+    settled = _settled(project, pairs)
+    for (pair_id, candidate), given in grades.items():
+        if pair_id in blind:
+            continue
+        found = consensus(given, project.consensus, settled.get((pair_id, candidate)))
+        row = rows[pairs[pair_id].query_id]
+        if found.relevance is None:
+            row.disputed += 1
+        elif found.relevance >= project.relevant_from:
+            row.kept += 1
+        else:
+            row.dropped += 1
+    return list(rows.values())
+
+
+def people_progress(project: Project) -> list[PersonProgress]:
+    """Where everyone is who has not left."""
+    answered = completion.answers_of_people(project) | _judged_by_machines(project)
+    imported = set(
+        Judgment.objects.current()
+        .filter(annotator__project=project, source=Judgment.Source.FILE)
+        .values_list("annotator_id", flat=True)
+        .distinct()
+    )
+    begun = Assignment.objects.filter(
+        pair__project=project, pair__removed_at=None, touched_at__isnull=False
+    )
+    held = list(begun.select_related("pair").order_by("pk"))
+    left = completion.left_in(project, held)
+    at: dict[int, list[str]] = defaultdict(list)
+    for seat in held:
+        if left[seat.pk].is_open:
+            at[seat.member_id].append(f"{seat.get_task_display()} {seat.pair.pair_id}")
+    last = _last_answers(project)
+    return [
+        PersonProgress(
+            member,
+            answered.get(member.pk, 0),
+            last.get(member.pk),
+            imported=member.pk in imported,
+            where=", ".join(at[member.pk][:3]) + (" …" if len(at[member.pk]) > 3 else ""),
+        )
+        for member in project.memberships.active().order_by("is_machine", "name")
+    ]
+
+
+def _judged_by_machines(project: Project) -> dict[int, int]:
+    """Return how many judgments each machine has under the narratives in force: one query."""
+    said = Judgment.objects.current().filter(
+        annotator__project=project,
+        annotator__is_machine=True,
+        narrative__in=narratives_in_force(project),
+    )
+    return dict(said.order_by().values_list("annotator_id").annotate(n=Count("pk")))
+
+
+def _last_answers(project: Project) -> dict[int, datetime]:
+    """Return when each person last answered here, whatever became of it: two queries.
+
+    What came from a file has no date: nobody knows when it was judged.
+    """
+    of_project = {"annotator__project": project, "annotator__is_machine": False}
+    judged = Judgment.objects.filter(**of_project, source=Judgment.Source.PAGE)
+    flagged = Flag.objects.filter(**of_project).exclude(kind=Flag.Kind.LATER)
+    found: dict[int, datetime] = {}
+    for rows in (judged, flagged):
+        for person, at in rows.order_by().values_list("annotator_id").annotate(at=Max("at")):
+            found[person] = max(at, found.get(person, at))
+    return found
+
+
+@dataclass(frozen=True)
+class Said:
+    """One candidate under one narrative in force: what people said, and what it comes to."""
+
+    candidate: Candidate
+    narrative: Narrative | None
+    judgments: list[Judgment]
+    flags: list[Flag]
+    # kept, dropped, grew, disputed, settled, unjudged, or outside: not put before judges. None
+    # while others' answers are hidden.
+    outcome: str | None
+
+
+def said_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Said]:
+    """What was said of these candidates under each narrative in force: six queries.
+
+    Annotators see their own answers and no outcome. So do leads where they sit as judges
+    themselves, until they have judged the candidate: blind means blind.
+    """
+    project = reader.project
+    queries = {candidate.query_id for candidate in candidates}
+    narratives: dict[int, list[Narrative]] = defaultdict(list)
+    for narrative in (
+        narratives_in_force(project)
+        .filter(pair__query__in=queries)
+        .select_related("pair")
+        .order_by("pair__pk")
+    ):
+        narratives[narrative.pair.query_id].append(narrative)
+    ids = [candidate.pk for candidate in candidates]
+    judgments: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
+    flags: dict[tuple[int, int], list[Flag]] = defaultdict(list)
+    mine = {} if reader.leads else {"annotator": reader}
+    blind = blind_pairs(reader)
+    under = {"candidate__in": ids, "narrative__in": narratives_in_force(project)}
+    for judgment in (
+        Judgment.objects.current()
+        .filter(**under, **mine)
+        .select_related("annotator")
+        .order_by("annotator__is_machine", "annotator__name")
+    ):
+        judgments[judgment.narrative_id, judgment.candidate_id].append(judgment)
+    for flag in Flag.objects.current().filter(**under, **mine).select_related("annotator"):
+        flags[flag.narrative_id, flag.candidate_id].append(flag)
+    settled = {
+        (decision.narrative_id, decision.candidate_id): decision.relevance
+        for decision in Adjudication.objects.current().filter(**under)
+    }
+    found: list[Said] = []
+    for candidate in candidates:
+        under_which: list[Narrative | None] = [*narratives[candidate.query_id]] or [None]
+        for asked in under_which:
+            key = (0 if asked is None else asked.pk, candidate.pk)
+            given, flagged = judgments[key], flags[key]
+            judged = any(judgment.annotator_id == reader.pk for judgment in given)
+            if reader.leads and (asked is None or asked.pair.pk not in blind or judged):
+                outcome = _outcome(project, candidate, given, settled.get(key))
+            else:
+                outcome = None
+                given = [judgment for judgment in given if judgment.annotator_id == reader.pk]
+                flagged = [flag for flag in flagged if flag.annotator_id == reader.pk]
+            found.append(Said(candidate, asked, given, flagged, outcome))
+    return found
+
+
+def _outcome(
+    project: Project, candidate: Candidate, judgments: list[Judgment], settled: int | None
+) -> str:
+    """What became of a candidate, in the words of templates/annotate/_outcome.html."""
+    grades = [judgment.relevance for judgment in judgments if not judgment.annotator.is_machine]
+    found = consensus(grades, project.consensus, settled)
+    before = candidate.prior_relevance
+    was_relevant = before is not None and before >= project.relevant_from
+    if project.judge_scope == Project.Scope.RELEVANT and not was_relevant:
+        return "outside"
+    if found.relevance is None or found.state is State.SETTLED:
+        return found.state.value
+    became = change(before, found.relevance, project.relevant_from)
+    # Of a document that is put before judges and irrelevant it is said that it is out.
+    return "dropped" if became is Change.STAYED else became.value
+
+
+@dataclass(frozen=True)
+class MySeat:
+    """A seat of mine, and how far I am in it."""
+
+    seat: Assignment
+    done: int
+    total: int
+    # Documents that a lead asks me to look at again; they are not done.
+    again: int = 0
+
+
+def my_seats(member: Membership) -> list[MySeat]:
+    """The member's seats with work left in them: first where they are asked to look again, then
+    begun ones.
+    """
+    held = list(
+        member.assignments.select_related("pair__query", "pair__project")
+        .filter(pair__removed_at__isnull=True)
+        .order_by(F("touched_at").desc(nulls_last=True), "pk")
+    )
+    left = completion.left_in(member.project, held)
+    seats_of_mine = [MySeat(seat, *left[seat.pk]) for seat in held if left[seat.pk].is_open]
+    # In their order, as sorting keeps it.
+    return sorted(seats_of_mine, key=lambda mine: not mine.again)
+
+
+def pair_seats(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
+    """Who sits on a pair, and whether their work is done."""
+    held = list(pair.assignments.select_related("member").order_by("task", "seat"))
+    left = completion.left_in(pair.project, held)
+    return [(seat, not left[seat.pk].is_open) for seat in held]
+
+
+def _settled(project: Project, pairs: Iterable[int]) -> dict[tuple[int, int], int]:
+    """The settling decisions on these pairs, by pair and candidate."""
+    decisions = Adjudication.objects.current().filter(
+        narrative__in=narratives_in_force(project).filter(pair__in=pairs)
+    )
+    return {
+        (pair, candidate): relevance
+        for pair, candidate, relevance in decisions.values_list(
+            "narrative__pair__pk", "candidate", "relevance"
+        )
+    }

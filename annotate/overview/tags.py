@@ -1,0 +1,100 @@
+"""Small charts, drawn here as SVG. Each is hidden from screen readers: a table beside it says the
+same, and so do the words that the mouse finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from django import template
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from annotate.overview.pace import Day
+
+register = template.Library()
+
+# Of one day: what it takes of the width, and the bar in it.
+STEP, BAR, HEIGHT = 10, 8, 100
+
+
+class HasDays(Protocol):
+    """Someone with what they did day by day."""
+
+    days: Sequence[Day]
+
+
+@register.simple_tag
+def most_a_day(people: Sequence[HasDays]) -> int:
+    """The most judgments that anybody made on a day: the scale on which several are drawn."""
+    return max((day.made for person in people for day in person.days), default=0)
+
+
+@register.simple_tag
+def busiest(days: Sequence[Day]) -> int:
+    """The most judgments made on one of these days."""
+    return max((day.made for day in days), default=0)
+
+
+@register.simple_tag
+def day_bars(days: Sequence[Day], most: int = 0) -> SafeString:
+    """A bar for each day: what counts, and on top of it what does not any more.
+
+    `most` is the height of the chart; without it the tallest bar is, and each bar says its numbers
+    to the mouse.
+    """
+    words = not most
+    most = most or busiest(days) or 1
+    bars = []
+    for place, day in enumerate(days):
+        if not day.made:
+            continue
+        counting = HEIGHT * day.counting / most
+        other = HEIGHT * day.other / most
+        x = place * STEP + (STEP - BAR) / 2
+        bars.append(
+            (
+                format_html("<title>{}</title>", _said(day)) if words else "",
+                _rect("counting", x, HEIGHT - counting, counting),
+                _rect("other", x, HEIGHT - counting - other, other),
+            )
+        )
+    return format_html(
+        '<svg class="bars" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">'
+        '{}<line class="axis" x1="0" x2="{}" y1="{}" y2="{}"/></svg>',
+        len(days) * STEP,
+        HEIGHT,
+        format_html_join("", "<g>{}{}{}</g>", bars),
+        len(days) * STEP,
+        HEIGHT,
+        HEIGHT,
+    )
+
+
+@register.filter
+def first_of_weeks(days: Sequence[Day]) -> list[Day]:
+    """The first day of every seven: where the chart names the date."""
+    return list(days[::7])
+
+
+def _rect(name: str, x: float, y: float, height: float) -> SafeString | str:
+    if not height:
+        return ""
+    return format_html(
+        '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>',
+        name,
+        f"{x:g}",
+        f"{y:.2f}",
+        BAR,
+        f"{height:.2f}",
+    )
+
+
+def _said(day: Day) -> str:
+    words = {"day": date_format(day.on, "j M Y"), "made": day.made, "other": day.other}
+    if day.other:
+        return gettext("%(day)s: %(made)s, %(other)s of them count no more") % words
+    return gettext("%(day)s: %(made)s") % words

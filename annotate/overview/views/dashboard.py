@@ -1,0 +1,235 @@
+"""How the work goes: progress and pace, the matrix, flags; and for each person their own page."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from annotate.judgments import completion
+from annotate.judgments.document_names import names_to
+from annotate.judgments.flags import Flagged, flagged
+from annotate.judgments.models import Assignment, Flag
+from annotate.overview import pace as paces
+from annotate.overview.estimate import estimate
+from annotate.overview.forms import MatrixForm
+from annotate.overview.matrix import Asked, Key, Row, Said
+from annotate.overview.matrix import count as count_documents
+from annotate.overview.matrix import matrix as documents_by_people
+from annotate.overview.progress import blind_pairs, my_seats, task_progress
+from annotate.overview.views.home import work_url
+from annotate.projects import access
+from annotate.projects.models import Membership
+from base import reader
+from base.page_request import PageRequest
+
+# Of one person, listed at once; begun ones come first.
+SEATS = 50
+
+
+@require_GET
+def progress(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what was judged day by day, what is left, and when it will be done at this pace."""
+    member = access.lead(request.user, slug)
+    project = member.project
+    calendar = paces.Calendar.of(_zone())
+    judging = completion.judging(project)
+    work = paces.workload(member, judging)
+    people = paces.people_pace(member, calendar)
+    days, effort = paces.together(people, calendar)
+    pace = _pace(request)
+    lately = paces.last_days(days, pace)
+    tasks = task_progress(member, judging)
+    seats = [(one.task, one.name, one.done, one.total) for one in tasks]
+    return render(
+        request,
+        "annotate/progress.html",
+        {
+            "project": project,
+            "member": member,
+            "section": "dashboard",
+            "tab": "progress",
+            "work": work,
+            "days": days,
+            "pace": pace,
+            "paces": paces.PACES,
+            "outlook": estimate(work.left, lately, days[-1].on, asked=work.wanted > 0),
+            "effort": effort,
+            "time_left": effort.for_(work.left),
+            "active_lately": sum(day.active for day in days[-pace:]),
+            "tasks": paces.tasks_pace(project, seats, calendar, pace),
+            "people": people,
+            "lately": {person.member.pk: person.lately(pace) for person in people},
+            "zone": str(calendar.zone),
+        },
+    )
+
+
+@require_GET
+def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Show one person's progress, pace and flags: to themselves, and to leads."""
+    member = access.member(request.user, slug)
+    found = access.fellow(member, pk)
+    if found.pk != member.pk and not member.leads:
+        raise PermissionDenied(_("Everybody has a page of their own; this is another person's."))
+    project = member.project
+    calendar = paces.Calendar.of(_zone())
+    done = next(iter(paces.people_pace(member, calendar, of=found)), None)
+    done = done or paces.PersonPace(found, calendar.days())
+    seats = my_seats(found)
+    judging = [one for one in seats if one.seat.task == Assignment.Task.JUDGE]
+    left = sum(one.total - one.done for one in judging)
+    pace = _pace(request)
+    lately = paces.last_days(done.days, pace)
+    listed = flagged(member, request.GET, of=found)
+    return render(
+        request,
+        "annotate/person.html",
+        {
+            "project": project,
+            "member": member,
+            "section": "mine" if found.pk == member.pk else "dashboard",
+            "person": found,
+            "mine": found.pk == member.pk,
+            "answered": done.answered,
+            "last_on": done.last_on,
+            "effort": done.effort,
+            "time_left": done.effort.for_(left),
+            "days": done.days,
+            "pace": pace,
+            "paces": paces.PACES,
+            "left": left,
+            "outlook": estimate(left, lately, done.days[-1].on, asked=bool(judging)),
+            "seats": [
+                {
+                    "seat": one.seat,
+                    "done": one.done,
+                    "total": one.total,
+                    "url": work_url(one.seat)
+                    if found.pk == member.pk
+                    else reverse("annotate:query", args=[project.slug, one.seat.pair.query_id]),
+                }
+                for one in seats[:SEATS]
+            ],
+            "more_seats": max(len(seats) - SEATS, 0),
+            **_flags(listed, member, request),
+            "zone": str(calendar.zone),
+        },
+    )
+
+
+@require_GET
+def flags(request: PageRequest, slug: str) -> HttpResponse:
+    """List what was flagged, with the words; `?kind=` and `?person=` narrow it."""
+    member = access.lead(request.user, slug)
+    listed = flagged(member, request.GET)
+    people = member.project.memberships.people().order_by("name")
+    return render(
+        request,
+        "annotate/flags.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "dashboard",
+            "tab": "flags",
+            "people": people,
+            "chosen": request.GET.get("person", ""),
+            "seated": bool(blind_pairs(member)),
+            **_flags(listed, member, request),
+        },
+    )
+
+
+@require_GET
+def matrix(request: PageRequest, slug: str) -> HttpResponse:
+    """Show what each person said of each document; query, person and state are in the address."""
+    member = access.lead(request.user, slug)
+    form = MatrixForm(member, request.GET)
+    asked = form.asked()
+    found = documents_by_people(member, form.people, asked)
+    names = (*form.fields, "grades")
+    kept = {name: request.GET[name] for name in names if request.GET.get(name)}
+    filtered = asked != Asked(after=asked.after, before=asked.before)
+    return render(
+        request,
+        "annotate/matrix.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "dashboard",
+            "tab": "matrix",
+            "form": form,
+            "filtered": filtered,
+            "people": found.people,
+            "rows": [_row(member, row, found.people) for row in found.rows],
+            "met": asked.grades,
+            "total": None if asked.state or asked.grades else count_documents(member, asked),
+            "grades": list(member.project.grades.order_by("value")),
+            "seated": bool(blind_pairs(member)),
+            "previous_url": _place(kept, "before", found.before),
+            "next_url": _place(kept, "after", found.after),
+        },
+    )
+
+
+def _row(member: Membership, row: Row, people: list[Membership]) -> dict[str, Any]:
+    """A row with the address behind each of its cells; nothing leads to what is hidden."""
+    pair, candidate = row.narrative.pair_id, row.candidate.pk
+    mine = reverse("annotate:judge", args=[pair, candidate])
+    said = reverse("audit:disagreement", args=[row.narrative.pk, candidate])
+    cells = []
+    for one, cell in zip(people, row.cells, strict=True):
+        url = said
+        if cell.said in {Said.EMPTY, Said.HIDDEN}:
+            url = ""
+        elif one.pk == member.pk and (row.outcome is None or cell.said is Said.TAKEN):
+            url = mine
+        elif cell.said is Said.TAKEN:
+            url = reverse("annotate:person", args=[member.project.slug, one.pk])
+        cells.append({"cell": cell, "person": one, "url": url})
+    return {
+        "pair": row.narrative.pair,
+        "document": row.candidate.document,
+        "outcome": row.outcome,
+        "url": mine if row.outcome is None else said,
+        "cells": cells,
+    }
+
+
+def _place(kept: dict[str, str], name: str, key: Key | None) -> str:
+    """The address of the page before or behind this one."""
+    return "" if key is None else f"?{urlencode({**kept, name: str(key)})}"
+
+
+def _flags(listed: Flagged, member: Membership, request: PageRequest) -> dict[str, Any]:
+    kind = request.GET.get("kind", "")
+    return {
+        "flags": listed.page.rows,
+        "names": names_to(member, [flag.candidate for flag in listed.page.rows]),
+        "flag_counts": [
+            {"kind": one.value, "name": one.label, "count": listed.counts[one.value]}
+            for one in Flag.Kind
+        ],
+        "flags_total": listed.total,
+        "kind": kind if kind in Flag.Kind.values else "",
+        "previous_url": listed.page.previous,
+        "next_url": listed.page.next,
+    }
+
+
+def _zone() -> datetime.tzinfo:
+    """The zone whose days the charts show: the reader's, if they chose one."""
+    return reader.zone_of_reader() or datetime.UTC
+
+
+def _pace(request: PageRequest) -> int:
+    """The days of `?pace=`, by which the end is counted."""
+    asked = request.GET.get("pace", "")
+    return next((days for days in paces.PACES if str(days) == asked), paces.PACES[0])

@@ -1,0 +1,213 @@
+"""The first page: what waits for me, and what I lead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.judgments import assignments, completion
+from annotate.judgments.models import Assignment
+from annotate.overview.contributions import Contribution, overview
+from annotate.overview.progress import my_seats
+from annotate.projects import access
+from annotate.projects.actions import create_project
+from annotate.projects.forms.project import NewProjectForm
+from annotate.projects.models import Membership
+from base.errors import Refused
+from base.page_request import PageRequest
+from jobs.status import worker_status
+
+
+@require_GET
+def home(request: PageRequest) -> HttpResponse:
+    """Show the person's seats with work left, the seats they could take, what else waits for them,
+    and what they lead.
+    """
+    members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
+    added = {member: overview(member) for member in members}
+    offers = [offer for member in members for offer in _offers(member)]
+    return render(
+        request,
+        "annotate/home.html",
+        {
+            "seats": [row for member in members for row in seat_rows(member)],
+            "offers": [offer for offer in offers if not offer["hides_figures"]],
+            "hiding": [offer for offer in offers if offer["hides_figures"]],
+            "waiting": [
+                {"project": member.project, "todo": todo}
+                for member in members
+                for todo in added[member].todo
+            ],
+            "led": [_led(member, added[member]) for member in members if member.leads],
+            "projects": members,
+            "archived": list(access.archived_projects(request.user).order_by("project__name")),
+            **worker(),
+        },
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def new_project(request: PageRequest) -> HttpResponse:
+    """Make a project, which whoever makes it leads."""
+    form = NewProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            project = create_project(
+                slug=form.cleaned_data["slug"],
+                name=form.cleaned_data["name"],
+                grades=form.cleaned_data["grades"],
+                by=request.user,
+            )
+        except Refused as refused:
+            form.add_error("slug", str(refused))
+        else:
+            messages.success(
+                request, _("The project is made, and you lead it. Load a collection next.")
+            )
+            return redirect("annotate:loads", project.slug)
+    return render(
+        request, "annotate/new_project.html", {"form": form}, status=422 if form.errors else 200
+    )
+
+
+@require_POST
+def seat(request: PageRequest, slug: str) -> HttpResponse:
+    """Take the next open seat of a task and go to its work."""
+    member = access.member(request.user, slug)
+    try:
+        taken = assignments.take_next(
+            task=_task(request.POST.get("task", "")),
+            by=member,
+            become_blind=confirmed(request),
+        )
+    except assignments.LeadMustConfirm:
+        return confirm_seat(request, member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(member.project)
+    if taken is None:
+        messages.info(request, _("Every seat is taken, or there is nothing to do here now."))
+        return redirect("annotate:home")
+    return redirect(work_url(taken))
+
+
+@require_POST
+def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
+    """Take a seat on this very pair and go to its work."""
+    member, pair = access.pair(request.user, pk)
+    try:
+        taken = assignments.take(
+            pair=pair,
+            task=_task(request.POST.get("task", "")),
+            by=member,
+            become_blind=confirmed(request),
+        )
+    except assignments.LeadMustConfirm:
+        return confirm_seat(request, member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect("annotate:queries", member.project.slug)
+    return redirect(work_url(taken))
+
+
+@require_POST
+def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Leave a seat in which nothing was done."""
+    member = access.member(request.user, slug)
+    try:
+        assignments.give_back(seat=access.seat(member, pk), by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("The seat is free again."))
+    return redirect("annotate:home")
+
+
+def work_url(seat: Assignment) -> str:
+    """Where the work of a seat is done."""
+    name = {
+        Assignment.Task.REWRITE: "annotate:rewrite",
+        Assignment.Task.JUDGE: "annotate:judging",
+        Assignment.Task.REVIEW: "audit:review",
+    }[Assignment.Task(seat.task)]
+    return reverse(name, args=[seat.pair_id])
+
+
+def seat_rows(member: Membership) -> list[dict[str, Any]]:
+    """A member's seats with work left, as the pages list them."""
+    return [
+        {
+            "title": mine.seat.pair.query.title or mine.seat.pair.pair_id,
+            "task": mine.seat.get_task_display(),
+            "project": member.project,
+            "done": mine.done,
+            "total": mine.total,
+            "again": mine.again,
+            "url": work_url(mine.seat),
+            "give_back_url": reverse(
+                "annotate:give_back_seat", args=[member.project.slug, mine.seat.pk]
+            )
+            if mine.seat.touched_at is None
+            else None,
+        }
+        for mine in my_seats(member)
+    ]
+
+
+def worker() -> dict[str, Any]:
+    """Whether work in the background is being done, as components/_worker.html wants it."""
+    status = worker_status()
+    return {"heartbeat": status.last_seen, "worker_alive": status.alive, "worker_known": True}
+
+
+def _offers(member: Membership) -> list[dict[str, Any]]:
+    """The tasks in which a member could take a seat now."""
+    return [
+        {
+            "project": member.project,
+            "task": task.value,
+            "task_name": task.label,
+            "free": free,
+            "hides_figures": assignments.hides_figures(task=task, by=member),
+        }
+        for task in Assignment.Task
+        if (free := assignments.open_pairs(task=task, by=member).count())
+    ]
+
+
+def confirmed(request: PageRequest) -> bool:
+    """Whether the form says that a lead may take a seat that hides figures from them."""
+    return request.POST.get("become_blind") == "yes"
+
+
+def confirm_seat(request: PageRequest, member: Membership) -> HttpResponse:
+    """Ask a lead whether they want the seat, and say what it hides: the same form again."""
+    return render(
+        request,
+        "annotate/become_blind.html",
+        {
+            "project": member.project,
+            "member": member,
+            "task": request.POST.get("task", ""),
+        },
+    )
+
+
+def _led(member: Membership, added: Contribution) -> dict[str, Any]:
+    return {
+        "project": member.project,
+        "judging": completion.judging(member.project),
+        **{key: added.context.get(key) for key in ("disputed", "url_disputed")},
+    }
+
+
+def _task(name: str) -> str:
+    if name not in Assignment.Task.values:
+        raise Refused(_("There is no such task."))
+    return name

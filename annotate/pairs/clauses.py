@@ -1,0 +1,137 @@
+"""The clauses of a narrative: the parts that a judge can name as what decided. Pure.
+
+A sentence, and within it what stands before and after a semicolon, or before and after a comma that
+is followed by a word that opens a condition ("but", "unless", "except").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from annotate.judgments.evidence import Span
+from base.word_diff import Op
+
+# Where one may end: at marks that end a sentence (with the quotes and brackets that close there),
+# at a semicolon, at the end of a line that a list or a paragraph ends with. The full stops of
+# Chinese, Japanese, Arabic, Urdu and Hindi need no blank behind them.
+_CLOSING = r"[\"'”’»)\]」』）】]*"
+_BREAK = re.compile(
+    rf"(?P<stop>[.!?…]+{_CLOSING})(?=\s)"
+    rf"|(?P<full>[。！？．؟۔।]+{_CLOSING})"
+    r"|(?P<semi>;(?=\s)|[；؛])"
+    r"|(?P<line>\n(?=\s*\n|[ \t]*(?:[-*•–]|\d{1,3}[.)])\s))"
+    r"|(?P<comma>,(?=\s)|[，،])"
+)
+# A full stop after these ends no sentence; after the numbered ones none if a number follows.
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|cf|vs|viz|al|approx|esp|incl|excl|dr|mr|mrs|ms|prof|st|jan|feb|mar|apr|jun"
+    r"|jul|aug|sept|sep|oct|nov|dec)"
+    r"|(?:^|[\s(\"'“‘])[^\W\d_](?:\.[^\W\d_])*|^\s*\d{1,3})\.$",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"\b(?:nos?|figs?|sec|vol|p|pp|art|ch)\.$", re.IGNORECASE)
+# What opens a clause of its own after a comma.
+_OPENING = re.compile(
+    r"\s*(?:(?:but|unless|except|excluding|however|although|though|while|whereas|provided|if|when|"
+    r"where|which|who|whose|and not|or if|and if|nor|not|only|regardless|even|rather|so long as|"
+    r"as long as|such as|including|without|aber|außer|sofern|wenn|sauf|mais|pero|salvo|excepto)\b"
+    r"|但|除非|除了|如果|不过|然而|而且|且|إلا|لكن|ولكن|باستثناء|ما لم)",
+    re.IGNORECASE,
+)
+# Less than this is no clause: it stays with what stands beside it.
+_LEAST = 6
+
+
+class Part(NamedTuple):
+    """A run of a narrative with one fate, within one clause or between two.
+
+    `clause` is the number of the clause, from 0, or None for what is between them.
+    """
+
+    clause: int | None
+    op: Op
+    text: str
+
+
+def clauses(text: str) -> list[Span]:
+    """Return the clauses of a text in their order: not empty, without blanks at either end.
+
+    Every character that is no blank is in exactly one of them.
+    """
+    found: list[Span] = []
+    start = 0
+    for at in _BREAK.finditer(text):
+        kind, end = at.lastgroup, at.end()
+        here = text[start:end].strip()
+        if kind == "stop" and _goes_on_after_a_stop(text, start, end):
+            continue
+        if kind == "comma" and not (
+            len(here) >= _LEAST and _OPENING.match(text, end) and _goes_on(text, end)
+        ):
+            continue
+        if here:
+            found.append(_trimmed(text, start, end))
+            start = end
+    if text[start:].strip():
+        found.append(_trimmed(text, start, len(text)))
+    return found
+
+
+def touched(spans: Sequence[Span], marked: Iterable[Span]) -> list[int]:
+    """Return the places, from 0, of the clauses in `spans` that the marked spans reach into."""
+    chosen = list(marked)
+    return [
+        place
+        for place, clause in enumerate(spans)
+        if any(one.start < clause.end and clause.start < one.end for one in chosen)
+    ]
+
+
+def parts(pieces: Iterable[tuple[Op, str]], spans: Sequence[Span]) -> list[Part]:
+    """Cut the pieces of a diff at the clauses of its newer text.
+
+    What was taken out has no place in the newer text: it goes with the clause it stands in, or
+    between two.
+    """
+    cut: list[Part] = []
+    at, number = 0, 0
+    for op, text in pieces:
+        if op == Op.REMOVED:
+            within = number < len(spans) and spans[number].start < at
+            cut.append(Part(number if within else None, op, text))
+            continue
+        end, rest = at + len(text), text
+        while rest:
+            if number == len(spans) or end <= spans[number].start:
+                cut.append(Part(None, op, rest))
+                at, rest = end, ""
+                continue
+            clause = spans[number]
+            inside = at >= clause.start
+            upto = min(end, clause.end if inside else clause.start)
+            cut.append(Part(number if inside else None, op, rest[: upto - at]))
+            rest, at = rest[upto - at :], upto
+            if at == clause.end:
+                number += 1
+    return cut
+
+
+def _goes_on_after_a_stop(text: str, start: int, end: int) -> bool:
+    """Whether the full stop at `end` only shortens a word."""
+    before = text[max(start, end - 12) : end]
+    if _NUMBERED.search(before):
+        return text[end : end + 2].strip()[:1].isdigit()
+    return _ABBREVIATED.search(before) is not None
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether enough of a clause follows: up to the next mark, or the end."""
+    following = re.match(r"[^.!?;。！？；؛\n]*", text[end : end + 200])
+    return following is not None and len(following.group().strip()) >= _LEAST
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    inner = text[start:end]
+    return Span(start + len(inner) - len(inner.lstrip()), end - (len(inner) - len(inner.rstrip())))

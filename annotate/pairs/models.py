@@ -1,0 +1,241 @@
+"""The narratives: what they said before, and what they say now."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Max, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.models import Query
+from annotate.projects.models import Membership, Project
+
+
+class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
+    """Pairs of a project."""
+
+    def alive(self) -> InstructionPairQuerySet:
+        """Leave removed pairs out."""
+        return self.filter(removed_at__isnull=True)
+
+    def with_narratives(self) -> InstructionPairQuerySet:
+        """Add `altered_id`, `altered_version`, `altered_at` and `original_id`: the versions in
+        force, null where unwritten.
+        """
+
+        def newest(side: str, column: str) -> models.Subquery:
+            versions = Narrative.objects.filter(pair=models.OuterRef("pk"), side=side)
+            return models.Subquery(versions.order_by("-version").values(column)[:1])
+
+        return self.annotate(
+            altered_id=newest(Narrative.Side.ALTERED, "pk"),
+            altered_version=newest(Narrative.Side.ALTERED, "version"),
+            altered_at=newest(Narrative.Side.ALTERED, "created_at"),
+            original_id=newest(Narrative.Side.ORIGINAL, "pk"),
+        )
+
+    def to_rewrite(self) -> InstructionPairQuerySet:
+        """Keep pairs whose altered narrative is wanted: never written, or sent back since."""
+        return (
+            self.alive()
+            .with_narratives()
+            .filter(Q(altered_id__isnull=True) | Q(sent_back_at__gt=models.F("altered_at")))
+        )
+
+    def to_review(self) -> InstructionPairQuerySet:
+        """Keep pairs whose altered narrative stands and can be reviewed and judged."""
+        return (
+            self.alive()
+            .with_narratives()
+            .filter(Q(altered_id__isnull=False))
+            .exclude(Q(sent_back_at__gt=models.F("altered_at")))
+        )
+
+
+class InstructionPair(models.Model):
+    """Original and altered (and reversed) narrative of one query."""
+
+    class Origin(models.TextChoices):
+        """Who wrote a narrative."""
+
+        HUMAN = "human", _("People")
+        LLM = "llm", _("A language model")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="pairs")
+    query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="pairs")
+    # The id its files use: the query's own, or for several instructions of a query e.g. "110_2".
+    pair_id = models.CharField(max_length=255)
+    category = models.CharField(max_length=60, blank=True)
+    # As its file said last of the whole pair; who wrote a version stands with the version.
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.HUMAN)
+    model = models.CharField(max_length=120, blank=True)
+    # Sent back: the altered narrative in force at that moment has to be written anew.
+    sent_back_at = models.DateTimeField(null=True, blank=True)
+    sent_back_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    # Removed: nobody works on it any more, and no export holds it.
+    removed_at = models.DateTimeField(null=True, blank=True)
+    removed_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = InstructionPairQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="pair_id_once_per_project", fields=["project", "pair_id"]),
+            models.CheckConstraint(name="pair_has_an_id", condition=~Q(pair_id="")),
+            models.CheckConstraint(
+                name="pair_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
+            ),
+            models.CheckConstraint(
+                name="pair_sent_back_by_and_at",
+                condition=Q(sent_back_at__isnull=True, sent_back_by__isnull=True)
+                | Q(sent_back_at__isnull=False, sent_back_by__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="pair_removed_by_and_at",
+                condition=Q(removed_at__isnull=True, removed_by__isnull=True)
+                | Q(removed_at__isnull=False, removed_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.pair_id
+
+    def current(self, side: str) -> Narrative | None:
+        """Return the version in force on one side (a `Narrative.Side` value), if that side was
+        ever written.
+        """
+        return self.narratives.filter(side=side).order_by("-version").first()
+
+    def written_from(self, side: str) -> Narrative | None:
+        """Return what the first version of a side is written from: the original, or for the
+        reversed narrative the altered one, if there is one.
+        """
+        reversing = side == Narrative.Side.REVERSED
+        altered = self.current(Narrative.Side.ALTERED) if reversing else None
+        return altered or self.current(Narrative.Side.ORIGINAL)
+
+
+class NarrativeQuerySet(models.QuerySet["Narrative"]):
+    """Versions of narratives."""
+
+    def current(self) -> NarrativeQuerySet:
+        """Keep the highest version of each side of each pair."""
+        newest = (
+            Narrative.objects.filter(pair=models.OuterRef("pair"), side=models.OuterRef("side"))
+            .order_by()
+            .values("pair", "side")
+            .annotate(newest=Max("version"))
+            .values("newest")
+        )
+        return self.filter(version=models.Subquery(newest))
+
+
+class Narrative(models.Model):
+    """One version of the text that says what is relevant. Rewriting inserts a version; nothing
+    is overwritten.
+    """
+
+    class Side(models.TextChoices):
+        """Which of the pair's narratives this is."""
+
+        ORIGINAL = "original", _("Original")
+        ALTERED = "altered", _("Altered")
+        REVERSED = "reversed", _("Reversed")
+
+    pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="narratives")
+    side = models.CharField(max_length=10, choices=Side)
+    version = models.PositiveIntegerField(default=1)
+    # Empty where a collection has topics without narratives.
+    text = models.TextField(blank=True)
+    note = models.CharField(max_length=500, blank=True)
+    # Null: it came with a file.
+    author = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="narratives"
+    )
+    # Who wrote this version: people, or the language model of that name ("": it is not known).
+    origin = models.CharField(
+        max_length=10,
+        choices=InstructionPair.Origin,
+        default=InstructionPair.Origin.HUMAN,
+        db_default=InstructionPair.Origin.HUMAN,
+    )
+    model = models.CharField(max_length=120, blank=True, default="", db_default="")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = NarrativeQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="narrative_version_once", fields=["pair", "side", "version"]
+            ),
+            models.CheckConstraint(name="narrative_versions_from_1", condition=Q(version__gte=1)),
+            models.CheckConstraint(
+                name="narrative_by_people_names_no_model", condition=Q(origin="llm") | Q(model="")
+            ),
+            models.CheckConstraint(
+                name="narrative_rewritten_has_words",
+                condition=Q(side="original") | ~Q(text=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.side} {self.version}"
+
+
+class Condition(models.Model):
+    """One condition (attribute) that a narrative version sets: a document meets it or does not."""
+
+    narrative = models.ForeignKey(Narrative, on_delete=models.PROTECT, related_name="conditions")
+    # Its place in the narrative, from 1.
+    number = models.PositiveSmallIntegerField()
+    # What it is about, where the collection says so (audience, length, source).
+    name = models.CharField(max_length=120, blank=True)
+    text = models.TextField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="condition_number_once", fields=["narrative", "number"]),
+            models.CheckConstraint(name="condition_numbers_from_1", condition=Q(number__gte=1)),
+            models.CheckConstraint(name="condition_has_words", condition=~Q(text="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"condition {self.number}"
+
+
+class Draft(models.Model):
+    """What someone is writing on one side of a pair and has not saved as a version yet."""
+
+    pair = models.ForeignKey(InstructionPair, on_delete=models.CASCADE, related_name="drafts")
+    side = models.CharField(max_length=10, choices=Narrative.Side)
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="drafts")
+    text = models.TextField(blank=True)
+    note = models.CharField(max_length=500, blank=True)
+    # One condition a line.
+    conditions = models.TextField(blank=True)
+    # The version it was begun from; 0: none.
+    based_on = models.PositiveIntegerField(default=0)
+    # Candidates that the writer expects to drop out.
+    drops = models.JSONField(default=list, blank=True)
+    saved_at = models.DateTimeField(default=timezone.now)
+    # The open page it was last written on, and by that browser's clock when, in milliseconds: of
+    # two pages that write at the same time the newer one counts.
+    place = models.CharField(max_length=36, blank=True)
+    turn = models.BigIntegerField(default=0)
+    # What another page wrote at the same time and did not count: kept until the writer has read it.
+    overtaken = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="draft_once_per_side", fields=["pair", "side", "member"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of {self.side}"

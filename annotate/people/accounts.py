@@ -1,0 +1,127 @@
+"""Accounts: closing and opening them, ending their sessions. What people said always stays."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.judgments.models import Assignment
+from annotate.people.invitations import check_admin
+from annotate.people.members import has_other_lead
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from base.users import User
+
+
+def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
+    """Close an account: it is signed out everywhere, its tokens end, and it can sign in no more.
+
+    What its person said stays, and they stay members; seats they never began are free again. Doing
+    it twice changes nothing. Refused: one's own account, and the only lead of a project.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        if user.pk == by.pk:
+            raise Refused(_("You cannot close your own account. Ask another administrator."))
+        if not user.is_active:
+            return user
+        _keep_leads(user)
+        Assignment.objects.filter(member__user=user, touched_at__isnull=True).delete()
+        end_sessions(user=user)
+        now = now or timezone.now()
+        user.tokens.filter(ended_at__isnull=True).update(ended_at=now)
+        user.is_active = False
+        user.deactivated_at, user.deactivated_by = now, by
+        user.save(update_fields=["is_active", "deactivated_at", "deactivated_by"])
+        record(project=None, what="account.closed", about=user, by=by, now=now)
+    return user
+
+
+def reactivate(*, user: User, by: User) -> User:
+    """Open an account again: its person signs in as before. Doing it twice changes nothing."""
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        if user.is_active:
+            return user
+        user.is_active = True
+        user.deactivated_at = user.deactivated_by = None
+        user.save(update_fields=["is_active", "deactivated_at", "deactivated_by"])
+        record(project=None, what="account.opened", about=user, by=by)
+    return user
+
+
+def sign_out(*, user: User, by: User) -> int:
+    """End every session of somebody's account; return how many there were."""
+    check_admin(by)
+    with transaction.atomic():
+        ended = end_sessions(user=user)
+        record(project=None, what="account.sessions", about=user, words=str(ended), by=by)
+    return ended
+
+
+def password_key(*, user: User, by: User) -> str:
+    """Return the secret of a link by which somebody sets a new password, for who has no mail
+    address: as the mail would have it. It holds for three days, and once.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        if not user.is_active:
+            raise Refused(_("This account is closed. Open it first."))
+        record(project=None, what="account.password", about=user, by=by)
+    return f"{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}"
+
+
+def drop_second_factor(*, user: User, by: User) -> int:
+    """Let the password alone sign somebody in again, who has lost their app and their codes;
+    return how many factors there were.
+    """
+    with transaction.atomic():
+        user, by = _locked(user, by)
+        dropped: int = Authenticator.objects.filter(user=user).delete()[0]
+        if dropped:
+            record(project=None, what="account.changed", about=user, words="second factor", by=by)
+    return int(dropped)
+
+
+def end_sessions(*, user: User) -> int:
+    """End every session of an account, for who may; return how many there were."""
+    sessions = list(UserSession.objects.filter(user=user))
+    for session in sessions:
+        session.end()
+    return len(sessions)
+
+
+def _locked(user: User, by: User) -> tuple[User, User]:
+    """Both accounts as they are now, locked: two administrators never close each other's."""
+    wanted = User.objects.filter(Q(pk=user.pk) | Q(pk=by.pk))
+    found = {one.pk: one for one in wanted.select_for_update().order_by("pk")}
+    check_admin(found[by.pk])
+    return found[user.pk], found[by.pk]
+
+
+def _keep_leads(user: User) -> None:
+    """Refuse to leave a project without a lead who can sign in."""
+    led = Membership.objects.active().filter(user=user, role=Membership.Role.LEAD)
+    projects = Project.objects.filter(
+        archived_at__isnull=True, pk__in=led.values("project")
+    ).order_by("pk")
+    locked = {project.pk: project for project in projects.select_for_update()}
+    alone = [
+        locked[member.project_id].name
+        for member in led.filter(project__in=locked)
+        if not has_other_lead(member)
+    ]
+    if alone:
+        raise Refused(
+            _("%(name)s is the only lead of %(projects)s. Let someone else lead there first.")
+            % {"name": user.username, "projects": ", ".join(sorted(alone))}
+        )

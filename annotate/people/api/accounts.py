@@ -1,0 +1,148 @@
+"""The accounts of an installation, and the links by which people get one, for who runs it.
+
+Links for new passwords and second factors are left to the pages: no program opens a door.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.models.invitation import Invitation
+from annotate.people import accounts
+from annotate.people.api.members import (
+    LinkSerializer,
+    NewLinkSerializer,
+    SentLink,
+    handed_over,
+    link_told,
+)
+from annotate.people.invitations import invite_to_installation, withdraw
+from annotate.projects import access
+from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
+from base.users import User
+
+
+class AccountSerializer(serializers.Serializer[Any]):
+    """An account of the installation."""
+
+    id = serializers.IntegerField()
+    username = serializers.CharField()
+    email = serializers.CharField()
+    is_active = serializers.BooleanField(help_text="Whether its person can sign in.")
+    projects = serializers.IntegerField(help_text="How many they are in.")
+
+
+class AskedAccounts(Asked):
+    """Which accounts."""
+
+    search = serializers.CharField(
+        required=False, max_length=200, help_text="Part of the name or the address."
+    )
+    closed = serializers.BooleanField(default=False, help_text="Only closed ones.")
+
+
+class SentAccount(Sent):
+    """What shall become of an account."""
+
+    is_active = serializers.BooleanField(
+        help_text="false: it is closed and signed out everywhere, and its tokens end."
+    )
+
+
+class Accounts(Resource):
+    """The accounts of the installation, for who runs it."""
+
+    tag = "Accounts"
+
+    @reads(AccountSerializer, asked=AskedAccounts, paged=True)
+    def get(self, request: Request) -> Response:
+        """List the accounts."""
+        access.admin(self.person)
+        asked = self.asked()
+        found = User.objects.all()
+        if search := asked.get("search"):
+            found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
+        if asked["closed"]:
+            found = found.filter(is_active=False)
+        return self.page(_counted(found), lambda rows: [_account(row) for row in rows])
+
+
+class Account(Resource):
+    """One account of the installation, for who runs it."""
+
+    tag = "Accounts"
+
+    @writes(AccountSerializer, sent=SentAccount, scope=Scope.LEAD)
+    def patch(self, request: Request, account: int) -> Response:
+        """Close an account, or open it again. What its person said stays."""
+        found = access.account(self.person, account)
+        change = accounts.reactivate if self.sent()["is_active"] else accounts.deactivate
+        change(user=found, by=self.person)
+        return Response(_account(_counted(User.objects.filter(pk=found.pk)).get()))
+
+
+class AccountSessions(Resource):
+    """Where one account is signed in."""
+
+    tag = "Accounts"
+
+    @writes(None, status=204, scope=Scope.LEAD)
+    def delete(self, request: Request, account: int) -> Response:
+        """Sign an account out everywhere. Its tokens stay."""
+        accounts.sign_out(user=access.account(self.person, account), by=self.person)
+        return Response(status=204)
+
+
+class AccountInvitations(Resource):
+    """The links by which people get an account, in no project yet."""
+
+    tag = "Accounts"
+
+    @reads(LinkSerializer, paged=True)
+    def get(self, request: Request) -> Response:
+        """List the links that still let somebody in. The links themselves are kept nowhere."""
+        access.admin(self.person)
+        rows = Invitation.objects.open().filter(project=None).select_related("created_by")
+        return self.page(rows, lambda part: [link_told(row) for row in part])
+
+    @writes(NewLinkSerializer, sent=SentLink, status=201, scope=Scope.LEAD, secret=("url",))
+    def post(self, request: Request) -> Response:
+        """Make a link by which one person gets an account, and mail it if an address is given."""
+        by = access.admin(self.person)
+        sent = self.sent()
+        link = invite_to_installation(name=sent.pop("username"), **sent, by=by)
+        return handed_over(request, link, link_told(link.invitation))
+
+
+class OneAccountInvitation(Resource):
+    """One link by which somebody gets an account."""
+
+    tag = "Accounts"
+
+    @writes(None, status=204, scope=Scope.LEAD)
+    def delete(self, request: Request, invitation: int) -> Response:
+        """Take a link back. Twice changes nothing; 409 if somebody has come in by it."""
+        found = access.account_invitation(self.person, invitation)
+        withdraw(invitation=found, by=self.person)
+        return done()
+
+
+def _counted(found: Any) -> Any:
+    return found.annotate(
+        projects=Count("memberships", filter=Q(memberships__left_at__isnull=True))
+    )
+
+
+def _account(row: Any) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "username": row.username,
+        "email": row.email,
+        "is_active": row.is_active,
+        "projects": row.projects,
+    }

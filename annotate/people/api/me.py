@@ -1,0 +1,95 @@
+"""Who asks: the person, what their token is good for, what they prefer, what waits for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.people.models import Token
+from annotate.people.preferences import change_preferences
+from base.api.resource import Resource, Scope, Sent, reads, writes
+from base.keymap import keys_for
+from base.reader import preferences
+from base.users import Preferences
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    """Who asks, and with what."""
+
+    username = serializers.CharField()
+    token = serializers.CharField(
+        allow_null=True, help_text="The name of the token; null: signed in on the pages."
+    )
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices))
+    expires_at = serializers.DateTimeField(allow_null=True)
+
+
+class PreferencesSerializer(serializers.Serializer[Any]):
+    """How one person likes the pages."""
+
+    keys = serializers.DictField(
+        child=serializers.CharField(), help_text="The key of each action of the pages."
+    )
+    theme = serializers.ChoiceField(choices=["", *Preferences.Theme.values])
+    time_zone = serializers.CharField(
+        allow_blank=True, help_text="A name of the IANA database; empty: as the browser has it."
+    )
+
+
+class SentPreferences(Sent):
+    """What shall change; what is left out stays."""
+
+    keys = serializers.DictField(child=serializers.CharField(max_length=40), required=False)
+    theme = serializers.ChoiceField(
+        choices=["", *Preferences.Theme.values], required=False, allow_blank=True
+    )
+    time_zone = serializers.CharField(max_length=64, required=False, allow_blank=True)
+
+
+class Me(Resource):
+    """The person who asks."""
+
+    tag = "You"
+
+    @reads(MeSerializer)
+    def get(self, request: Request) -> Response:
+        """Say who asks, and what the token is good for."""
+        token = request.auth if isinstance(request.auth, Token) else None
+        return Response(
+            {
+                "username": self.person.get_username(),
+                "token": token.name if token else None,
+                "scopes": token.scopes if token else Scope.values,
+                "expires_at": token.expires_at if token else None,
+            }
+        )
+
+
+class MyPreferences(Resource):
+    """How the person who asks likes the pages."""
+
+    tag = "You"
+
+    @reads(PreferencesSerializer)
+    def get(self, request: Request) -> Response:
+        """Read your preferences."""
+        return self._told()
+
+    @writes(PreferencesSerializer, sent=SentPreferences, scope=Scope.JUDGE)
+    def patch(self, request: Request) -> Response:
+        """Change your preferences."""
+        self.person.preferences = change_preferences(**self.sent(), by=self.person)
+        return self._told()
+
+    def _told(self) -> Response:
+        chosen = preferences(self.person)
+        return Response(
+            {
+                "keys": keys_for(self.person),
+                "theme": chosen.theme,
+                "time_zone": chosen.time_zone,
+            }
+        )

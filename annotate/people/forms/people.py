@@ -1,0 +1,114 @@
+"""Forms of letting people in, and of finding an account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.models.invitation import Invitation
+from annotate.projects.models import Membership
+from base.users import User
+
+# What the validators of the settings want, in one sentence.
+GOOD_PASSWORD = _lazy(
+    "At least 10 characters; no common password, not digits alone, nothing like your name."
+)
+
+
+# What a password must not be like.
+OF_THE_PERSON = ("username", "email")
+
+
+class InvitationForm(forms.Form):
+    """Somebody who shall come to the installation."""
+
+    username = forms.CharField(
+        max_length=150,
+        required=False,
+        label=_lazy("User name"),
+        help_text=_lazy("Leave it empty, and they choose."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    email = forms.EmailField(
+        required=False,
+        label=_lazy("Mail address"),
+        help_text=_lazy("The link goes there as well. Leave it empty, and hand it over yourself."),
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+    days = forms.TypedChoiceField(
+        label=_lazy("The link holds for"),
+        coerce=int,
+        choices=[(1, _lazy("1 day")), (7, _lazy("7 days")), (30, _lazy("30 days"))],
+        initial=7,
+    )
+
+
+class MemberForm(InvitationForm):
+    """Somebody who shall join a project: at once with an account, else by a link."""
+
+    role = forms.ChoiceField(
+        label=_lazy("Role"),
+        choices=Membership.Role.choices,
+        initial=Membership.Role.ANNOTATOR,
+    )
+    field_order = ("username", "role", "email", "days")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].help_text = _lazy(
+            "Whoever has an account is in at once. Else it will be theirs, with what a file says "
+            "under this name; leave it empty, and they choose."
+        )
+
+
+class JoinForm(forms.Form):
+    """A new account, by a link."""
+
+    username = forms.CharField(
+        max_length=150,
+        label=_lazy("User name"),
+        help_text=_lazy("Others see it beside what you judge."),
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
+    )
+    email = forms.EmailField(
+        required=False,
+        label=_lazy("Mail address"),
+        help_text=_lazy("A link goes there when the password is lost."),
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+    password = forms.CharField(
+        label=_lazy("Password"),
+        strip=False,
+        help_text=GOOD_PASSWORD,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    password_again = forms.CharField(
+        label=_lazy("Password again"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def __init__(self, *args: Any, invitation: Invitation, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["username"], self.initial["email"] = invitation.name, invitation.email
+        if invitation.name:
+            self.fields["username"].required = False
+            self.fields["username"].widget.attrs["readonly"] = True
+
+    def clean_password(self) -> str:
+        """Refuse a weak one here already: it is told together with all else that is wrong."""
+        password = str(self.cleaned_data["password"])
+        said = {name: self.cleaned_data.get(name) or self.initial[name] for name in OF_THE_PERSON}
+        validate_password(password, User(**said))
+        return password
+
+    def clean_password_again(self) -> str:
+        """Refuse two passwords that differ."""
+        again = str(self.cleaned_data["password_again"])
+        if self.data.get("password") != again:
+            raise forms.ValidationError(_("The two passwords differ. Type them again."))
+        return again

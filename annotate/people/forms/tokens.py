@@ -1,0 +1,32 @@
+"""The form by which a person makes a token."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.people.models import Token
+from annotate.people.tokens import MOST_DAYS
+
+
+class TokenForm(forms.Form):
+    """What a token is for, what it may do, and how long."""
+
+    name = forms.CharField(
+        max_length=100,
+        help_text=_lazy("What it is for: you end it by this name."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_lazy("What it may do besides reading"),
+        required=False,
+        choices=[choice for choice in Token.Scope.choices if choice[0] != Token.Scope.READ],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_lazy("Never more than you may do yourself."),
+    )
+    days = forms.IntegerField(
+        label=_lazy("Good for so many days"),
+        min_value=1,
+        max_value=MOST_DAYS,
+        initial=90,
+    )

@@ -1,0 +1,155 @@
+"""Who is in a project, and as what."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.judgments.assignments import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Membership, Project
+from base.errors import Refused
+from base.users import User
+
+
+def add_member(*, username: str, role: str, by: Membership) -> Membership:
+    """Let an account into the project `by` leads; who has none is invited by a link.
+
+    Someone who had left comes back as who they were. A rater known only by this name from a file
+    becomes this person: what the file said of them is theirs.
+    """
+    check_lead(by)
+    username = checked_name(username)
+    check_role(role)
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        user = User.objects.filter(username=username).first()
+        if user is None:
+            raise Refused(
+                _("%(name)s has no account here. Invite them by a link.") % {"name": username}
+            )
+        if not user.is_active:
+            raise Refused(_("The account of %(name)s is closed.") % {"name": username})
+        if project.memberships.active().filter(user=user).exists():
+            raise Refused(_("%(username)s is already in this project.") % {"username": username})
+        member = join(project, user, role)
+        record(project=project, what="member.added", about=member, words=role, by=by)
+        return member
+
+
+def appoint_lead(*, project: Project, user: User) -> Membership:
+    """Let an account lead a project, whoever leads it: for who runs the installation."""
+    refuse_if_archived(project)
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        member = join(project, user, Membership.Role.LEAD)
+        record(project=project, what="member.added", about=member, words=member.role, by=None)
+        return member
+
+
+def checked_name(username: str) -> str:
+    """Return the user name without blanks around it, or refuse what cannot be one."""
+    username = username.strip()
+    try:
+        MaxLengthValidator(150)(username)
+        UnicodeUsernameValidator()(username)
+    except ValidationError as error:
+        raise Refused(" ".join(error.messages)) from error
+    return username
+
+
+def check_role(role: str) -> None:
+    """Refuse what is no role of a project."""
+    if role not in Membership.Role.values:
+        raise Refused(_("“%(role)s” is no role.") % {"role": role})
+
+
+def join(project: Project, user: User, role: str) -> Membership:
+    """Make `user` a member of the locked project, as who they were here before, if they were."""
+    known = (
+        project.memberships.filter(user=user).first()
+        or project.memberships.filter(name=user.username, user=None).first()
+        or Membership(project=project, name=user.username)
+    )
+    if known.is_machine:
+        raise Refused(
+            _("“%(name)s” is the name of a machine rater here. Choose another name.")
+            % {"name": known.name}
+        )
+    known.user, known.role, known.left_at = user, role, None
+    known.save()
+    return known
+
+
+def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
+    """Make a member annotator or lead. A project always keeps a lead."""
+    check_lead(by)
+    check_role(role)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        member = _member_of(by, member)
+        if member.user_id is None:
+            raise Refused(
+                _("%(name)s has no account, so there is no role to change.") % {"name": member.name}
+            )
+        if role != Membership.Role.LEAD:
+            _keep_a_lead(member)
+        before, member.role = member.role, role
+        member.save(update_fields=["role"])
+        if before != role:
+            changes = {"role": (before, role)}
+            record(project=by.project, what="member.role", about=member, changes=changes, by=by)
+    return member
+
+
+def remove_member(*, member: Membership, by: Membership, now: datetime | None = None) -> Membership:
+    """Close the project to a member. What they said stays; seats they never began are free
+    again.
+    """
+    check_lead(by)
+    now = now or timezone.now()
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        member = _member_of(by, member)
+        _keep_a_lead(member)
+        member.assignments.filter(touched_at__isnull=True).delete()
+        if member.left_at is None:
+            member.left_at = max(now, member.joined_at)
+            member.save(update_fields=["left_at"])
+            record(project=by.project, what="member.removed", about=member, by=by, now=now)
+    return member
+
+
+def check_lead(by: Membership) -> None:
+    """Refuse who does not lead, and everybody where the project is put away."""
+    refuse_if_archived(by.project)
+    if not by.leads:
+        raise Refused(_("Only leads of this project can do that."))
+
+
+def _member_of(by: Membership, member: Membership) -> Membership:
+    found = Membership.objects.filter(pk=member.pk, project=by.project_id).first()
+    if found is None:
+        raise Refused(_("There is no such member in this project."))
+    return found
+
+
+def has_other_lead(member: Membership) -> bool:
+    """Whether someone else who can sign in leads the member's project."""
+    leads = Membership.objects.active().filter(
+        project=member.project_id, role=Membership.Role.LEAD, user__is_active=True
+    )
+    return leads.exclude(pk=member.pk).exists()
+
+
+def _keep_a_lead(member: Membership) -> None:
+    if member.leads and not has_other_lead(member):
+        raise Refused(
+            _("%(name)s is the only lead. Make someone else lead first.") % {"name": member.name}
+        )

@@ -1,0 +1,106 @@
+"""Tokens by which programs act as a person."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.people.models import Token
+from annotate.projects.audit_log import record
+from base.errors import NotHere, Refused, refuse_strange
+from base.users import User
+
+# What a token begins with, so that a scanner for leaked secrets knows it for one.
+PREFIX = "rejudge_"
+# Valid ones of one person at a time.
+MOST = 50
+MOST_DAYS = 366
+# How exactly the last use is kept: not every request shall write.
+HOUR = timedelta(hours=1)
+
+
+class Made(NamedTuple):
+    """A new token, and the words that a program shows: they are kept nowhere."""
+
+    token: Token
+    secret: str
+
+
+def make_token(
+    *, name: str, scopes: Collection[str], days: int, by: User, now: datetime | None = None
+) -> Made:
+    """Make a token of `by` that is good for these scopes (`Token.Scope`, reading always) and so
+    many days.
+
+    Refused: no name or one that is too long, a scope that is none, fewer than 1 or more than
+    MOST_DAYS days, more than MOST valid tokens.
+    """
+    now = now or timezone.now()
+    name = name.strip()
+    if not name:
+        raise Refused(_("Give the token a name, so that you know later what it is for."))
+    if len(name) > 100:
+        raise Refused(_("A name has at most 100 characters."))
+    refuse_strange(name)
+    if unknown := set(scopes) - set(Token.Scope.values):
+        raise Refused(_("“%(scope)s” is no scope.") % {"scope": min(unknown)[:40]})
+    if not 1 <= days <= MOST_DAYS:
+        raise Refused(_("A token is good for 1 to %(most)s days.") % {"most": MOST_DAYS})
+    secret = PREFIX + secrets.token_urlsafe(32)
+    with transaction.atomic():
+        # Two pages at once must not pass the limit.
+        person = User.objects.select_for_update().get(pk=by.pk)
+        if person.tokens.valid(now).count() >= MOST:
+            raise Refused(
+                _("You have %(most)s tokens. End those that you need no longer.") % {"most": MOST}
+            )
+        token = Token.objects.create(
+            user=person,
+            name=name,
+            start=secret[:12],
+            digest=_digest(secret),
+            may_judge=Token.Scope.JUDGE in scopes,
+            may_lead=Token.Scope.LEAD in scopes,
+            made_at=now,
+            expires_at=now + timedelta(days=days),
+        )
+        record(project=None, what="token.made", about=token, named=name, by=by, now=now)
+    return Made(token, secret)
+
+
+def end_token(*, pk: int, by: User, now: datetime | None = None) -> Token:
+    """End one's own token at once. Twice changes nothing; NotHere where it is another's."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        token = Token.objects.select_for_update().filter(pk=pk, user=by).first()
+        if token is None:
+            raise NotHere(_("There is no such token among yours."))
+        if token.ended_at is None:
+            token.ended_at = now
+            token.save(update_fields=["ended_at"])
+            record(project=None, what="token.ended", about=token, named=token.name, by=by, now=now)
+    return token
+
+
+def token_of(secret: str, *, now: datetime | None = None) -> Token | None:
+    """The valid token that these words are, with its person; None: it is none (any more).
+
+    Notes, to the hour, that it was used.
+    """
+    now = now or timezone.now()
+    valid = Token.objects.valid(now).select_related("user")
+    token = valid.filter(digest=_digest(secret)).first()
+    if token and (token.last_used_at is None or token.last_used_at <= now - HOUR):
+        Token.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()

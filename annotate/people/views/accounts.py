@@ -1,0 +1,236 @@
+"""Letting people in by a link, and the accounts of an installation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.utils import perform_login
+from allauth.mfa.models import Authenticator
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.db.models import Count, Exists, OuterRef, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.models.invitation import Invitation
+from annotate.people import accounts as people
+from annotate.people import invitations
+from annotate.people.forms.people import InvitationForm, JoinForm
+from annotate.people.invitation_mail import hand_over
+from annotate.people.invitations import Link
+from annotate.projects import access
+from base.errors import NotHere, Refused, Unfit
+from base.page_request import PageRequest
+from base.pagination import page_by_key
+from base.users import User
+
+# Where a link's secret waits in the session while its reader signs in elsewhere.
+SESSION_KEY = "invitation"
+
+
+@login_not_required
+@never_cache
+@sensitive_post_parameters("password", "password_again")
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Let the reader of a link in: with the account they have, or with a new one."""
+    try:
+        found = invitations.read(token)
+    except Refused as refused:
+        request.session.pop(SESSION_KEY, None)
+        if mine := invitations.used_by(token, request.user):
+            return redirect(_after(mine))
+        status = 404 if isinstance(refused, NotHere) else 410
+        return render(request, "annotate/invitation.html", {"ended": str(refused)}, status=status)
+    if request.session.get(SESSION_KEY) != token and not request.user.is_authenticated:
+        request.session[SESSION_KEY] = token
+    if request.user.is_authenticated:
+        return _join(request, request.user, found, token)
+    form = JoinForm(request.POST if request.method == "POST" else None, invitation=found)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = invitations.accept_with_new_account(
+                token=token,
+                username=form.cleaned_data["username"],
+                password=form.cleaned_data["password"],
+                email=form.cleaned_data["email"],
+            )
+        except Unfit as refused:
+            form.add_error(refused.field, str(refused))
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            request.session.pop(SESSION_KEY, None)
+            answer: HttpResponse = perform_login(request, user, redirect_url=_after(found))
+            return answer
+    return _invitation_page(request, found, form, token)
+
+
+def _join(request: HttpRequest, user: User, found: Invitation, token: str) -> HttpResponse:
+    """The same for who is signed in: one button."""
+    error = ""
+    if request.method == "POST":
+        try:
+            invitations.accept(token=token, by=user)
+        except Refused as refused:
+            error = str(refused)
+        else:
+            messages.success(request, _("You are in the project."))
+            return redirect(_after(found))
+    return _invitation_page(request, found, None, token, error)
+
+
+def _invitation_page(
+    request: HttpRequest,
+    found: Invitation,
+    form: JoinForm | None,
+    token: str,
+    error: str = "",
+) -> HttpResponse:
+    return render(
+        request,
+        "annotate/invitation.html",
+        {"invitation": found, "form": form, "token": token, "error": error},
+        status=422 if error or (form is not None and form.errors) else 200,
+    )
+
+
+def _after(found: Invitation) -> str:
+    return reverse("annotate:home") if found.project is None else found.project.get_absolute_url()
+
+
+def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
+    """What a page shows of a link that was just made, once; sends it where it shall go."""
+    url, mailed = hand_over(request, link)
+    if mailed is False:
+        messages.error(request, _("The mail could not be sent. Hand the link over yourself."))
+    return {"invitation": link.invitation, "url": url, "sent": bool(mailed)}
+
+
+@require_POST
+def withdrawal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Take a link to a project back."""
+    by = access.lead(request.user, slug)
+    _withdraw(request, access.invitation(by, pk))
+    return redirect("annotate:members", slug)
+
+
+@require_POST
+def account_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
+    """Take a link to the installation back."""
+    _withdraw(request, access.account_invitation(request.user, pk))
+    return redirect("annotate:people")
+
+
+def _withdraw(request: PageRequest, found: Invitation) -> None:
+    try:
+        invitations.withdraw(invitation=found, by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("The link lets nobody in any more."))
+
+
+@require_http_methods(["GET", "POST"])
+def accounts(request: PageRequest) -> HttpResponse:
+    """Every account of the installation, for who runs it; `?search=`, `?state=closed`. A POST
+    invites someone.
+    """
+    admin = access.admin(request.user)
+    form = InvitationForm(request.POST if request.method == "POST" else None)
+    shown = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            link = invitations.invite_to_installation(
+                name=form.cleaned_data["username"],
+                email=form.cleaned_data["email"],
+                days=form.cleaned_data["days"],
+                by=admin,
+            )
+        except Refused as refused:
+            form.add_error("username", str(refused))
+        else:
+            shown, form = invited(request, link), InvitationForm()
+    return _accounts_page(request, form, shown)
+
+
+def _accounts_page(
+    request: PageRequest,
+    form: InvitationForm,
+    shown: dict[str, Any] | None = None,
+    password_link: dict[str, str] | None = None,
+) -> HttpResponse:
+    search = request.GET.get("search", "").strip()[:200]
+    state = request.GET.get("state", "")
+    found = User.objects.all()
+    if search:
+        found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
+    if state == "closed":
+        found = found.filter(is_active=False)
+    in_projects = Count("memberships", filter=Q(memberships__left_at__isnull=True))
+    factor = Exists(Authenticator.objects.filter(user=OuterRef("pk")))
+    page = page_by_key(found.annotate(projects=in_projects, has_factor=factor), request.GET)
+    response = render(
+        request,
+        "annotate/people.html",
+        {
+            "accounts": page.rows,
+            "found": found.count(),
+            "search": search,
+            "state": state,
+            "previous_url": page.previous,
+            "next_url": page.next,
+            "open": Invitation.objects.open()
+            .filter(project=None)
+            .select_related("created_by")
+            .order_by("pk")[:200],
+            "invited": shown,
+            "password_link": password_link,
+            "form": form,
+        },
+        status=422 if form.errors else 200,
+    )
+    if shown or password_link:
+        response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_POST
+def account(request: PageRequest, pk: int) -> HttpResponse:
+    """Close somebody's account, open it again, sign it out everywhere, take its second factor away,
+    or make a link for a new password: `change` says which.
+    """
+    found = access.account(request.user, pk)
+    change = request.POST.get("change", "")
+    names = {"name": found.username}
+    try:
+        if change == "close":
+            people.deactivate(user=found, by=request.user)
+            said = _("The account of %(name)s is closed. What they said stays.") % names
+        elif change == "open":
+            people.reactivate(user=found, by=request.user)
+            said = _("%(name)s can sign in again.") % names
+        elif change == "sign-out":
+            people.sign_out(user=found, by=request.user)
+            said = _("%(name)s is signed out everywhere.") % names
+        elif change == "factor":
+            people.drop_second_factor(user=found, by=request.user)
+            said = _("The password alone signs %(name)s in again.") % names
+        elif change == "password":
+            uid, _between, key = people.password_key(user=found, by=request.user).partition("-")
+            url = reverse("account_reset_password_from_key", args=[uid, key])
+            # Shown in the answer itself, so that it is kept nowhere.
+            link = {"name": found.username, "url": request.build_absolute_uri(url)}
+            return _accounts_page(request, InvitationForm(), password_link=link)
+        else:
+            raise Refused(_("There is no such change."))
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, said)
+    return redirect("annotate:people")

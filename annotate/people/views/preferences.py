@@ -1,0 +1,131 @@
+"""How one person likes the pages: their keys, light or dark, their time zone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from annotate.people.preferences import Unsuitable, change_preferences
+from base import keymap
+from base.page_request import PageRequest
+from base.reader import preferences as preferences_of
+from base.reader import zones
+
+YEAR = 60 * 60 * 24 * 365
+# Of what cannot be a key, as much comes back as a person can have typed.
+SHOWN = 200
+
+
+@require_http_methods(["GET", "POST"])
+def preferences(request: PageRequest) -> HttpResponse:
+    """Show one's own settings; change those that are sent: keys, `theme`, `time_zone`.
+
+    Keys are sent as `key-<action>`; `reset` puts one action's key back, `reset_all` every one. A
+    script that asks for JSON gets an empty answer (204) instead of the page.
+    """
+    if request.method == "GET":
+        return _page(request, keymap.keys_for(request.user))
+    typed = _typed(request.POST)
+    keys = _asked(request.POST, typed)
+    theme, zone = request.POST.get("theme"), request.POST.get("time_zone")
+    try:
+        changed = change_preferences(
+            keys=keys or None, theme=theme, time_zone=_zone(zone), by=request.user
+        )
+    except Unsuitable as refused:
+        return _page(
+            request,
+            keymap.keys_for(request.user) | typed,
+            theme=theme,
+            zone=zone,
+            sentences=refused.sentences,
+        )
+    if request.accepts("text/html"):
+        messages.success(request, _("Saved."))
+        response: HttpResponse = redirect("annotate:preferences")
+    else:
+        response = HttpResponse(status=204)
+    if theme is not None:
+        response.set_cookie(
+            "theme", changed.theme, max_age=YEAR, samesite="Lax", secure=request.is_secure()
+        )
+    return response
+
+
+def _typed(sent: QueryDict) -> dict[str, Any]:
+    """What was sent for each action: one text, or a list where it was not one."""
+    found = {name[4:]: sent.getlist(name) for name in sent if name.startswith("key-")}
+    return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
+
+
+def _asked(sent: QueryDict, typed: dict[str, Any]) -> dict[str, Any]:
+    """The keys that are wanted: those typed, or those of the house for what is put back."""
+    if "reset_all" in sent:
+        return dict(keymap.DEFAULTS)
+    keys = {
+        name: keymap.canonical(text) if isinstance(text, str) else text
+        for name, text in typed.items()
+    }
+    if back := sent.get("reset"):
+        keys[back] = keymap.DEFAULTS.get(back, "")
+    return keys
+
+
+def _zone(typed: str | None) -> str | None:
+    """The zone of that name, however its letters were typed; what is none stays as it is."""
+    if typed is None:
+        return None
+    plain = typed.strip().replace(" ", "_").lower()
+    return next((zone for zone in zones() if zone.lower() == plain), typed.strip())
+
+
+def _page(
+    request: PageRequest,
+    keys: dict[str, Any],
+    *,
+    theme: str | None = None,
+    zone: str | None = None,
+    sentences: dict[str, str] | None = None,
+) -> HttpResponse:
+    kept = preferences_of(request.user)
+    wrong = sentences or {}
+    groups: list[dict[str, Any]] = [
+        {
+            "page": page,
+            "title": title,
+            "rows": [
+                {
+                    "action": action,
+                    "key": str(keys[action.name])[:SHOWN],
+                    "wrong": wrong.get(action.name, ""),
+                    "changed": keys[action.name] != action.key,
+                }
+                for action in keymap.ACTIONS
+                if action.page == page
+            ],
+        }
+        for page, title in keymap.PAGES.items()
+    ]
+    return render(
+        request,
+        "annotate/preferences.html",
+        {
+            "groups": groups,
+            "changed": sum(row["changed"] for group in groups for row in group["rows"]),
+            "wrong": wrong,
+            "error": wrong.get("", _("Nothing was changed. What is wrong stands at the field."))
+            if wrong
+            else "",
+            "theme_chosen": kept.theme if theme is None else theme,
+            "zone_chosen": kept.time_zone if zone is None else zone[:SHOWN],
+            "zones": zones(),
+            "now": timezone.now(),
+        },
+        status=422 if wrong else 200,
+    )

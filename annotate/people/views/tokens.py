@@ -1,0 +1,64 @@
+"""The tokens by which programs act as the person who reads the page."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.people.forms.tokens import TokenForm
+from annotate.people.tokens import end_token, make_token
+from base.errors import NotHere, Refused
+from base.page_request import PageRequest
+
+# Of those that were ended or have run out, the newest.
+PAST = 20
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache  # a new token is shown once
+@sensitive_variables("made")
+def tokens(request: PageRequest) -> HttpResponse:
+    """List one's own tokens; make one, which the answer shows, this once."""
+    form = TokenForm(request.POST or None)
+    made = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = make_token(**form.cleaned_data, by=request.user)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            form = TokenForm()
+    now = timezone.now()
+    valid = request.user.tokens.valid(now)
+    past = request.user.tokens.exclude(pk__in=valid.values("pk"))
+    return render(
+        request,
+        "annotate/tokens.html",
+        {
+            "form": form,
+            "made": made,
+            "tokens": valid.order_by("-pk"),
+            "past": past.order_by("-pk")[:PAST],
+        },
+        status=422 if form.errors else 200,
+    )
+
+
+@require_POST
+def token_end(request: PageRequest, pk: int) -> HttpResponse:
+    """End one of one's own tokens, at once."""
+    try:
+        token = end_token(pk=pk, by=request.user)
+    except NotHere as not_here:
+        raise Http404(str(not_here)) from not_here
+    messages.success(
+        request,
+        _("The token “%(name)s” is ended. No program gets in with it.") % {"name": token.name},
+    )
+    return redirect("annotate:tokens")

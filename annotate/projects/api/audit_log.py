@@ -1,0 +1,103 @@
+"""What leads and administrators did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.models.trail import Deed
+from annotate.projects import access
+from annotate.projects.audit_log_page import deeds, table
+from annotate.projects.forms.audit_log import TrailForm
+from annotate.projects.models import Membership
+from base.api.resource import Asked, Resource, reads, wrong
+from base.csv_output import csv_lines
+
+
+class DeedSerializer(serializers.Serializer[Any]):
+    """One thing that somebody did who leads a project."""
+
+    uuid = serializers.UUIDField()
+    at = serializers.DateTimeField()
+    who = serializers.CharField(help_text="As they were called then; empty: a command.")
+    what = serializers.CharField()
+    about = serializers.CharField(help_text="What it was done to, as it was called then.")
+    kind = serializers.CharField(help_text="Which kind of row that is ...")
+    key = serializers.IntegerField(allow_null=True, help_text="... and which one.")
+    words = serializers.CharField()
+    changes = serializers.DictField(help_text="By name: what was before, and what is now.")
+
+
+class AskedTrail(Asked):
+    """Which deeds."""
+
+    who = serializers.CharField(
+        required=False, max_length=20, help_text="The key of a user, or: command."
+    )
+    what = serializers.CharField(required=False, max_length=40)
+    since = serializers.DateField(required=False, help_text="From this day on, where you are.")
+    until = serializers.DateField(required=False, help_text="Up to this day.")
+
+
+class Trail(Resource):
+    """What leads and administrators did in a project."""
+
+    tag = "Trail"
+
+    @reads(DeedSerializer, asked=AskedTrail, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List what was done, newest first, as far as you may know now."""
+        return listed(self, access.lead(self.person, slug))
+
+
+class TrailTable(Resource):
+    """The same as a table."""
+
+    tag = "Trail"
+
+    @reads(OpenApiTypes.STR, asked=AskedTrail, media="text/csv")
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Take all of it, oldest first, as far as you may know now."""
+        return tabled(self, access.lead(self.person, slug))
+
+
+def listed(resource: Resource, reader: Membership | None) -> Response:
+    """The part of a trail that the address asks for; `reader` as for
+    `annotate.projects.audit_log_page`."""
+    found = _wanted(resource, reader)
+    return resource.page(found, lambda rows: [_deed(row) for row in rows], newest_first=True)
+
+
+def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
+    """All that the address asks for as a table."""
+    return StreamingHttpResponse(
+        csv_lines(table(_wanted(resource, reader))), content_type="text/csv; charset=utf-8"
+    )
+
+
+def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[Deed]:
+    resource.asked()
+    form = TrailForm(reader, resource.request.query_params)
+    if not form.is_valid():
+        raise wrong(form, "?")
+    return deeds(reader, form.kinds, form.asked())
+
+
+def _deed(row: Deed) -> dict[str, Any]:
+    return {
+        "uuid": row.uuid,
+        "at": row.at,
+        "who": row.name,
+        "what": row.what,
+        "about": row.about,
+        "kind": row.kind,
+        "key": row.key,
+        "words": row.words,
+        "changes": row.changes,
+    }

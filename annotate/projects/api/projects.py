@@ -1,0 +1,199 @@
+"""Projects: what there is, and the rules by which people work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.projects import access, rules
+from annotate.projects.actions import create_project
+from annotate.projects.models import Membership, Project
+from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+
+SMALL = 32_767
+LARGE = 2_147_483_647
+
+
+class GradeSerializer(Sent):
+    """One relevance that judges may give."""
+
+    value = serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL)
+    name = serializers.CharField(max_length=60)
+    sentence = serializers.CharField(max_length=300, required=False, allow_blank=True, default="")
+
+
+class RulesSerializer(serializers.ModelSerializer[Project]):
+    """By which rules a project works: for its leads."""
+
+    # The model's would have the range of whichever database it is.
+    relevant_from = serializers.IntegerField(
+        min_value=-SMALL - 1, max_value=SMALL, help_text="The lowest grade that counts as relevant."
+    )
+    order_seed = serializers.IntegerField(min_value=0, max_value=LARGE)
+
+    class Meta:
+        model = Project
+        fields = tuple(name for name in rules.FIELDS if name not in {"name", "description"})
+
+
+class ProjectSerializer(serializers.Serializer[Any]):
+    """A project as one of its members sees it."""
+
+    slug = serializers.CharField(help_text="Its short name, as it stands in addresses.")
+    name = serializers.CharField()
+    description = serializers.CharField()
+    role = serializers.ChoiceField(choices=Membership.Role.choices, help_text="Yours.")
+    member = serializers.IntegerField(help_text="The key of your membership.")
+    archived_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class FullProjectSerializer(ProjectSerializer):
+    """A project with what those who work in it need to know."""
+
+    grades = GradeSerializer(many=True)
+    relevant_from = serializers.IntegerField(help_text="The lowest grade that counts as relevant.")
+    evidence_rule = serializers.ChoiceField(choices=Project.EvidenceRule.choices)
+    condition_rule = serializers.ChoiceField(choices=Project.ConditionRule.choices)
+    rules = RulesSerializer(allow_null=True, help_text="For leads; else null.")
+
+
+class SentProject(Sent):
+    """A project that shall be made."""
+
+    slug = serializers.RegexField(r"^[a-z0-9][a-z0-9_-]{0,79}$", max_length=80)
+    name = serializers.CharField(max_length=200)
+    grades = serializers.ListField(
+        child=serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL),
+        min_length=2,
+        max_length=20,
+    )
+
+
+class SentRules(Sent):
+    """What shall change; what is left out stays. `grades` are all that there shall be."""
+
+    name = serializers.CharField(max_length=200, required=False)
+    description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
+    grades = serializers.ListField(child=GradeSerializer(), required=False, max_length=20)
+    relevant_from = serializers.IntegerField(min_value=-SMALL - 1, max_value=SMALL, required=False)
+    judge_scope = serializers.ChoiceField(choices=Project.Scope.choices, required=False)
+    consensus = serializers.ChoiceField(choices=Project.Consensus.choices, required=False)
+    show_prior = serializers.BooleanField(required=False)
+    show_rank = serializers.BooleanField(required=False)
+    show_ids = serializers.BooleanField(required=False)
+    hide_names = serializers.BooleanField(required=False)
+    judge_order = serializers.ChoiceField(
+        choices=Project.Order.choices,
+        required=False,
+        help_text="doc_id: by document id where judges see ids; the other documents are shuffled, "
+        "the same for all.",
+    )
+    order_seed = serializers.IntegerField(min_value=0, max_value=LARGE, required=False)
+    repeat_percent = serializers.IntegerField(min_value=0, max_value=50, required=False)
+    evidence_rule = serializers.ChoiceField(choices=Project.EvidenceRule.choices, required=False)
+    condition_rule = serializers.ChoiceField(choices=Project.ConditionRule.choices, required=False)
+    overlap_rewrite = serializers.IntegerField(min_value=0, max_value=50, required=False)
+    overlap_judge = serializers.IntegerField(min_value=0, max_value=50, required=False)
+    overlap_review = serializers.IntegerField(min_value=0, max_value=50, required=False)
+
+
+class AskedProjects(Asked):
+    """Which projects."""
+
+    archived = serializers.BooleanField(
+        default=False, help_text="Those that you lead and that are put away, instead."
+    )
+
+
+class Projects(Resource):
+    """The projects of the person who asks."""
+
+    tag = "Projects"
+
+    @reads(ProjectSerializer, asked=AskedProjects, paged=True)
+    def get(self, request: Request) -> Response:
+        """List your projects."""
+        archived = self.asked()["archived"]
+        mine = (access.archived_projects if archived else access.memberships_of)(self.person)
+        return self.page(mine, lambda members: [_told(member) for member in members])
+
+    @writes(FullProjectSerializer, sent=SentProject, status=201, scope=Scope.LEAD)
+    def post(self, request: Request) -> Response:
+        """Make a project, which you lead."""
+        made = create_project(**self.sent(), by=self.person)
+        return Response(_full(access.member(self.person, made.slug)), status=201)
+
+
+class OneProject(Resource):
+    """One project."""
+
+    tag = "Projects"
+
+    @reads(FullProjectSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """Read a project."""
+        return Response(_full(access.member(self.person, slug)))
+
+    @writes(FullProjectSerializer, sent=SentRules, scope=Scope.LEAD)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change the rules of a project that you lead, all that is sent or nothing."""
+        by = access.lead(self.person, slug)
+        sent = self.sent()
+        grades = sent.pop("grades", None)
+        if grades is None:
+            grades = by.project.grades.values("value", "name", "sentence")
+        kept = [rules.GradeRule(**grade) for grade in grades]
+        rules.change_rules(changes=sent, grades=kept, by=by)
+        return Response(_full(access.member(self.person, slug)))
+
+
+class Archiving(Resource):
+    """Whether a project is put away."""
+
+    tag = "Projects"
+
+    @writes(ProjectSerializer, scope=Scope.LEAD)
+    def put(self, request: Request, slug: str) -> Response:
+        """Put a project away: nothing in it changes any more."""
+        rules.archive(by=access.lead(self.person, slug))
+        return Response(_told(access.member(self.person, slug)))
+
+    @writes(ProjectSerializer, scope=Scope.LEAD)
+    def delete(self, request: Request, slug: str) -> Response:
+        """Bring a project back."""
+        rules.unarchive(by=access.lead(self.person, slug))
+        return Response(_told(access.member(self.person, slug)))
+
+
+def _told(member: Membership) -> dict[str, Any]:
+    project = member.project
+    return dict(
+        ProjectSerializer(
+            {
+                "slug": project.slug,
+                "name": project.name,
+                "description": project.description,
+                "role": member.role,
+                "member": member.pk,
+                "archived_at": project.archived_at,
+                "created_at": project.created_at,
+            }
+        ).data
+    )
+
+
+def _full(member: Membership) -> dict[str, Any]:
+    project = member.project
+    grades = project.grades.order_by("value").values("value", "name", "sentence")
+    return {
+        **_told(member),
+        "grades": list(grades),
+        "relevant_from": project.relevant_from,
+        "evidence_rule": project.evidence_rule,
+        "condition_rule": project.condition_rule,
+        "rules": RulesSerializer(project).data if member.leads else None,
+    }

@@ -1,0 +1,72 @@
+"""Everything that leads and administrators do and that is kept in the trail, by its key.
+
+A room above adds its own when it starts (`register`). `annotate.projects.audit_log.record` takes
+no key that is not here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+class Kind(NamedTuple):
+    """A kind of deed: its name on a page, and whether it would tell who has yet to judge that
+    others have spoken, or how. Then it is not shown to them.
+    """
+
+    name: str | Promise
+    tells: bool = False
+
+
+DEEDS: dict[str, Kind] = {
+    "project.made": Kind(_("Made the project")),
+    "project.rules": Kind(_("Changed the rules")),
+    "project.archived": Kind(_("Put the project away")),
+    "project.unarchived": Kind(_("Brought the project back")),
+    "project.purged": Kind(_("Deleted a project for good")),
+    "project.backed_up": Kind(_("Took a backup")),
+    "project.restored": Kind(_("Restored from a backup")),
+    "categories.changed": Kind(_("Changed the taxonomy")),
+    "guidelines.written": Kind(_("Wrote the guidelines")),
+    "member.added": Kind(_("Let someone in")),
+    "member.role": Kind(_("Changed a role")),
+    "member.removed": Kind(_("Closed the project to someone")),
+    "invitation.made": Kind(_("Invited someone")),
+    "invitation.withdrawn": Kind(_("Withdrew an invitation")),
+    "invitation.taken": Kind(_("Took an invitation")),
+    "account.made": Kind(_("Made an account")),
+    "account.changed": Kind(_("Changed an account")),
+    "account.closed": Kind(_("Closed an account")),
+    "account.opened": Kind(_("Opened an account again")),
+    "account.deleted": Kind(_("Deleted an account")),
+    "account.password": Kind(_("Gave an account a new password")),
+    "account.sessions": Kind(_("Ended the sessions of an account")),
+    "token.made": Kind(_("Made a token")),
+    "token.ended": Kind(_("Ended a token")),
+    "load.asked": Kind(_("Handed a file in")),
+    "load.confirmed": Kind(_("Confirmed a file")),
+    "load.cancelled": Kind(_("Called a file off")),
+    "load.left": Kind(_("Put a file away")),
+    "load.done": Kind(_("Loaded a file")),
+    "job.retried": Kind(_("Tried a job again")),
+    "seat.freed": Kind(_("Freed a seat")),
+    "judgment.settled": Kind(_("Settled a document"), tells=True),
+    "judgment.unsettled": Kind(_("Withdrew a settlement"), tells=True),
+    "condition.settled": Kind(_("Settled a condition"), tells=True),
+    "condition.unsettled": Kind(_("Withdrew the settlement of a condition"), tells=True),
+    "judgments.settled": Kind(_("Settled many documents together"), tells=True),
+    "judgments.unsettled": Kind(_("Withdrew what was settled together"), tells=True),
+    "look.asked": Kind(_("Asked someone to look again"), tells=True),
+    "look.withdrawn": Kind(_("Withdrew a wish to look again"), tells=True),
+    "admin.added": Kind(_("Added something in the administration")),
+    "admin.changed": Kind(_("Changed something in the administration")),
+    "admin.deleted": Kind(_("Deleted something in the administration")),
+}
+
+
+def register(kinds: dict[str, Kind]) -> None:
+    """Know these kinds too; a room calls it once, when it starts."""
+    DEEDS.update(kinds)

@@ -1,0 +1,132 @@
+"""What leads and administrators did in a project, for its leads to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+from django.utils.text import Truncator
+
+from annotate.judgments.assignments import must_answer_first
+from annotate.models.trail import Deed
+from annotate.projects.audit_events import DEEDS
+from annotate.projects.models import Membership
+from base.users import User
+
+# Of what was otherwise before, on a page; the table has all of it.
+SHOWN = 120
+COLUMNS = ("uuid", "at", "who", "what", "about", "kind", "key", "words", "changes")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which deeds are looked for; what is left out is any. `user`: a key; 0 is a command's."""
+
+    user: int | None = None
+    what: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class Change(NamedTuple):
+    """What was otherwise before, in words."""
+
+    name: str
+    before: str
+    after: str
+
+
+class Line(NamedTuple):
+    """One deed as the page shows it."""
+
+    deed: Deed
+    what: str
+    changes: list[Change]
+
+
+def kinds(reader: Membership | None) -> dict[str, str]:
+    """The kinds of deeds that the reader may know of, with their names. A lead who has judging or
+    reviewing left is not told that something was settled, decided or looked up. None: who looks
+    after the installation.
+    """
+    blind = reader is not None and must_answer_first(reader)
+    return {key: str(kind.name) for key, kind in DEEDS.items() if not (blind and kind.tells)}
+
+
+def people(reader: Membership | None) -> list[tuple[int, str]]:
+    """Who may have done something: keys of accounts, and names."""
+    if reader is not None:
+        members = reader.project.memberships.filter(user__isnull=False).order_by("name")
+        return [(user, name) for user, name in members.values_list("user", "name") if user]
+    acted = Deed.objects.filter(project=None, user__isnull=False).order_by("user").values("user")
+    return list(
+        User.objects.filter(pk__in=acted.distinct())
+        .order_by("username")
+        .values_list("pk", "username")
+    )
+
+
+def deeds(reader: Membership | None, known: dict[str, str], asked: Asked) -> QuerySet[Deed]:
+    """The deeds in the project of the reader (None: those of the installation) that are of the
+    `known` kinds and asked for.
+    """
+    found = Deed.objects.filter(project=reader.project_id if reader else None)
+    hidden = [key for key in DEEDS if key not in known]
+    if asked.what:
+        found = found.filter(what=asked.what if asked.what in known else "")
+    elif hidden:
+        found = found.exclude(what__in=hidden)
+    if asked.user is not None:
+        found = found.filter(user=asked.user or None)
+    if asked.since is not None:
+        found = found.filter(at__gte=asked.since)
+    if asked.until is not None:
+        found = found.filter(at__lt=asked.until)
+    return found
+
+
+def lines(found: list[Deed], known: dict[str, str]) -> list[Line]:
+    """Deeds as the page shows them; one of a kind that is not known any more has its key."""
+    return [
+        Line(
+            deed,
+            known.get(deed.what, deed.what),
+            [
+                Change(name.replace("_", " "), _words(before), _words(after))
+                # By name: databases keep their order each in its own way.
+                for name, (before, after) in sorted(deed.changes.items())
+            ],
+        )
+        for deed in found
+    ]
+
+
+def table(found: QuerySet[Deed]) -> Iterator[list[str]]:
+    """All of these as lines of a table, its head first, oldest first."""
+    yield list(COLUMNS)
+    for deed in found.order_by("pk").iterator():
+        yield [
+            str(deed.uuid),
+            deed.at.isoformat(),
+            deed.name,
+            deed.what,
+            deed.about,
+            deed.kind,
+            "" if deed.key is None else str(deed.key),
+            deed.words,
+            json.dumps(deed.changes, ensure_ascii=False, sort_keys=True) if deed.changes else "",
+        ]
+
+
+def _words(value: Any) -> str:
+    if value is None or value in ("", []):
+        return "–"
+    if isinstance(value, list) and all(isinstance(one, list) for one in value):
+        # Grades and types: key and name say which one it is.
+        value = ", ".join(" ".join(map(str, one[:2])) for one in value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return str(Truncator(text).chars(SHOWN))

@@ -1,0 +1,167 @@
+"""Forms of leads: a project, its rules, its guidelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.forms import BaseFormSet, formset_factory
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.guidelines.actions import MAX_LENGTH
+from annotate.projects.models import Project
+from annotate.projects.rules import FIELDS, GradeRule
+from base.form_fields import SentenceField
+
+
+class NewProjectForm(forms.Form):
+    """A project before it exists."""
+
+    name = forms.CharField(max_length=200)
+    slug = forms.SlugField(
+        label=_lazy("Short name"),
+        max_length=80,
+        help_text=_lazy("In addresses and commands: small letters, digits and hyphens."),
+        error_messages={
+            "invalid": _lazy("Only small letters, digits and hyphens, such as tidal-power.")
+        },
+        # js/slug.js proposes it.
+        widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
+    )
+    grades = forms.CharField(
+        initial="0, 1, 2",
+        max_length=100,
+        help_text=_lazy("The relevance values judges may give. Names and sentences come later."),
+    )
+
+    def clean_slug(self) -> str:
+        """Refuse a short name that is taken."""
+        slug = str(self.cleaned_data["slug"]).lower()
+        if Project.objects.filter(slug=slug).exists():
+            raise forms.ValidationError(
+                _("There is a project of this name already. Choose another.")
+            )
+        return slug
+
+    def clean_grades(self) -> list[int]:
+        """Read the values, in their order from low to high."""
+        words = [word.strip() for word in self.cleaned_data["grades"].split(",")]
+        try:
+            values = sorted({int(word) for word in words if word})
+        except ValueError as error:
+            raise forms.ValidationError(_("Grades are whole numbers, such as 0, 1, 2.")) from error
+        if len(values) < 2:
+            raise forms.ValidationError(_("A project needs at least two grades, such as 0 and 1."))
+        if values[0] < -32_768 or values[-1] > 32_767:
+            raise forms.ValidationError(_("Grades lie between -32,768 and 32,767."))
+        return values
+
+
+class RulesForm(forms.ModelForm[Project]):
+    """A project's rules."""
+
+    class Meta:
+        model = Project
+        fields = FIELDS
+        labels = {
+            "relevant_from": _lazy("Relevant from grade"),
+            "judge_scope": _lazy("What is judged"),
+            "consensus": _lazy("When several people judged"),
+            "show_prior": _lazy("Show judges the relevance a document came with"),
+            "show_rank": _lazy("Show judges at which rank which run had a document"),
+            "show_ids": _lazy("Show judges the ids of documents whose texts are not here"),
+            "hide_names": _lazy("Hide names where a disagreement is settled"),
+            "judge_order": _lazy("Order of the documents"),
+            "order_seed": _lazy("Number that the shuffle begins with"),
+            "repeat_percent": _lazy("Documents that come to each person again, in percent"),
+            "evidence_rule": _lazy("What judges must mark where relevance changes"),
+            "condition_rule": _lazy("Does relevance follow from a narrative's conditions?"),
+            "overlap_rewrite": _lazy("People who rewrite each narrative"),
+            "overlap_judge": _lazy("People who judge each document"),
+            "overlap_review": _lazy("Auditors who review each instruction"),
+        }
+        help_texts = {
+            "show_prior": _lazy("Off: judges are blind to what was said before."),
+            "show_rank": _lazy("Off: judges do not see what systems thought of it."),
+            "show_ids": _lazy(
+                "For a licensed collection that people read elsewhere. An id can give an answer "
+                "away, so other ids are hidden until somebody has answered."
+            ),
+            "hide_names": _lazy(
+                "A lead may reveal them for one disagreement at a time; that they did is kept."
+            ),
+            "judge_order": (
+                _lazy(
+                    "If people are judging already, a change keeps what they said; what is left "
+                    "comes to them in the new order."
+                )
+            ),
+            "order_seed": (
+                _lazy(
+                    "The same number gives everybody the same order again, so a paper can name it."
+                )
+            ),
+            "repeat_percent": (
+                _lazy(
+                    "They come later and unmarked, so that each person's agreement with themselves "
+                    "can be reported. What is said the second time changes no grade. Tell people "
+                    "in the guidelines that some documents may come again."
+                )
+            ),
+            "evidence_rule": (
+                _lazy("Judges who may not know what was relevant before mark it for every grade.")
+            ),
+            "condition_rule": _lazy("A judge may still give another grade, with a word on why."),
+            "relevant_from": _lazy("The lowest grade that counts as relevant."),
+            "overlap_rewrite": _lazy("0: nobody is asked to rewrite here."),
+            "overlap_judge": _lazy("0: nobody is asked to judge here."),
+            "overlap_review": _lazy("0: nobody is asked to review here."),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        order = self.fields["judge_order"]
+        assert isinstance(order, forms.ChoiceField)
+        order.choices = [
+            (Project.Order.SHUFFLED, Project.Order.SHUFFLED.label),
+            # The stored label names ids alone; a hidden id is in no order either.
+            (Project.Order.DOC_ID, _("The same for all: by id where ids are shown, else shuffled")),
+        ]
+
+
+class GradeForm(forms.Form):
+    """One grade with the sentence that says when to give it."""
+
+    value = forms.IntegerField(min_value=-32_768, max_value=32_767)
+    name = forms.CharField(max_length=60)
+    sentence = SentenceField(max_length=300, required=False)
+
+
+GradeFormSet = formset_factory(GradeForm, extra=1, can_delete=True, max_num=20)
+
+
+def grade_rules(formset: BaseFormSet[GradeForm]) -> list[GradeRule]:
+    """The grades that were filled in and not struck out."""
+    kept: list[dict[str, Any]] = [
+        form.cleaned_data
+        for form in formset.forms
+        if form.cleaned_data and not form.cleaned_data.get("DELETE")
+    ]
+    return [GradeRule(row["value"], row["name"], row["sentence"]) for row in kept]
+
+
+class GuidelineForm(forms.Form):
+    """The next version of the guidelines, and the version it was made from."""
+
+    text = forms.CharField(
+        label=_lazy("Guidelines"),
+        max_length=MAX_LENGTH,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
+        help_text=_lazy("Plain text: judges read it as you type it, line by line."),
+        error_messages={
+            "required": _lazy("The guidelines are empty. Write what judges should know.")
+        },
+    )
+    based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

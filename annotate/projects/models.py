@@ -1,0 +1,269 @@
+"""A project, its rules, and the people and machines in it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from annotate.judgments.repeats import MOST_PERCENT
+from base.users import User
+
+
+class Project(models.Model):
+    """One test collection in the making, with the rules its people agreed on."""
+
+    class Scope(models.TextChoices):
+        """Which documents of a pool are put before a judge."""
+
+        RELEVANT = "relevant", _("Only documents that were relevant before")
+        POOL = "pool", _("Every document in the pool")
+
+    class Consensus(models.TextChoices):
+        """How several people's grades become one relevance."""
+
+        UNANIMOUS = "unanimous", _("All agree, else disputed")
+        MAJORITY = "majority", _("More than half agree, else disputed")
+
+    class Order(models.TextChoices):
+        """The order in which a judge meets the documents of a pool."""
+
+        SHUFFLED = "shuffled", _("Shuffled for each person")
+        # By id as far as judges see ids: see annotate.pairs.pool.order.
+        DOC_ID = "doc_id", _("By document id, the same for all")
+
+    class EvidenceRule(models.TextChoices):
+        """What a judge must mark when a judgment changes whether a document is relevant."""
+
+        NONE = "none", _("Nothing")
+        DOCUMENT = "document", _("A passage of the document")
+        NARRATIVE = "narrative", _("A clause of the narrative")
+
+    class ConditionRule(models.TextChoices):
+        """How relevance follows from the verdicts on a narrative's conditions."""
+
+        BY_HAND = "by_hand", _("It does not: relevance is given by hand")
+        ALL_MET = "all_met", _("The highest grade when all are met, else the lowest")
+        COUNT_MET = "count_met", _("The number of conditions that are met")
+
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    relevant_from = models.SmallIntegerField(
+        default=1, help_text=_("The lowest grade that counts as relevant.")
+    )
+    judge_scope = models.CharField(max_length=10, choices=Scope, default=Scope.RELEVANT)
+    consensus = models.CharField(max_length=10, choices=Consensus, default=Consensus.UNANIMOUS)
+    show_prior = models.BooleanField(
+        default=False, help_text=_("Show judges the relevance a document came with.")
+    )
+    show_rank = models.BooleanField(
+        default=False, help_text=_("Show judges at which rank which run had a document.")
+    )
+    # A licensed collection whose texts are not here can only be read by its ids.
+    show_ids = models.BooleanField(
+        default=False, help_text=_("Show judges the ids of documents whose texts are not here.")
+    )
+    # Whether who settles a disagreement sees answers without names until they ask for them.
+    hide_names = models.BooleanField(default=True)
+    judge_order = models.CharField(max_length=10, choices=Order, default=Order.SHUFFLED)
+    # Of the shuffle, so that a paper can say how it was made.
+    order_seed = models.PositiveIntegerField(default=0)
+    # So many of a person's documents come again later, unmarked, drawn with the same seed.
+    repeat_percent = models.PositiveSmallIntegerField(
+        default=0, validators=[MaxValueValidator(MOST_PERCENT)]
+    )
+    evidence_rule = models.CharField(max_length=10, choices=EvidenceRule, default=EvidenceRule.NONE)
+    condition_rule = models.CharField(
+        max_length=10, choices=ConditionRule, default=ConditionRule.BY_HAND
+    )
+    # How many people do each task on each pair; with 0 nobody is asked to.
+    overlap_rewrite = models.PositiveSmallIntegerField(
+        default=1, validators=[MaxValueValidator(50)]
+    )
+    overlap_judge = models.PositiveSmallIntegerField(default=2, validators=[MaxValueValidator(50)])
+    overlap_review = models.PositiveSmallIntegerField(default=2, validators=[MaxValueValidator(50)])
+    created_at = models.DateTimeField(default=timezone.now)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    archived_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="project_overlaps_from_0_to_50",
+                condition=Q(overlap_rewrite__range=(0, 50))
+                & Q(overlap_judge__range=(0, 50))
+                & Q(overlap_review__range=(0, 50)),
+            ),
+            models.CheckConstraint(
+                name="project_repeats_at_most_half",
+                condition=Q(repeat_percent__lte=MOST_PERCENT),
+            ),
+            # Archived is a fact with who and when: both or neither.
+            models.CheckConstraint(
+                name="project_archived_by_and_at",
+                condition=Q(archived_at__isnull=True, archived_by__isnull=True)
+                | Q(archived_at__isnull=False, archived_by__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def get_absolute_url(self) -> str:
+        """Where the project's overview is."""
+        return reverse("annotate:project", args=[self.slug])
+
+    def overlap(self, task: str) -> int:
+        """How many people do `task` (an `Assignment.Task` value) on each pair."""
+        return int(getattr(self, f"overlap_{task}"))
+
+
+class Grade(models.Model):
+    """One relevance a judge may give, with the sentence that says when."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="grades")
+    value = models.SmallIntegerField()
+    name = models.CharField(max_length=60)
+    sentence = models.CharField(max_length=300, blank=True)
+
+    # Set by pages: the key that gives this grade.
+    key = ""
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="grade_once_per_project", fields=["project", "value"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.name}"
+
+
+class Category(models.Model):
+    """One type of instruction in a project's taxonomy, with the sentence that says what it is.
+
+    `InstructionPair.category` holds the key; a file may bring keys that no taxonomy has.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="categories")
+    key = models.CharField(max_length=60)
+    name = models.CharField(max_length=120)
+    sentence = models.CharField(max_length=500, blank=True)
+    # Where it stands in lists; those of one place by key.
+    place = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "categories"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="category_once_per_project", fields=["project", "key"]),
+            models.CheckConstraint(name="category_has_a_key", condition=~Q(key="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class GuidelineQuerySet(models.QuerySet["Guideline"]):
+    """Versions of guidelines."""
+
+    def latest_of(self, project: Project) -> Guideline | None:
+        """Return the version in force, if there is one."""
+        return self.filter(project=project).order_by("-version").first()
+
+
+class Guideline(models.Model):
+    """One version of what judges are told. A change inserts a version."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    author = models.ForeignKey("Membership", on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = GuidelineQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="guideline_version_once", fields=["project", "version"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"guideline {self.version}"
+
+
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    """People and machines of projects."""
+
+    def people(self) -> MembershipQuerySet:
+        """Leave machines out."""
+        return self.filter(is_machine=False)
+
+    def active(self) -> MembershipQuerySet:
+        """Leave out who has left."""
+        return self.filter(left_at__isnull=True)
+
+
+class Membership(models.Model):
+    """Someone who judges in a project: a person who signs in, a rater known only by name, or a
+    machine.
+
+    Everything anyone said in a project points here, so the one who said it is always of that
+    project, and two projects that both know an "annotator 1" never mix them up.
+    """
+
+    class Role(models.TextChoices):
+        """What a member may do."""
+
+        ANNOTATOR = "annotator", _("Annotator")
+        LEAD = "lead", _("Lead")
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.PROTECT, related_name="memberships"
+    )
+    name = models.CharField(max_length=150)
+    role = models.CharField(max_length=10, choices=Role, default=Role.ANNOTATOR)
+    is_machine = models.BooleanField(default=False)
+    joined_at = models.DateTimeField(default=timezone.now)
+    left_at = models.DateTimeField(null=True, blank=True)
+
+    objects = MembershipQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="member_name_once_per_project", fields=["project", "name"]
+            ),
+            models.UniqueConstraint(
+                name="member_user_once_per_project", fields=["project", "user"]
+            ),
+            # Only who can sign in can lead, and no machine signs in.
+            models.CheckConstraint(
+                name="member_lead_signs_in",
+                condition=Q(role="annotator") | Q(user__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="member_machine_has_no_login",
+                condition=Q(is_machine=False) | Q(user__isnull=True),
+            ),
+            models.CheckConstraint(name="member_has_a_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="member_leaves_after_joining",
+                condition=Q(left_at__isnull=True) | Q(left_at__gte=F("joined_at")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def leads(self) -> bool:
+        """Whether this member runs the project."""
+        return self.role == self.Role.LEAD and self.left_at is None

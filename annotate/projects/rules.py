@@ -1,0 +1,165 @@
+"""A project's rules: its grades, its overlaps, what judges see, and whether it is put away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.judgments.assignments import refuse_if_archived
+from annotate.judgments.models import Adjudication, Judgment
+from annotate.pairs.models import Narrative
+from annotate.projects.audit_log import record
+from annotate.projects.models import Grade, Membership, Project
+from base.errors import Refused
+
+
+class GradeRule(NamedTuple):
+    """A grade as a lead defines it."""
+
+    value: int
+    name: str
+    sentence: str = ""
+
+
+_COUNT = Project.ConditionRule.COUNT_MET
+
+FIELDS = (
+    "name",
+    "description",
+    "relevant_from",
+    "judge_scope",
+    "consensus",
+    "show_prior",
+    "show_rank",
+    "show_ids",
+    "hide_names",
+    "judge_order",
+    "order_seed",
+    "repeat_percent",
+    "evidence_rule",
+    "condition_rule",
+    "overlap_rewrite",
+    "overlap_judge",
+    "overlap_review",
+)
+
+
+def change_rules(
+    *, changes: dict[str, object], grades: Sequence[GradeRule], by: Membership
+) -> Project:
+    """Set the project's fields named in `changes` and its grades, all or nothing.
+
+    A grade that was given stays; at least two grades are needed to tell documents apart, and
+    what counts as relevant begins at one of them above the lowest. Where relevance is the number
+    of conditions met, every number there can be is a grade.
+    """
+    refuse_if_archived(by.project)
+    if not by.leads:
+        raise Refused(_("Only leads of this project change its rules."))
+    if unknown := set(changes) - set(FIELDS):
+        raise Refused(
+            _("There is no rule called %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
+        )
+    values = [grade.value for grade in grades]
+    if len(set(values)) != len(values):
+        raise Refused(_("Two grades have the same value. Give each its own."))
+    if len(values) < 2:
+        raise Refused(_("A project needs at least two grades."))
+    threshold = changes.get("relevant_from", by.project.relevant_from)
+    if threshold not in values or threshold == min(values):
+        reach = ", ".join(map(str, sorted(values)[1:]))
+        raise Refused(
+            _("“Relevant from” must be a grade above the lowest: %(reach)s.") % {"reach": reach}
+        )
+    if changes.get("condition_rule", by.project.condition_rule) == _COUNT:
+        _check_counted(by.project, values)
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        given = Judgment.objects.filter(annotator__project=project).values_list("relevance")
+        settled = Adjudication.objects.filter(by__project=project).values_list("relevance")
+        used = {value for (value,) in given.union(settled)}
+        if lost := sorted(used - set(values)):
+            given_away = ", ".join(map(str, lost))
+            raise Refused(
+                _("Judges have given the grade %(given_away)s, so it cannot be taken away.")
+                % {"given_away": given_away}
+            )
+        before = {field: getattr(project, field) for field in changes} | _grades(project)
+        for field, value in changes.items():
+            setattr(project, field, value)
+        project.full_clean()
+        project.save()
+        project.grades.exclude(value__in=values).delete()
+        for grade in grades:
+            Grade.objects.update_or_create(
+                project=project,
+                value=grade.value,
+                defaults={"name": grade.name, "sentence": grade.sentence},
+            )
+        after = {field: getattr(project, field) for field in changes} | _grades(project)
+        changed = {field: (before[field], after[field]) for field in before}
+        if before != after:
+            record(project=project, what="project.rules", about=project, changes=changed, by=by)
+    return project
+
+
+def _grades(project: Project) -> dict[str, object]:
+    """The grades as the trail keeps them."""
+    rows = project.grades.order_by("value").values_list("value", "name", "sentence")
+    return {"grades": [[value, name, sentence] for value, name, sentence in rows]}
+
+
+def _check_counted(project: Project, values: Sequence[int]) -> None:
+    """Refuse grades among which a number of conditions that are met can be missing."""
+    if sorted(values) != list(range(len(values))):
+        raise Refused(
+            _(
+                "Where relevance is the number of conditions that are met, the grades are 0, "
+                "1, 2 and so on, without a gap."
+            )
+        )
+    in_force = Narrative.objects.filter(pair__project=project, pair__removed_at=None).current()
+    counted = in_force.annotate(conditions_set=Count("conditions")).order_by("-conditions_set")
+    longest = counted.values_list("conditions_set", "pair__pair_id").first()
+    if longest is not None and longest[0] > max(values):
+        conditions, pair_id = longest
+        raise Refused(
+            _(
+                "The narrative of %(pair_id)s has %(conditions)s conditions, so their number "
+                "needs the grades 0 to %(conditions)s."
+            )
+            % {"pair_id": pair_id, "conditions": conditions}
+        )
+
+
+def archive(*, by: Membership, now: datetime | None = None) -> Project:
+    """Put the project away: nothing in it changes any more, nothing is deleted. What is put away
+    already stays as it is.
+    """
+    return _archived(by, now or timezone.now())
+
+
+def unarchive(*, by: Membership) -> Project:
+    """Bring the project back."""
+    return _archived(by, None)
+
+
+def _archived(by: Membership, at: datetime | None) -> Project:
+    if not by.leads:
+        raise Refused(_("Only leads of this project can do that."))
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        if (project.archived_at is None) == (at is None):
+            # Who put it away, and when, is never written over.
+            return project
+        project.archived_at, project.archived_by = at, (by.user if at else None)
+        project.save(update_fields=["archived_at", "archived_by"])
+        what = "project.archived" if at else "project.unarchived"
+        record(project=project, what=what, about=project, by=by, now=at)
+    return project

@@ -1,0 +1,85 @@
+"""A project's taxonomy: the types of its instructions, each with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotate.judgments.assignments import refuse_if_archived
+from annotate.projects.audit_log import record
+from annotate.projects.models import Category, Membership, Project
+from annotate.projects.taxonomies import TAXONOMIES, Kind
+from base.errors import Refused
+
+MOST = 100
+
+
+def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
+    """Make these the project's taxonomy, in this order; instructions keep the keys they have.
+
+    The same again changes nothing. Refused: who does not lead, an archived project, a key twice,
+    or too many.
+    """
+    if not by.leads:
+        raise Refused(_("Only leads of this project change its taxonomy."))
+    if len(kinds) > MOST:
+        raise Refused(_("A taxonomy has at most %(most)s types.") % {"most": MOST})
+    keys = [kind.key for kind in kinds]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise Refused(_("“%(key)s” stands there twice. Give each type its own.") % {"key": twice})
+    if not all(keys):
+        raise Refused(_("A type needs the key that files use for it, such as C1."))
+    with transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        refuse_if_archived(project)
+        before = _listed(project)
+        project.categories.exclude(key__in=keys).delete()
+        made = [
+            Category.objects.update_or_create(
+                project=project,
+                key=kind.key,
+                defaults={"name": kind.name, "sentence": kind.sentence, "place": place},
+            )[0]
+            for place, kind in enumerate(kinds)
+        ]
+        after = _listed(project)
+        if before != after:
+            record(
+                project=project,
+                what="categories.changed",
+                about=project,
+                changes={"types": (before, after)},
+                by=by,
+            )
+    return made
+
+
+def _listed(project: Project) -> list[list[str]]:
+    """The taxonomy as the trail keeps it."""
+    rows = project.categories.order_by("place", "key").values_list("key", "name", "sentence")
+    return [list(row) for row in rows]
+
+
+def take_taxonomy(*, name: str, by: Membership) -> list[Category]:
+    """Add the types of a taxonomy that comes with Rejudge; a key that is there stays as it is.
+
+    Refused: as `set_categories`, and a name that is none.
+    """
+    if name not in TAXONOMIES:
+        raise Refused(
+            _("There is no taxonomy “%(name)s”. There are: %(known)s.")
+            % {"name": name, "known": ", ".join(TAXONOMIES)}
+        )
+    with transaction.atomic():
+        # What another lead saves meanwhile is read, or waits.
+        project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
+        here = [
+            Kind(one.key, one.name, one.sentence)
+            for one in project.categories.order_by("place", "key")
+        ]
+        keys = {kind.key for kind in here}
+        return set_categories(
+            kinds=[*here, *(kind for kind in TAXONOMIES[name] if kind.key not in keys)], by=by
+        )

@@ -1,0 +1,70 @@
+"""The page of a project's taxonomy."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.projects import access
+from annotate.projects import taxonomy as actions
+from annotate.projects.forms.taxonomy import CategoryFormSet, kinds
+from annotate.projects.taxonomies import TAXONOMIES
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_http_methods(["GET", "POST"])
+def categories(request: PageRequest, slug: str) -> HttpResponse:
+    """The types of a project's instructions: read them, change them."""
+    member = access.lead(request.user, slug)
+    rows = list(
+        member.project.categories.order_by("place", "key").values("key", "name", "sentence")
+    )
+    formset = CategoryFormSet(request.POST or None, initial=rows, prefix="categories")
+    error = ""
+    if request.method == "POST" and formset.is_valid():
+        try:
+            actions.set_categories(kinds=kinds(formset), by=member)
+        except Refused as refused:
+            error = str(refused)
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("annotate:categories", slug)
+    used = member.project.pairs.exclude(category="").order_by().values_list("category")
+    counts = dict(used.annotate(n=Count("pk")))
+    known = {row["key"] for row in rows}
+    return render(
+        request,
+        "annotate/categories.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "settings",
+            "categories": formset,
+            "error": error,
+            "unknown": sorted((key, n) for key, n in counts.items() if key not in known),
+            "taxonomies": [
+                {"name": name, "kinds": found}
+                for name, found in TAXONOMIES.items()
+                if not {kind.key for kind in found} <= known
+            ],
+        },
+        status=422 if request.method == "POST" else 200,
+    )
+
+
+@require_POST
+def taxonomy(request: PageRequest, slug: str) -> HttpResponse:
+    """Take the types of a taxonomy that comes with Rejudge."""
+    member = access.lead(request.user, slug)
+    try:
+        actions.take_taxonomy(name=request.POST.get("name", ""), by=member)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, _("Taken. Change the words as you like."))
+    return redirect("annotate:categories", slug)

@@ -1,1 +1,0 @@
-"""What is true of texts, tables and grades whoever asks: no database, no Django."""

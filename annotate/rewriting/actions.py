@@ -1,0 +1,183 @@
+"""Rewriting narratives: every change inserts a version."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotate.judgments import assignments
+from annotate.judgments.models import Assignment
+from annotate.pairs import condition_lines
+from annotate.pairs.condition_lines import MAX_TEXT, MOST, Line, Wrong
+from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects.models import Membership
+from annotate.rewriting import drafts
+from base.control_characters import tidy
+from base.errors import Refused, Stale, refuse_strange
+
+MAX_LENGTH = 100_000
+
+
+class NotTheConditions(Refused):
+    """The conditions were refused, not the narrative."""
+
+
+def rewrite_narrative(
+    *,
+    pair: InstructionPair,
+    text: str,
+    by: Membership,
+    based_on: int,
+    side: str = Narrative.Side.ALTERED,
+    note: str = "",
+    conditions: str | None = None,
+    now: datetime | None = None,
+) -> Narrative:
+    """Insert the next version of a narrative with its conditions, and return it.
+
+    `based_on` is the version the author had before them (0: none); Stale if someone was faster.
+    `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
+    before. Refused: no words, no change, too long, no rewrite seat (leads need none); what is wrong
+    with the conditions is NotTheConditions. Judges and auditors of the pair get work again, for
+    what they said was said of other words. The author's draft is done with, and so is the work in
+    every rewrite seat of the pair, whoever holds it.
+    """
+    now = now or timezone.now()
+    text = tidy(text)
+    assignments.refuse_if_archived(by.project)
+    if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
+        raise Refused(
+            _("Only the altered and the reversed narrative are rewritten; the original stays.")
+        )
+    if not text:
+        raise Refused(_("The narrative is empty. Write what is relevant now."))
+    if len(text) > MAX_LENGTH:
+        raise Refused(
+            _("The narrative has %(text)s characters; at most %(max_length)s are kept.")
+            % {"text": f"{len(text):,}", "max_length": f"{MAX_LENGTH:,}"}
+        )
+    wanted = None if conditions is None else read_conditions(conditions)
+    with transaction.atomic():
+        pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
+        if pair.removed_at is not None:
+            raise Refused(_("This instruction was removed, so its narrative stays as it is."))
+        if not by.leads:
+            assignments.hold(pair=pair, task=Assignment.Task.REWRITE, by=by)
+        current = pair.current(side)
+        version = current.version if current else 0
+        if version != based_on:
+            raise Stale(
+                _(
+                    "Version %(version)s was saved while you were writing. Your text is still "
+                    "here: compare it with that version, then save again."
+                )
+                % {"version": version}
+            )
+        against = current or pair.written_from(side)
+        refuse_strange(text, against.text if against else "")
+        had = [] if current is None else conditions_of(current)
+        wanted = had if wanted is None else wanted
+        if against is not None and against.text == text and wanted == had:
+            raise Refused(_("Nothing has changed yet, so there is no new version to save."))
+        narrative = Narrative.objects.create(
+            pair=pair,
+            side=side,
+            version=version + 1,
+            text=text,
+            note=note,
+            author=by,
+            created_at=now,
+        )
+        Condition.objects.bulk_create(
+            Condition(narrative=narrative, number=number, name=line.name, text=line.text)
+            for number, line in enumerate(wanted, 1)
+        )
+        drafts.finish(narrative=narrative, by=by)
+        if side == Narrative.Side.ALTERED:
+            assignments.reopen(pair=pair, tasks=(Assignment.Task.JUDGE, Assignment.Task.REVIEW))
+            assignments.end_rewriting(pair=pair, by=by, now=now)
+        else:
+            assignments.work_in(pair=pair, task=Assignment.Task.REWRITE, by=by, now=now)
+    return narrative
+
+
+def conditions_of(narrative: Narrative) -> list[Line]:
+    """Return a version's conditions as their writer types them."""
+    rows = narrative.conditions.order_by("number").values_list("name", "text")
+    # As they would be read again, so that what nobody touched is no change.
+    return [Line(" ".join(name.split()), " ".join(text.split())) for name, text in rows]
+
+
+def read_conditions(text: str) -> list[Line]:
+    """Read conditions as they were typed, or refuse them with NotTheConditions."""
+    try:
+        refuse_strange(tidy(text))
+        return condition_lines.read(text)
+    except Refused as refused:
+        raise NotTheConditions(str(refused)) from refused
+    except Wrong as wrong:
+        raise NotTheConditions(_why(wrong)) from wrong
+
+
+def _why(wrong: Wrong) -> str:
+    """The sentence for conditions that cannot be kept."""
+    if wrong.other:
+        return _("Line %(line)s says the same as line %(other)s. Take one of them away.") % {
+            "line": wrong.line,
+            "other": wrong.other,
+        }
+    if wrong.line:
+        return _(
+            "The condition on line %(line)s has %(length)s characters; at most %(most)s are kept."
+        ) % {"line": wrong.line, "length": f"{wrong.length:,}", "most": f"{MAX_TEXT:,}"}
+    return _(
+        "These are %(count)s conditions; at most %(most)s are kept. Each judge answers all of "
+        "them for every document."
+    ) % {"count": wrong.length, "most": MOST}
+
+
+def send_back(
+    *, pair: InstructionPair, by: Membership, now: datetime | None = None
+) -> InstructionPair:
+    """Ask for a new version of the altered narrative: its rewrite seat has work again."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        pair = _led(pair, by)
+        if pair.current(Narrative.Side.ALTERED) is None:
+            raise Refused(_("There is no altered narrative yet that could be sent back."))
+        pair.sent_back_at, pair.sent_back_by = now, by
+        pair.save(update_fields=["sent_back_at", "sent_back_by"])
+        assignments.reopen(pair=pair, tasks=(Assignment.Task.REWRITE,))
+    return pair
+
+
+def remove(
+    *, pair: InstructionPair, by: Membership, now: datetime | None = None
+) -> InstructionPair:
+    """Take a pair out of the work and out of every export. Its rows stay."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        pair = _led(pair, by)
+        pair.removed_at, pair.removed_by = pair.removed_at or now, pair.removed_by or by
+        pair.save(update_fields=["removed_at", "removed_by"])
+    return pair
+
+
+def take_back_decision(*, pair: InstructionPair, by: Membership) -> InstructionPair:
+    """Undo `send_back` and `remove`: the pair is as it was before."""
+    with transaction.atomic():
+        pair = _led(pair, by)
+        pair.sent_back_at = pair.sent_back_by = pair.removed_at = pair.removed_by = None
+        pair.save(update_fields=["sent_back_at", "sent_back_by", "removed_at", "removed_by"])
+    return pair
+
+
+def _led(pair: InstructionPair, by: Membership) -> InstructionPair:
+    """Return the pair, locked, if `by` leads its project."""
+    if not by.leads or by.project_id != pair.project_id:
+        raise Refused(_("Only leads of this project can do that."))
+    assignments.refuse_if_archived(by.project)
+    return InstructionPair.objects.select_for_update().get(pk=pair.pk)

@@ -1,0 +1,98 @@
+"""The rewrite page's forms: the next version, and the draft of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
+from annotate.pairs.condition_lines import MOST
+from annotate.rewriting.actions import MAX_LENGTH
+from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, Page, Words
+
+TOO_LONG = _lazy("This has %(show_value)d characters; at most %(limit_value)d are kept.")
+LARGEST = 2**63 - 1
+
+
+class NarrativeForm(forms.Form):
+    """The next version of a narrative with its conditions, and the version it was made from."""
+
+    text = forms.CharField(
+        label=_lazy("Narrative"),
+        max_length=MAX_LENGTH,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
+        error_messages={
+            "required": _lazy("The narrative is empty. Write what is relevant now."),
+            "max_length": TOO_LONG,
+        },
+    )
+    conditions = forms.CharField(
+        label=_lazy("Conditions, one per line"),
+        required=False,
+        max_length=MAX_CONDITIONS,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "true"}),
+        help_text=format_lazy(
+            _lazy(
+                "Judges answer each of them for every document; at most {most}. A name may stand "
+                "before a colon: “length: at most two pages”."
+            ),
+            most=MOST,
+        ),
+        error_messages={"max_length": TOO_LONG},
+    )
+    note = forms.CharField(
+        label=_lazy("Note"),
+        required=False,
+        max_length=MAX_NOTE,
+        help_text=_lazy("For whoever reads the versions later: what did you change, and why?"),
+        error_messages={"max_length": TOO_LONG},
+    )
+    based_on = forms.IntegerField(min_value=0, max_value=LARGEST, widget=forms.HiddenInput)
+
+
+class DraftForm(forms.Form):
+    """What is on a page, and which page it is: see annotate.rewriting.drafts."""
+
+    text = forms.CharField(required=False, strip=False)
+    note = forms.CharField(required=False)
+    conditions = forms.CharField(required=False, strip=False)
+    based_on = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+    drops = forms.JSONField(required=False)
+    place = forms.CharField(max_length=36)
+    turn = forms.IntegerField(min_value=0, max_value=LARGEST)
+    seen = forms.JSONField(required=False)
+
+    def clean_drops(self) -> tuple[int, ...]:
+        """Read the keys of candidates."""
+        drops = self.cleaned_data["drops"] or []
+        if not isinstance(drops, list) or not all(_is_number(one) for one in drops):
+            raise forms.ValidationError(_("The ticks are a list of keys."))
+        return tuple(drops)
+
+    def clean_seen(self) -> dict[str, int]:
+        """Read the writings that the page goes on from."""
+        seen = self.cleaned_data["seen"] or {}
+        if not isinstance(seen, dict) or not all(_is_number(turn) for turn in seen.values()):
+            raise forms.ValidationError(_("What was seen is a turn for each place."))
+        return seen
+
+    def words(self) -> Words:
+        """What is to be kept; once the form is valid."""
+        said: dict[str, Any] = self.cleaned_data
+        return Words(
+            said["text"], said["note"], said["conditions"], said["based_on"], said["drops"]
+        )
+
+    def page(self) -> Page:
+        """Where it was written; once the form is valid."""
+        said: dict[str, Any] = self.cleaned_data
+        return Page(said["place"], said["turn"], said["seen"])
+
+
+def _is_number(one: object) -> bool:
+    return isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= LARGEST

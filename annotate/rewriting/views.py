@@ -1,0 +1,406 @@
+"""The rewrite page: the original beside the narrative that is written, and what is at stake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.collection.document_text import show
+from annotate.judgments import assignments
+from annotate.judgments.assignments import free_seats
+from annotate.judgments.document_names import names_to
+from annotate.judgments.models import Assignment
+from annotate.pairs.condition_lines import write as write_conditions
+from annotate.pairs.models import Draft, InstructionPair, Narrative
+from annotate.projects import access
+from annotate.projects.models import Membership
+from annotate.rewriting import actions, drafts
+from annotate.rewriting.forms import DraftForm, NarrativeForm
+from annotate.rewriting.outcome import may_see, outcome
+from annotate.rewriting.rewrite_impact import advise, look
+from annotate.rewriting.sent_back import why_sent_back
+from base.errors import Refused, Stale
+from base.page_request import PageRequest
+from base.word_diff import Op, Piece, before_pieces, diff
+
+TEMPLATE = "annotate/rewrite.html"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where someone writes: one side of a pair, and what lies there."""
+
+    member: Membership
+    pair: InstructionPair
+    side: str
+    # What it is written from, and the version in force, if there is one yet.
+    source: Narrative | None
+    current: Narrative | None
+    draft: Draft | None
+
+    @property
+    def version(self) -> int:
+        """The version in force; 0 while there is none."""
+        return self.current.version if self.current else 0
+
+    @property
+    def before(self) -> str:
+        """The words that the change is shown against."""
+        return self.source.text if self.source else ""
+
+    def url(self, name: str) -> str:
+        """The address of one of the page's routes, on this side."""
+        address = reverse(f"annotate:{name}", args=[self.pair.pk])
+        return f"{address}?side={self.side}" if self.side != Narrative.Side.ALTERED else address
+
+
+@require_http_methods(["GET", "POST"])
+def rewrite(request: PageRequest, pk: int) -> HttpResponse:
+    """Write the next version of a pair's altered narrative, or with `?side=reversed` of that."""
+    member, pair = access.pair(request.user, pk)
+    if (refusal := _no_seat(request, member, pair)) is not None:
+        return refusal
+    desk = _desk(request, member, pair)
+    if request.htmx and request.method == "GET":
+        return render(request, f"{TEMPLATE}#stake", _stake(request, desk))
+    form = NarrativeForm(request.POST or None, initial=_starting(desk))
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = actions.rewrite_narrative(
+                pair=pair,
+                side=desk.side,
+                text=form.cleaned_data["text"],
+                note=form.cleaned_data["note"],
+                conditions=form.cleaned_data["conditions"],
+                based_on=form.cleaned_data["based_on"],
+                by=member,
+            )
+        except Stale as stale:
+            # What they typed stays; the next save is based on the version they are told of.
+            form = NarrativeForm({**request.POST.dict(), "based_on": desk.version})
+            form.add_error("text", str(stale))
+        except actions.NotTheConditions as refused:
+            form.add_error("conditions", str(refused))
+        except Refused as refused:
+            form.add_error("text", str(refused))
+        else:
+            said = (
+                _("Version %(version)s is saved. It can be judged now.")
+                if desk.side == Narrative.Side.ALTERED
+                else _("Version %(version)s is saved.")
+            )
+            messages.success(request, said % {"version": saved.version})
+            return redirect(desk.url("rewrite"))
+    return _show(request, desk, form, status=422 if form.errors else 200)
+
+
+@require_http_methods(["PUT", "POST"])
+def draft(request: PageRequest, pk: int) -> HttpResponse:
+    """Keep what is on the page. PUT: a script keeps it while one types, and is answered in JSON.
+    POST: a button of the page, which may also throw a draft away or take other words of one's own.
+    """
+    member, pair = access.pair(request.user, pk)
+    desk = _desk(request, member, pair)
+    if request.method == "PUT":
+        return _put_draft(request, desk)
+    if (refusal := _no_seat(request, member, pair)) is not None:
+        return refusal
+    here: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
+    if "discard" in request.POST:
+        try:
+            drafts.discard_draft(**here)
+        except Refused as refused:
+            messages.error(request, str(refused))
+        else:
+            messages.info(request, _("The draft is thrown away. This is the version in force."))
+        return redirect(desk.url("rewrite"))
+    form = DraftForm(_typed(request, desk))
+    if not form.is_valid():
+        messages.error(request, _first_error(form))
+        return redirect(desk.url("rewrite"))
+    said = _("The draft is kept.")
+    try:
+        drafts.save_draft(**here, words=form.words(), page=form.page())
+        if which := request.POST.get("take"):
+            drafts.take_overtaken(**here, which=which)
+            said = _("These words are here now; those that stood here are put by.")
+        elif which := request.POST.get("forget"):
+            drafts.drop_overtaken(**here, which=which)
+            said = _("The other words are thrown away.")
+    except Refused as refused:
+        page = NarrativeForm(request.POST)
+        page.is_valid()
+        page.add_error(None, str(refused))
+        return _show(request, desk, page, status=422)
+    messages.success(request, said)
+    return redirect(desk.url("rewrite"))
+
+
+@require_POST
+def advice(request: PageRequest, pk: int) -> HttpResponse:
+    """Look at what is typed, also at the documents' texts. Nothing is saved."""
+    member, pair = access.pair(request.user, pk)
+    if (refusal := _no_seat(request, member, pair)) is not None:
+        return refusal
+    desk = _desk(request, member, pair)
+    if request.htmx:
+        return render(request, "annotate/_advice.html", _advice(desk, request.POST, in_texts=True))
+    form = NarrativeForm(initial={**_starting(desk), **request.POST.dict()})
+    return _show(request, desk, form, in_texts=True)
+
+
+@require_GET
+def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
+    """One version of a narrative: what changed in it, and its conditions."""
+    member, pair = access.pair(request.user, pk)
+    found = access.narrative(pair, narrative)
+    same_side = pair.narratives.filter(side=found.side, version__lt=found.version)
+    older = same_side.order_by("-version").first()
+    if older is None and found.side != Narrative.Side.ORIGINAL:
+        older = pair.written_from(found.side)
+    return render(
+        request,
+        "annotate/narrative.html#version" if request.htmx else "annotate/narrative.html",
+        {
+            "project": pair.project,
+            "member": member,
+            "pair": pair,
+            "query": pair.query,
+            "narrative": found,
+            "older": older,
+            "pieces": diff(older.text, found.text) if older else [Piece(Op.KEPT, found.text)],
+            "conditions": _changed_conditions(older, found),
+        },
+    )
+
+
+@require_GET
+def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
+    """One document of a pair, to read beside the narrative."""
+    member, pair = access.pair(request.user, pk)
+    candidate = access.candidate(pair, candidate_pk)
+    shown = show(candidate.document)
+    return render(
+        request,
+        "annotate/document.html#document" if request.htmx else "annotate/document.html",
+        {
+            "project": pair.project,
+            "member": member,
+            "pair": pair,
+            "query": pair.query,
+            "candidate": candidate,
+            "name": names_to(member, [candidate])[candidate.pk],
+            "document": shown.document,
+            "text": shown.text,
+            "table": shown.table,
+        },
+    )
+
+
+def _desk(request: HttpRequest, member: Membership, pair: InstructionPair) -> Desk:
+    asked = request.GET.get("side")
+    side = asked if asked == Narrative.Side.REVERSED else Narrative.Side.ALTERED
+    return Desk(
+        member,
+        pair,
+        side,
+        pair.written_from(side),
+        pair.current(side),
+        Draft.objects.filter(pair=pair, side=side, member=member).first(),
+    )
+
+
+def _no_seat(
+    request: HttpRequest, member: Membership, pair: InstructionPair
+) -> HttpResponse | None:
+    if member.leads or assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
+        return None
+    messages.error(request, _("This is not your seat. Take one from your list, then go on."))
+    return redirect("annotate:home")
+
+
+def _in_force(desk: Desk) -> dict[str, Any]:
+    """What stands in the fields where there is no draft."""
+    starting = desk.current or desk.source
+    conditions = actions.conditions_of(desk.current) if desk.current else []
+    return {
+        "text": starting.text if starting else "",
+        "conditions": write_conditions(conditions),
+        "note": "",
+        "based_on": desk.version,
+    }
+
+
+def _starting(desk: Desk) -> dict[str, Any]:
+    """What stands in the fields when the page opens: the draft, or the version in force."""
+    if desk.draft is None:
+        return _in_force(desk)
+    return {name: getattr(desk.draft, name) for name in ("text", "conditions", "note", "based_on")}
+
+
+def _put_draft(request: HttpRequest, desk: Desk) -> JsonResponse:
+    """Keep what a script sends, and say what counts now."""
+    try:
+        sent = json.loads(request.body)
+    except RequestDataTooBig:
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        sentence = _("This draft is too long: at most %(most)s bytes are kept here.")
+        return JsonResponse({"sentence": sentence % {"most": f"{most:,}"}}, status=413)
+    except (ValueError, RecursionError):
+        sent = None
+    if not isinstance(sent, dict):
+        return JsonResponse({"sentence": _("This was no draft, so it was not kept.")}, status=422)
+    form = DraftForm(sent)
+    if not form.is_valid():
+        return JsonResponse({"sentence": _first_error(form)}, status=422)
+    try:
+        kept = drafts.save_draft(
+            pair=desk.pair,
+            side=desk.side,
+            words=form.words(),
+            page=form.page(),
+            by=desk.member,
+        )
+    except Refused as refused:
+        return JsonResponse({"sentence": str(refused)}, status=422)
+    return JsonResponse(
+        {
+            "saved_at": kept.saved_at if kept else timezone.now(),
+            # False: other words of the same person are newer and count; these are put by.
+            "counts": kept is None or kept.place == form.page().place,
+            "seen": {kept.place: kept.turn} if kept else {},
+            "overtaken": len(kept.overtaken) if kept else 0,
+        }
+    )
+
+
+def _typed(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+    """What a button of the page sent, in the shape of a draft. The ticks of other parts of the list
+    stay as they are.
+    """
+    sent = request.POST
+    drops: Any = sent.get("drops")
+    if not drops:
+        shown = {int(key) for key in sent.getlist("shown") if _is_key(key)}
+        ticked = {int(key) for key in sent.getlist("drop") if _is_key(key)}
+        drops = sorted((set(desk.draft.drops if desk.draft else []) - shown) | ticked)
+    return {
+        "place": str(uuid4()),
+        **sent.dict(),
+        "drops": drops,
+        "turn": int(timezone.now().timestamp() * 1000),
+    }
+
+
+def _is_key(value: str) -> bool:
+    return value.isdecimal() and len(value) < 19
+
+
+def _first_error(form: DraftForm) -> str:
+    field, errors = next(iter(form.errors.items()))
+    return f"{form.fields[field].label or field}: {errors[0]}"
+
+
+def _show(
+    request: PageRequest,
+    desk: Desk,
+    form: NarrativeForm,
+    *,
+    in_texts: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    """Draw the page around what is typed."""
+    pair, member = desk.pair, desk.member
+    altered = desk.current if desk.side == Narrative.Side.ALTERED else None
+    pieces = diff(desk.before, desk.current.text if desk.current else desk.before)
+    judging = assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member)
+    versions = pair.narratives.filter(side=desk.side).select_related("author").defer("text")
+    written = form.data if form.is_bound else form.initial
+    page = {
+        "form": form,
+        "source": desk.source,
+        "current": desk.current,
+        "draft": desk.draft,
+        "behind": desk.draft is not None and desk.draft.based_on < desk.version,
+        "overtaken": desk.draft.overtaken if desk.draft else [],
+        "seen": json.dumps({desk.draft.place: desk.draft.turn} if desk.draft else {}),
+        "place": str(uuid4()),
+        "served": _in_force(desk) if desk.draft else None,
+        "pieces": pieces,
+        "before_pieces": before_pieces(pieces),
+        "versions": list(versions.order_by("-version")),
+        "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
+        "judge_free": altered is not None and free_seats(pair, Assignment.Task.JUDGE, member) > 0,
+        "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
+        "sent_back": why_sent_back(pair, member) if altered else None,
+        **_advice(desk, written, in_texts=in_texts),
+        **_stake(request, desk),
+    }
+    return render(request, TEMPLATE, page, status=status)
+
+
+def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+    """The documents at stake, a part of them, with their ticks."""
+    project = desk.pair.project
+    drops = list(desk.draft.drops) if desk.draft else []
+    if request.method == "POST":
+        drops = sorted(
+            {*drops, *(int(key) for key in request.POST.getlist("drop") if _is_key(key))}
+        )
+    stake = look(desk.pair, request.GET, desk.member)
+    return {
+        "project": project,
+        "member": desk.member,
+        "pair": desk.pair,
+        "query": desk.pair.query,
+        "side": desk.side,
+        "here": desk.url("rewrite"),
+        "draft_url": desk.url("draft"),
+        "advice_url": desk.url("advice"),
+        "stake": stake,
+        "names": names_to(desk.member, stake.page.rows),
+        "drops": drops,
+        "grades": list(project.grades.order_by("value")),
+        "show_prior": project.show_prior or desk.member.leads,
+    }
+
+
+def _advice(desk: Desk, written: Mapping[str, Any], *, in_texts: bool) -> dict[str, Any]:
+    """What is worth a second look in the words that are typed."""
+    return {
+        "side": desk.side,
+        "checks": advise(
+            desk.pair,
+            side=desk.side,
+            before=desk.before,
+            after=str(written.get("text") or ""),
+            conditions=str(written.get("conditions") or ""),
+            in_texts=in_texts,
+            reader=desk.member,
+        ),
+        "advice_url": desk.url("advice"),
+    }
+
+
+def _changed_conditions(older: Narrative | None, found: Narrative) -> list[tuple[Op, str, str]]:
+    """The conditions of a version, and of the one before those that are gone."""
+    now = actions.conditions_of(found)
+    # A first version begins without: what it is written from lends it none.
+    before = actions.conditions_of(older) if older and older.side == found.side else []
+    return [
+        *((Op.KEPT if one in before else Op.ADDED, *one) for one in now),
+        *((Op.REMOVED, *one) for one in before if one not in now),
+    ]
