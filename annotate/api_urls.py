@@ -10,7 +10,7 @@ from annotate.judging.api import journal, judgments, session
 from annotate.overview.api import assignments, collection, dashboard
 from annotate.people.api import accounts, me, members
 from annotate.projects.api import audit_log, projects, taxonomy
-from annotate.rewriting.api import drafts
+from annotate.rewriting.api import drafts, narratives
 
 PROJECT = "projects/<slug:slug>/"
 QUERY = f"{PROJECT}queries/<int:query>/"
@@ -80,10 +80,10 @@ urlpatterns = [
     path(f"{PROJECT}seats/<int:seat>/", assignments.OneSeat.as_view(), name="api_seat"),
     path(PAIR, collection.OnePair.as_view(), name="api_pair"),
     path(f"{PAIR}seats/", assignments.PairSeats.as_view(), name="api_pair_seats"),
-    path(f"{PAIR}narratives/", collection.Narratives.as_view(), name="api_narratives"),
+    path(f"{PAIR}narratives/", narratives.Narratives.as_view(), name="api_narratives"),
     path(
         f"{PAIR}narratives/<int:narrative>/",
-        collection.OneNarrative.as_view(),
+        narratives.OneNarrative.as_view(),
         name="api_narrative",
     ),
     path(

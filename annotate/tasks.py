@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from annotate.collection import loading
-from annotate.models.load import Load
+from annotate.collection.models import Load
 from jobs.runner import run
 
 

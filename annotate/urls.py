@@ -11,8 +11,10 @@ from annotate.judging.views import list as listing
 from annotate.judgments import views as documents
 from annotate.overview.views import dashboard, home
 from annotate.overview.views import project as projects
-from annotate.people.views import account, accounts, preferences, tokens
+from annotate.people.views import account, accounts, members, preferences, tokens
 from annotate.projects.views import audit_log, taxonomy
+from annotate.projects.views import project as views_project
+from annotate.projects.views import project as views_project_
 from annotate.rewriting import views as rewriting
 
 app_name = "annotate"
@@ -31,7 +33,7 @@ urlpatterns = [
     ),
     path("settings/tokens/", tokens.tokens, name="tokens"),
     path("settings/tokens/<int:pk>/ending/", tokens.token_end, name="token_end"),
-    path("projects/", home.new_project, name="new_project"),
+    path("projects/", views_project.new_project, name="new_project"),
     path("projects/<slug:slug>/", projects.project, name="project"),
     path("projects/<slug:slug>/seats/", home.seat, name="seat"),
     path(
@@ -54,19 +56,19 @@ urlpatterns = [
         guidelines.looks_withdrawal,
         name="guideline_looks_withdrawal",
     ),
-    path("projects/<slug:slug>/members/", projects.members, name="members"),
-    path("projects/<slug:slug>/members/<int:pk>/", projects.fellow, name="member"),
+    path("projects/<slug:slug>/members/", members.members, name="members"),
+    path("projects/<slug:slug>/members/<int:pk>/", members.fellow, name="member"),
     path(
         "projects/<slug:slug>/invitations/<int:pk>/withdrawal/",
         accounts.withdrawal,
         name="invitation_withdrawal",
     ),
-    path("projects/<slug:slug>/settings/", projects.settings, name="settings"),
+    path("projects/<slug:slug>/settings/", views_project_.settings, name="settings"),
     path("projects/<slug:slug>/categories/", taxonomy.categories, name="categories"),
     path("projects/<slug:slug>/categories/taking/", taxonomy.taxonomy, name="taxonomy"),
     path("projects/<slug:slug>/trail/", audit_log.trail, name="trail"),
     path("projects/<slug:slug>/trail/table/", audit_log.table, name="trail_table"),
-    path("projects/<slug:slug>/archiving/", projects.archiving, name="archiving"),
+    path("projects/<slug:slug>/archiving/", views_project_.archiving, name="archiving"),
     path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
     path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),
     path(

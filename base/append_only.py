@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from django.db import connection, transaction
 
-from annotate.models.trail import Deed, Link
+from annotate.projects.models import Deed, Link
 
 FROZEN = (Deed, Link)
 

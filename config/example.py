@@ -16,10 +16,10 @@ from django.db import transaction
 
 from annotate.collection import intake
 from annotate.guidelines import actions as guidelines
+from annotate.judging.judging_session import sitting
 from annotate.judgments import assignments
-from annotate.judgments.models import Assignment, Flag, Judgment
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import sitting
+from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.people import members
 from annotate.projects import actions as projects
 from annotate.projects import rules, taxonomy

@@ -13,11 +13,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from annotate.judgments.models import Assignment
-from annotate.models.trail import Link
+from annotate.pairs.models import Assignment
 from annotate.projects import chain
 from annotate.projects.chain import KINDS, NOTHING, End, Row, digest, linked, stream, uuid_of
-from annotate.projects.models import Project
+from annotate.projects.models import Link, Project
 
 # So many faults are told one by one.
 SHOWN = 1_000

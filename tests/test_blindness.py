@@ -24,8 +24,8 @@ from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 from django.urls import resolve
 
+from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judgments.evidence import Span
 from annotate.models import (
     Assignment,
     Candidate,

@@ -17,7 +17,6 @@ from django.db.models import OuterRef, Subquery
 from annotate.collection import marking
 from annotate.collection.models import Document, DocumentText
 from annotate.collection.table_windows import Found, Grid, Rows, ShownCell, Window, grid, searched
-from annotate.pairs.models import InstructionPair, Narrative
 from formats.tables import parse_table
 
 # Cells of big tables that a process keeps, so that their next window comes at once: some 25 MB.
@@ -111,19 +110,6 @@ def newest_text() -> Subquery:
         document=OuterRef("document"), version=OuterRef("document__text_version")
     )
     return Subquery(versions.values("text")[:1])
-
-
-def words_to_mark(pair: InstructionPair, narrative: Narrative) -> marking.Wanted:
-    """Return the words to mark in the documents of a pair that are read under `narrative`: one
-    query.
-    """
-    original = pair.current(Narrative.Side.ORIGINAL)
-    changed = original is not None and original.pk != narrative.pk
-    return marking.wanted(
-        query=pair.query.title or pair.query.description,
-        original=original.text if original and changed else "",
-        altered=narrative.text if changed else "",
-    )
 
 
 def show(

@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import intake
 from annotate.collection.intake import Arrived, FileReport, Options
-from annotate.judgments.assignments import refuse_if_archived
-from annotate.models.load import Load
+from annotate.collection.models import Load
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record as record_deed
 from annotate.projects.models import Membership, Project
 from base.errors import Refused

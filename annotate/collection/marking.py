@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import Stemmer
 
-from annotate.judgments.evidence import Span
+from annotate.collection.spans import Span
 
 # Scripts that put no spaces between words: how many neighbouring letters are compared, and which
 # letters they are. Fewer would mark half the page: hiragana and Thai letters are mostly grammar.

@@ -9,10 +9,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
-from annotate.judgments.assignments import refuse_if_archived
+from annotate.guidelines.models import GuidelineCase
 from annotate.judgments.models import Adjudication
-from annotate.models.looking import GuidelineCase
 from annotate.pairs.models import Narrative
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused, Stale

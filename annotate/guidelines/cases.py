@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from annotate.collection.models import Candidate
 from annotate.guidelines.actions import Case, cases_waiting
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.models import Adjudication, Judgment
-from annotate.overview.progress import blind_pairs
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Guideline, Membership
 

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from annotate.collection.models import Query
+from annotate.guidelines.actions import MAX_LENGTH
 from annotate.guidelines.rejudge_requests import MAX_WORDS, Which
-from annotate.judgments.assignments import must_answer_first
-from annotate.overview.progress import blind_pairs
+from annotate.judgments.blindness import blind_pairs, must_answer_first
 from annotate.projects.models import Membership
 
 BLIND = _lazy(
@@ -92,3 +92,19 @@ class LooksForm(forms.Form):
         error_messages={"required": _lazy("Say in a few words what to look at.")},
     )
     token = forms.CharField(max_length=100, widget=forms.HiddenInput)
+
+
+class GuidelineForm(forms.Form):
+    """The next version of the guidelines, and the version it was made from."""
+
+    text = forms.CharField(
+        label=_lazy("Guidelines"),
+        max_length=MAX_LENGTH,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
+        help_text=_lazy("Plain text: judges read it as you type it, line by line."),
+        error_messages={
+            "required": _lazy("The guidelines are empty. Write what judges should know.")
+        },
+    )
+    based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

@@ -17,18 +17,14 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.guidelines.models import GuidelineCase
+from annotate.judging.judging_session import others_unsettled, sitting
 from annotate.judgments import assignments
-from annotate.judgments.models import Assignment, Judgment
-from annotate.models.looking import GuidelineCase, LookAgain
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import (
-    judged_narrative,
-    judgments_in_force,
-    narratives_in_force,
-    others_unsettled,
-    pool,
-    sitting,
-)
+from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.models import Judgment, LookAgain
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import judged_narrative, narratives_in_force, pool
+from annotate.projects import access as projects_access
 from annotate.projects.audit_log import many, record
 from annotate.projects.models import Guideline, Membership, Project
 from base.bulk import moment, run
@@ -309,7 +305,7 @@ def _led(judgment: Judgment, by: Membership) -> InstructionPair:
     )
     if not by.leads or by.project_id != pair.project_id:
         raise Refused(_("Only leads of this project can ask its judges to look again."))
-    assignments.refuse_if_archived(pair.project)
+    projects_access.refuse_if_archived(pair.project)
     return pair
 
 
@@ -318,7 +314,7 @@ def _led_project(by: Membership) -> Project:
     project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
     if not by.leads:
         raise Refused(_("Only leads of this project can ask its judges to look again."))
-    assignments.refuse_if_archived(project)
+    projects_access.refuse_if_archived(project)
     return project
 
 

@@ -17,9 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.guidelines import actions, rejudge_requests
 from annotate.guidelines.cases import beside_the_editor, case_of, cases_of
-from annotate.guidelines.forms import LooksForm, WhichForm
+from annotate.guidelines.forms import GuidelineForm, LooksForm, WhichForm
 from annotate.projects import access
-from annotate.projects.forms.project import GuidelineForm
 from annotate.projects.models import Guideline, Membership
 from base.errors import Refused
 from base.page_request import PageRequest

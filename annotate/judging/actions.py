@@ -22,21 +22,17 @@ from django.utils.translation import gettext as _
 
 from annotate.collection import text_versions
 from annotate.collection.models import Candidate, Document
+from annotate.collection.spans import Span
 from annotate.collection.unseen import Unseen, seen
+from annotate.judging.judging_session import asked_again, others_unsettled, pool_and_repeats
 from annotate.judgments import assignments, judgment_chain
 from annotate.judgments.conditions import derived
-from annotate.judgments.evidence import Span, checked, is_wanted, lacking
-from annotate.judgments.models import Assignment, Flag, Judgment, Verdict
+from annotate.judgments.evidence import checked, is_wanted, lacking
+from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
 from annotate.judgments.repeats import chance, number, unmasked
-from annotate.models.repeat import Repeat
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import (
-    asked_again,
-    judged_narrative,
-    others_unsettled,
-    pool_and_repeats,
-    repeat_words,
-)
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import judged_narrative, repeat_words
+from annotate.projects import access as projects_access
 from annotate.projects import chain
 from annotate.projects.models import Grade, Membership, Project
 from base.errors import NotHere, Refused, Stale, refuse_strange
@@ -299,7 +295,7 @@ def withdraw(
 
     Doing it twice changes nothing. Refused: what is not here, or not theirs; what came from a file.
     """
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
         assignments.hold(pair=pair, task=Assignment.Task.JUDGE, by=by)
         mine = {"uuid": uuid, "annotator": by, "narrative__pair": pair}
@@ -322,7 +318,7 @@ def undo(
 
     Again and again, this goes back as far as there is anything. Refused when there is nothing.
     """
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
         assignments.hold(pair=narrative.pair, task=Assignment.Task.JUDGE, by=by)
         mine = {"narrative": narrative, "annotator": by}
@@ -505,7 +501,7 @@ class _Place:
 
     def refuse_if_closed(self, by: Membership, *, late: bool) -> None:
         """Refuse where nothing can be said now."""
-        assignments.refuse_if_archived(by.project)
+        projects_access.refuse_if_archived(by.project)
         if self.stale and not late:
             raise Stale(
                 _("The narrative changed while you were reading. Read it again, then judge.")

@@ -11,22 +11,15 @@ from uuid import UUID
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.collection.document_text import (
-    Shown,
-    ShownTable,
-    newest_text,
-    prepared,
-    words_to_mark,
-)
+from annotate.collection.document_text import Shown, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, RunLine
 from annotate.judging.actions import grades_that_need_evidence
+from annotate.judging.judging_session import Sitting
 from annotate.judgments.document_names import Name, name_of, open_to
-from annotate.judgments.models import Flag, Judgment
+from annotate.judgments.models import Flag, Judgment, LookAgain, Repeat
 from annotate.judgments.repeats import Spot, unmasked
-from annotate.models.looking import LookAgain
-from annotate.models.repeat import Repeat
+from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import Sitting
 from annotate.projects.models import Grade, Membership
 
 
@@ -45,7 +38,7 @@ class Again:
 class Sheet:
     """One document on the judge page, with its place and what the reader said of it."""
 
-    # What the page knows it by: see `annotate.pairs.pool.numbered`.
+    # What the page knows it by: see `annotate.judging.judging_session.numbered`.
     number: int
     candidate: Candidate
     # Its place in the reader's order, from 1.

@@ -17,8 +17,8 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
-from annotate.judgments.evidence import Span
 from annotate.pairs.models import InstructionPair
 from annotate.projects.models import Membership
 from base.errors import Refused

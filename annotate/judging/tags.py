@@ -13,10 +13,9 @@ from django.template.context import RequestContext
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from annotate.collection.spans import Span
 from annotate.judging.forms import VERDICT
-from annotate.judgments.evidence import Span
-from annotate.judgments.models import Judgment
-from annotate.models.repeat import Repeat
+from annotate.judgments.models import Judgment, Repeat
 from annotate.pairs.clauses import Part, clauses, parts, touched
 from base.word_diff import Op, Piece, is_anew
 

@@ -15,10 +15,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion import left_in, open_seats, reviews_in_force
-from annotate.judgments.models import Assignment, Flag, Judgment
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import in_scope, judgments_in_force, pairs_with_pool
+from annotate.judgments.blindness import hides_figures, must_answer_first
+from annotate.judgments.completion import left_in, reviews_in_force
+from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.models import Flag, Judgment
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import in_scope, workable_pairs
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
@@ -28,9 +31,6 @@ LEASE = timedelta(hours=4)
 NOT_YOURS = gettext_lazy("This is not your seat. Take one from your list, then go on.")
 
 Task = Assignment.Task
-
-# Whoever holds one of these with work left sees no agreement, no export and no release.
-BLIND_TASKS = frozenset({Task.JUDGE, Task.REVIEW})
 
 
 class LeadMustConfirm(Refused):
@@ -153,26 +153,6 @@ def touch(seat: Assignment, *, done: bool, now: datetime) -> None:
     seat.touched_at = seat.touched_at or now
     seat.done_at = (seat.done_at or now) if done else None
     seat.save(update_fields=["touched_at", "done_at"])
-
-
-def must_answer_first(member: Membership) -> bool:
-    """Tell whether `member` sits before something others may have answered, and has yet to.
-
-    Blind means blind: until then no figure and no file over the whole project tells them what the
-    others said.
-    """
-    held = open_seats(member, *BLIND_TASKS)
-    return any(
-        workable_pairs(member.project, task)
-        .filter(pk__in=[seat.pair_id for seat in held if seat.task == task])
-        .exists()
-        for task in {seat.task for seat in held}
-    )
-
-
-def hides_figures(*, task: str, by: Membership) -> bool:
-    """Tell whether a seat of `task` hides agreement, exports and releases from a lead."""
-    return by.leads and task in BLIND_TASKS
 
 
 def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
@@ -338,25 +318,6 @@ def _refuse_unconfirmed(task: str, by: Membership, become_blind: bool) -> None:
                 "until you have answered everything in it. Send “become_blind” as true if you "
                 "want that; else give the work to an annotator."
             )
-        )
-
-
-def workable_pairs(project: Project, task: str) -> QuerySet[InstructionPair]:
-    """Pairs of a project on which there is something to do in `task`, whoever does it."""
-    pairs = project.pairs.all()
-    if task == Task.REWRITE:
-        return pairs.to_rewrite()
-    if task == Task.REVIEW:
-        # What people audit is what a language model wrote, or what was rewritten here.
-        return pairs.to_review()
-    return pairs_with_pool(project)
-
-
-def refuse_if_archived(project: Project) -> None:
-    """Refuse to change anything in a project that is put away."""
-    if project.archived_at is not None:
-        raise Refused(
-            _("This project is archived. A lead can bring it back; until then nothing changes.")
         )
 
 

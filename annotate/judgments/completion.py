@@ -27,19 +27,11 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from annotate.collection.models import Candidate
-from annotate.judgments.models import Assignment
+from annotate.judgments.in_force import final_flags, judgments_in_force
+from annotate.judgments.models import LookAgain, Repeat
 from annotate.judgments.repeats import chance, number
-from annotate.models.looking import LookAgain
-from annotate.models.repeat import Repeat
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import (
-    final_flags,
-    in_scope,
-    judgments_in_force,
-    narratives_in_force,
-    pairs_with_pool,
-    repeat_words,
-)
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
 from annotate.projects.models import Membership, Project
 
 Task = Assignment.Task

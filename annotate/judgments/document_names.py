@@ -10,9 +10,9 @@ from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate, Document, Query
-from annotate.judgments.models import Assignment, Flag, Judgment
+from annotate.judgments.models import Flag, Judgment
 from annotate.judgments.neutral_names import is_made_of, number_of
-from annotate.pairs.models import Narrative
+from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import is_in_scope, narratives_in_force
 from annotate.projects.models import Membership, Project
 

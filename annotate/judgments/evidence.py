@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from annotate.collection.spans import Span
 
 # More is no longer evidence, it is the document.
 MAX_SPANS = 50
 
 # The values of models.Project.EvidenceRule.
 NONE, DOCUMENT, NARRATIVE = "none", "document", "narrative"
-
-
-class Span(NamedTuple):
-    """Characters `start` to `end` of a text, counted in Unicode code points; `end` is not part
-    of it.
-    """
-
-    start: int
-    end: int
 
 
 def checked(spans: Iterable[Span], length: int) -> list[Span]:

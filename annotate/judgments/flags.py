@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.models import Flag, Judgment
-from annotate.overview.progress import blind_pairs
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership
 from base.pagination import Page, page_by_key

@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 
 from annotate.collection.intake.arrivals import Arrivals, Intake
 from annotate.collection.intake.documents import Qrels
+from annotate.collection.spans import Span
 from annotate.judgments import adjudication_chain, judgment_chain
-from annotate.judgments.evidence import Span, checked
+from annotate.judgments.evidence import checked
 from annotate.judgments.models import Adjudication, Flag
 from annotate.pairs.intake import MAX_NAME, Pairs, refuse_other_query
 from annotate.projects import chain

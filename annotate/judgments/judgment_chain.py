@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotate.judgments.evidence import Span
+from annotate.collection.spans import Span
 from annotate.projects.chain import Content, Event, Kind, Row, moment, said, stands, stream, uuid_of
 from annotate.projects.models import Project
 from base import bulk

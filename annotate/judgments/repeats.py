@@ -18,7 +18,6 @@ from typing import NamedTuple
 FAR = 20
 # ... or, in a pool that is small, half of it, but never fewer than this.
 NEAR = 2
-MOST_PERCENT = 50
 
 # Numbers of 13 digits that no row has: 2 ** 40 of them, for keys below half of that.
 _BITS = 20

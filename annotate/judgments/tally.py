@@ -15,10 +15,10 @@ from operator import itemgetter
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import Outcome, consensus
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.promises import Change, Counts, Promise, Rule
-from annotate.overview.progress import blind_pairs
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, pairs_with_pool
 from annotate.projects.models import Membership

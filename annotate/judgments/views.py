@@ -10,14 +10,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
-from annotate.collection.document_text import found_in, show, words_to_mark
+from annotate.collection.document_text import found_in, show
 from annotate.collection.forms.documents import WindowForm
 from annotate.collection.marking import NOTHING
 from annotate.judgments import assignments
 from annotate.judgments.document_names import names_to
-from annotate.judgments.models import Assignment
+from annotate.pairs import access
+from annotate.pairs.marked_words import words_to_mark
+from annotate.pairs.models import Assignment
 from annotate.pairs.pool import judged_narrative
-from annotate.projects import access
 from base.page_request import PageRequest
 
 

@@ -29,10 +29,10 @@ from django.db.models.functions import Coalesce
 
 from annotate.collection.models import Candidate
 from annotate.collection.unseen import IsSeen, Unseen
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import Outcome, State, consensus
-from annotate.judgments.models import Adjudication, Assignment, Flag, Judgment
-from annotate.overview.progress import blind_pairs
-from annotate.pairs.models import Narrative
+from annotate.judgments.models import Adjudication, Flag, Judgment
+from annotate.pairs.models import Assignment, Narrative
 from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 

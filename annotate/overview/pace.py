@@ -26,13 +26,14 @@ from django.db.models import (
 from django.utils import timezone
 
 from annotate.judgments import completion
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging
 from annotate.judgments.flags import standing
-from annotate.judgments.models import Assignment, Flag, Judgment
+from annotate.judgments.in_force import final_flags
+from annotate.judgments.models import Flag, Judgment
 from annotate.overview.estimate import Estimate, Unknown, estimate
-from annotate.overview.progress import blind_pairs
-from annotate.pairs.models import Narrative
-from annotate.pairs.pool import final_flags, narratives_in_force
+from annotate.pairs.models import Assignment, Narrative
+from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 
 # How far back the charts go, and the pace that an end is counted by.

@@ -12,12 +12,14 @@ from django.db.models import Count, F, Max
 
 from annotate.collection.models import Candidate, Query
 from annotate.judgments import assignments, completion
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.completion import Judging
 from annotate.judgments.consensus import State, consensus
-from annotate.judgments.models import Adjudication, Assignment, Flag, Judgment
+from annotate.judgments.in_force import judgments_in_force
+from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.judgments.promises import Change, change
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import judgments_in_force, narratives_in_force
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.pool import narratives_in_force
 from annotate.projects.models import Membership, Project
 
 
@@ -80,11 +82,6 @@ def task_progress(member: Membership, judging: Judging) -> list[TaskProgress]:
                 TaskProgress(task.value, str(task.label), how_far.done, how_far.total, free)
             )
     return found
-
-
-def blind_pairs(reader: Membership) -> set[int]:
-    """The pairs (by key) that the reader still judges: what others say there is not for them."""
-    return {seat.pair_id for seat in completion.open_seats(reader, Assignment.Task.JUDGE)}
 
 
 def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryProgress]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from annotate.judgments.evidence import Span
+from annotate.collection.spans import Span
 from base.word_diff import Op
 
 # Where one may end: at marks that end a sentence (with the quotes and brackets that close there),

@@ -210,32 +210,39 @@ class Condition(models.Model):
         return f"condition {self.number}"
 
 
-class Draft(models.Model):
-    """What someone is writing on one side of a pair and has not saved as a version yet."""
+class Assignment(models.Model):
+    """A taken seat: one person does one task on one pair. A free seat is no row."""
 
-    pair = models.ForeignKey(InstructionPair, on_delete=models.CASCADE, related_name="drafts")
-    side = models.CharField(max_length=10, choices=Narrative.Side)
-    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="drafts")
-    text = models.TextField(blank=True)
-    note = models.CharField(max_length=500, blank=True)
-    # One condition a line.
-    conditions = models.TextField(blank=True)
-    # The version it was begun from; 0: none.
-    based_on = models.PositiveIntegerField(default=0)
-    # Candidates that the writer expects to drop out.
-    drops = models.JSONField(default=list, blank=True)
-    saved_at = models.DateTimeField(default=timezone.now)
-    # The open page it was last written on, and by that browser's clock when, in milliseconds: of
-    # two pages that write at the same time the newer one counts.
-    place = models.CharField(max_length=36, blank=True)
-    turn = models.BigIntegerField(default=0)
-    # What another page wrote at the same time and did not count: kept until the writer has read it.
-    overtaken = models.JSONField(default=list, blank=True)
+    class Task(models.TextChoices):
+        """What is done in the seat."""
+
+        REWRITE = "rewrite", _("Rewrite")
+        JUDGE = "judge", _("Judge")
+        REVIEW = "review", _("Review")
+
+    pair = models.ForeignKey(InstructionPair, on_delete=models.PROTECT, related_name="assignments")
+    task = models.CharField(max_length=10, choices=Task)
+    seat = models.PositiveSmallIntegerField()
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="assignments")
+    taken_at = models.DateTimeField(default=timezone.now)
+    # First piece of work done in the seat. An untouched seat comes back after a lease.
+    touched_at = models.DateTimeField(null=True, blank=True)
+    # Dates the end of the work done here; `annotate.judgments.completion` says whether work is
+    # left.
+    done_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(name="draft_once_per_side", fields=["pair", "side", "member"]),
+            # Two people asking at the same moment never get the same seat ...
+            models.UniqueConstraint(name="seat_taken_once", fields=["pair", "task", "seat"]),
+            # ... and a person takes at most one seat of a task.
+            models.UniqueConstraint(name="seat_one_per_person", fields=["pair", "task", "member"]),
+            models.CheckConstraint(name="seats_from_1_to_50", condition=Q(seat__range=(1, 50))),
+            models.CheckConstraint(
+                name="seat_done_was_touched",
+                condition=Q(done_at__isnull=True) | Q(touched_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"draft of {self.side}"
+        return f"{self.task} seat {self.seat}"

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.judgments.models import Assignment
+from annotate.pairs.models import Assignment
 from annotate.people.invitations import check_admin
 from annotate.people.members import has_other_lead
 from annotate.projects.audit_log import record

@@ -17,9 +17,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.judgments.assignments import refuse_if_archived
-from annotate.models.invitation import Invitation
 from annotate.people.members import check_lead, check_role, checked_name, join
+from annotate.people.models import Invitation
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import NotHere, Refused, Stale, Unfit

@@ -11,14 +11,10 @@ from contextlib import contextmanager
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext as _
 
-from annotate.collection.models import Candidate, Query
-from annotate.judgments.models import Assignment
-from annotate.models.invitation import Invitation
-from annotate.models.load import Load
-from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Guideline, Membership, MembershipQuerySet, Project
-from base.raw_sql import LARGEST_KEY, columns, first
+from base.errors import Refused
 from base.users import User
 
 Person = User | AnonymousUser
@@ -73,84 +69,6 @@ def told_alike(sentence: str) -> Iterator[None]:
         raise Http404(sentence) from None
 
 
-def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
-    """Return a pair with its query and project, and who the person is there, or raise Http404: one
-    query.
-    """
-    sql = f"""
-        SELECT {columns(InstructionPair, "p")}, {columns(Query, "q")},
-            {columns(Project, "r")}, {columns(Membership, "m")}
-        FROM annotate_instructionpair p
-        JOIN annotate_query q ON q.id = p.query_id
-        JOIN annotate_project r ON r.id = p.project_id
-        JOIN annotate_membership m ON m.project_id = r.id
-        WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
-    """  # noqa: S608 (the columns of our own tables)
-    asked = {"pair": min(pk, LARGEST_KEY), "user": _id(user)}
-    row = first(sql, asked, InstructionPair, Query, Project, Membership)
-    if row is None:
-        raise Http404("There is no such pair among yours.")
-    found, query, project, reader = row
-    found.query, found.project = query, project
-    query.project = reader.project = project
-    if isinstance(user, User):
-        reader.user = user
-    return reader, found
-
-
-def candidate(of: InstructionPair, pk: int) -> Candidate:
-    """Return a candidate of the pair's query with its document (not the text), or raise Http404."""
-    found = Candidate.objects.select_related("document").filter(pk=pk, query=of.query_id).first()
-    if found is None:
-        raise Http404("There is no such document in this pool.")
-    return found
-
-
-def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
-    """Return an upload of a project that the person leads, or raise Http404 or PermissionDenied."""
-    who = lead(user, slug)
-    found = (
-        Load.objects.select_related("project", "preview")
-        .filter(pk=pk, project=who.project_id)
-        .first()
-    )
-    if found is None:
-        raise Http404("There is no such upload in this project.")
-    return who, found
-
-
-def seat(of: Membership, pk: int) -> Assignment:
-    """Return a seat of the member's project, or raise Http404."""
-    found = (
-        Assignment.objects.select_related("pair", "member")
-        .filter(pk=pk, member__project=of.project_id)
-        .first()
-    )
-    if found is None:
-        raise Http404("There is no such seat in this project.")
-    return found
-
-
-def query(of: Membership, pk: int) -> Query:
-    """Return a query of the member's project, or raise Http404."""
-    found = Query.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
-    if found is None:
-        raise Http404("There is no such query in this project.")
-    return found
-
-
-def narrative(of: InstructionPair, pk: int) -> Narrative:
-    """Return a version of one of the pair's narratives, or raise Http404."""
-    found = (
-        Narrative.objects.select_related("pair__project", "pair__query")
-        .filter(pk=pk, pair=of)
-        .first()
-    )
-    if found is None:
-        raise Http404("There is no such narrative of this pair.")
-    return found
-
-
 def guideline(of: Membership, version: int) -> Guideline:
     """Return a version of the project's guidelines, or raise Http404."""
     found = (
@@ -173,41 +91,6 @@ def fellow(of: Membership, pk: int) -> Membership:
     return one
 
 
-def invitation(of: Membership, pk: int) -> Invitation:
-    """Return a link to the member's project, or raise Http404."""
-    found = (
-        Invitation.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
-    )
-    if found is None:
-        raise Http404("There is no such link in this project.")
-    return found
-
-
-def admin(user: Person) -> User:
-    """Return the person if they run this installation, or raise PermissionDenied."""
-    if not isinstance(user, User) or not (user.is_superuser and user.is_active):
-        raise PermissionDenied("Only who runs this installation can do that.")
-    return user
-
-
-def account(user: Person, pk: int) -> User:
-    """Return anybody's account, for who runs this installation: Http404 or PermissionDenied."""
-    admin(user)
-    found = User.objects.filter(pk=pk).first()
-    if found is None:
-        raise Http404("There is no such account.")
-    return found
-
-
-def account_invitation(user: Person, pk: int) -> Invitation:
-    """Return a link to the installation, for who runs it: Http404 or PermissionDenied."""
-    admin(user)
-    found = Invitation.objects.filter(pk=pk, project=None).first()
-    if found is None:
-        raise Http404("There is no such link.")
-    return found
-
-
 def _leading(who: Membership) -> Membership:
     if not who.leads:
         raise PermissionDenied("Only leads of this project can do that.")
@@ -219,3 +102,11 @@ def _id(user: Person) -> int:
     without a login).
     """
     return user.pk or 0
+
+
+def refuse_if_archived(project: Project) -> None:
+    """Refuse to change anything in a project that is put away."""
+    if project.archived_at is not None:
+        raise Refused(
+            _("This project is archived. A lead can bring it back; until then nothing changes.")
+        )

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotate.models.trail import Link
 from annotate.projects.audit_log import record
-from annotate.projects.models import Grade, Membership, Project
+from annotate.projects.models import Grade, Link, Membership, Project
 from base.append_only import thawed
 from base.errors import Refused
 from base.users import User

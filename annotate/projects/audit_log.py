@@ -11,11 +11,10 @@ from typing import Any
 from django.db import models, transaction
 from django.utils import timezone
 
-from annotate.models.trail import Deed
 from annotate.projects import chain
 from annotate.projects.audit_events import DEEDS
 from annotate.projects.audit_log_chain import KIND, content
-from annotate.projects.models import Membership, Project
+from annotate.projects.models import Deed, Membership, Project
 from base.users import User
 
 # Of the name of what something was done to.

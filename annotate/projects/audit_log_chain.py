@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from annotate.models.trail import Deed
 from annotate.projects.chain import Content, Kind, Row, moment
-from annotate.projects.models import Project
+from annotate.projects.models import Deed, Project
 
 KIND = "deed"
 

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.utils.text import Truncator
 
-from annotate.judgments.assignments import must_answer_first
-from annotate.models.trail import Deed
+from annotate.judgments.blindness import must_answer_first
 from annotate.projects.audit_events import DEEDS
-from annotate.projects.models import Membership
+from annotate.projects.models import Deed, Membership
 from base.users import User
 
 # Of what was otherwise before, on a page; the table has all of it.

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from annotate.models.trail import Link
-from annotate.projects.models import Project
+from annotate.projects.models import Link, Project
 from base import bulk
 
 # Of the names made here. Any constant will do, as long as it stays.

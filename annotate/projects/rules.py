@@ -11,9 +11,9 @@ from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.judgments.assignments import refuse_if_archived
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Narrative
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Grade, Membership, Project
 from base.errors import Refused

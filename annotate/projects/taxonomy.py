@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotate.judgments.assignments import refuse_if_archived
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Category, Membership, Project
 from annotate.projects.taxonomies import TAXONOMIES, Kind

@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.judgments import assignments
-from annotate.judgments.models import Assignment
 from annotate.pairs import condition_lines
 from annotate.pairs.condition_lines import MAX_TEXT, MOST, Line, Wrong
-from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
+from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from base.control_characters import tidy
@@ -47,7 +47,7 @@ def rewrite_narrative(
     """
     now = now or timezone.now()
     text = tidy(text)
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     if side not in {Narrative.Side.ALTERED, Narrative.Side.REVERSED}:
         raise Refused(
             _("Only the altered and the reversed narrative are rewritten; the original stays.")
@@ -179,5 +179,5 @@ def _led(pair: InstructionPair, by: Membership) -> InstructionPair:
     """Return the pair, locked, if `by` leads its project."""
     if not by.leads or by.project_id != pair.project_id:
         raise Refused(_("Only leads of this project can do that."))
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     return InstructionPair.objects.select_for_update().get(pk=pair.pk)

@@ -19,11 +19,12 @@ from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
 from annotate.judgments import assignments
-from annotate.judgments.models import Assignment
 from annotate.pairs.condition_lines import MAX_TEXT, MOST
 from annotate.pairs.condition_lines import write as write_conditions
-from annotate.pairs.models import Draft, InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.projects import access as projects_access
 from annotate.projects.models import Membership
+from annotate.rewriting.models import Draft
 from base.control_characters import tidy
 from base.errors import Refused, refuse_strange
 
@@ -75,7 +76,7 @@ def save_draft(
     writing sent twice, or late, changes nothing. Refused: too long, not text, no rewrite seat.
     """
     now = now or timezone.now()
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     words = _checked(pair, side, words)
     with transaction.atomic():
         pair = InstructionPair.objects.select_for_update().get(pk=pair.pk, project=by.project_id)
@@ -146,7 +147,7 @@ def discard_draft(*, pair: InstructionPair, side: str, by: Membership) -> None:
 
     Words that it overtook, and nobody has read, stay. Refused: in an archived project.
     """
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     with transaction.atomic():
         locked = Draft.objects.select_for_update()
         found = locked.filter(pair=pair, side=side, member=by).first()
@@ -281,7 +282,7 @@ def _as_stored_words(words: Words, place: str, turn: int, at: datetime) -> dict[
 def _overtaken(
     pair: InstructionPair, side: str, which: str, by: Membership
 ) -> tuple[Draft, dict[str, Any]]:
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     locked = Draft.objects.select_for_update()
     found = locked.filter(pair=pair, side=side, member=by).first()
     for one in found.overtaken if found else []:

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annotate.collection.models import Candidate
+from annotate.collection.spans import Span
 from annotate.judgments import completion
 from annotate.judgments.assignments import holds
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import consensus
 from annotate.judgments.document_names import names_to
-from annotate.judgments.evidence import Span
-from annotate.judgments.models import Adjudication, Assignment, Judgment
+from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.promises import Change, change
-from annotate.overview.progress import blind_pairs
 from annotate.pairs.clauses import clauses, touched
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope
 from annotate.projects.models import Membership
 

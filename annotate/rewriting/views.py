@@ -22,13 +22,13 @@ from annotate.collection.document_text import show
 from annotate.judgments import assignments
 from annotate.judgments.assignments import free_seats
 from annotate.judgments.document_names import names_to
-from annotate.judgments.models import Assignment
+from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
-from annotate.pairs.models import Draft, InstructionPair, Narrative
-from annotate.projects import access
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts
 from annotate.rewriting.forms import DraftForm, NarrativeForm
+from annotate.rewriting.models import Draft
 from annotate.rewriting.outcome import may_see, outcome
 from annotate.rewriting.rewrite_impact import advise, look
 from annotate.rewriting.sent_back import why_sent_back

@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from annotate.collection import text_versions
 from annotate.collection.models import Run
 from annotate.judging.actions import check_grade
-from annotate.judgments import assignments
 from annotate.judgments.conditions import COUNT_MET, derived
 from annotate.judgments.models import Verdict
+from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from audit.checks import chain_content

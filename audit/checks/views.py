@@ -15,9 +15,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.collection.document_text import show, words_to_mark
+from annotate.collection.document_text import show
 from annotate.collection.models import Run
 from annotate.judgments.document_names import name_of
+from annotate.pairs.marked_words import words_to_mark
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, actions

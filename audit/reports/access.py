@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext_lazy
 
-from annotate.judgments import assignments
+from annotate.judgments import blindness
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
@@ -36,7 +36,7 @@ def computed_report(user: Person, slug: str, pk: int) -> AgreementReport:
     who is still blind.
     """
     member, found = report(user, slug, pk)
-    if assignments.must_answer_first(member):
+    if blindness.must_answer_first(member):
         raise PermissionDenied(BLIND)
     return found
 
@@ -46,6 +46,6 @@ def told(user: Person, slug: str) -> Membership:
     PermissionDenied: also for a lead who is still blind.
     """
     member = access.lead(user, slug)
-    if assignments.must_answer_first(member):
+    if blindness.must_answer_first(member):
         raise PermissionDenied(BLIND)
     return member

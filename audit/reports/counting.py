@@ -36,8 +36,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Concat
 
-from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet
-from annotate.models.looking import LookAgain
+from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, LookAgain
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotate.judgments.models import Assignment
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from audit.reviews.models import Decision, Review
 

@@ -14,17 +14,11 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State, consensus
-from annotate.judgments.models import (
-    Adjudication,
-    Assignment,
-    ConditionAdjudication,
-    Judgment,
-    Verdict,
-)
+from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.judgments.tally import CHUNK, standings
-from annotate.overview.progress import blind_pairs
-from annotate.pairs.models import Condition, Narrative
+from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Membership
 from audit.reviews import rubrics
 from audit.reviews.models import Decision, Rating, Review

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Max
 
-from annotate.judgments.models import Judgment
-from annotate.models.repeat import Repeat, RepeatQuerySet
+from annotate.judgments.models import Judgment, Repeat, RepeatQuerySet
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Project
 from audit.reports.scopes import Scope, about

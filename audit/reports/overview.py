@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotate.guidelines.actions import cases_waiting
-from annotate.judgments.assignments import must_answer_first
+from annotate.judgments.blindness import must_answer_first
 from annotate.overview.contributions import Contribution, Todo
 from annotate.projects.models import Membership
 from audit.reports.models import AgreementReport

@@ -9,8 +9,8 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from annotate.judgments import assignments
-from annotate.judgments.models import Assignment
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs import access as pairs_access
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
@@ -34,7 +34,7 @@ def reviewing(user: Person, pk: int) -> Reviewing:
 
     A stranger gets Http404; a member without a seat, or where nothing is written yet, Refused.
     """
-    member, pair = access.pair(user, pk)
+    member, pair = pairs_access.pair(user, pk)
     if not assignments.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
         raise Refused(_("This is not your seat. Take one from your list, then go on."))
     narrative = pair.current(Narrative.Side.ALTERED)

@@ -17,8 +17,8 @@ from django.utils.translation import gettext_lazy
 
 from annotate.judgments import assignments
 from annotate.judgments.completion import open_seats
-from annotate.judgments.models import Assignment
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.projects import access as projects_access
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from annotate.rewriting import actions as rewriting
@@ -213,7 +213,7 @@ def _rubrics_of(project: Project, by: Membership | None) -> None:
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if by is not None and (not by.leads or by.project_id != project.pk):
         raise Refused(_("Only leads of this project say what instructions are rated on."))
-    assignments.refuse_if_archived(project)
+    projects_access.refuse_if_archived(project)
 
 
 def _put_in_force(kept: Kept, by: Membership | None, now: datetime) -> Kept:
@@ -356,7 +356,7 @@ def _said(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any
 
 def _seat(narrative: Narrative, by: Membership) -> Assignment:
     """Return the review seat, locked; it keeps one auditor's two tabs apart."""
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     seat = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
@@ -423,7 +423,7 @@ def _led_pair(narrative: Narrative, by: Membership) -> InstructionPair:
     pair = InstructionPair.objects.select_for_update().get(pk=narrative.pair_id)
     if not by.leads or by.project_id != pair.project_id:
         raise Refused(_("Only leads of this project decide what becomes of an instruction."))
-    assignments.refuse_if_archived(by.project)
+    projects_access.refuse_if_archived(by.project)
     return pair
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.utils import timezone
 
 from annotate.judging.journal_entries import Further, Taken, text_of
+from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
-from annotate.projects import access
 from annotate.projects.models import Membership
 from audit.reviews.actions import save_rating
 

@@ -13,8 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from annotate.judgments.models import Assignment
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
 from annotate.rewriting.sent_back import Remark, SentBack
 from audit.reviews import rubrics

@@ -11,8 +11,7 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from annotate.judgments.models import Assignment
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
 from audit.reviews.models import Decision, Rating, Review
 from audit.reviews.passes import Pass, passes_of

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotate.judgments.models import Assignment
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership
 from audit.reviews.criteria import Rubric, Verdict
 from audit.reviews.models import Decision

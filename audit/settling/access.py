@@ -8,8 +8,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotate.collection.models import Candidate
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
-from annotate.models.looking import LookAgain
+from annotate.judgments.models import (
+    Adjudication,
+    ConditionAdjudication,
+    Judgment,
+    LookAgain,
+    Verdict,
+)
+from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects import access
 from annotate.projects.access import Person
@@ -37,7 +43,7 @@ def judgments_differing(user: Person, pk: int, candidate: int) -> Differing:
     A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
     """
     member, narrative = _led(user, pk)
-    found = access.candidate(narrative.pair, candidate)
+    found = pairs_access.candidate(narrative.pair, candidate)
     if judge_first(member, narrative, found):
         raise PermissionDenied("You hold a seat here. Judge this document first, then settle it.")
     return Differing(member, narrative, found)

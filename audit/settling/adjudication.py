@@ -15,9 +15,10 @@ from django.utils.translation import ngettext
 from annotate.collection import text_versions
 from annotate.collection.models import Candidate
 from annotate.judging.actions import check_grade
-from annotate.judgments import adjudication_chain, assignments
+from annotate.judgments import adjudication_chain
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
 from annotate.pairs.models import Condition, InstructionPair, Narrative
+from annotate.projects import access as assignments
 from annotate.projects.audit_log import many, record
 from annotate.projects.models import Membership
 from base.errors import Refused, Stale

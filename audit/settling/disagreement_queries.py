@@ -46,13 +46,12 @@ from annotate.collection.models import Candidate
 from annotate.judgments.completion import open_seats
 from annotate.judgments.models import (
     Adjudication,
-    Assignment,
     ConditionAdjudication,
     Judgment,
+    LookAgain,
     Verdict,
 )
-from annotate.models.looking import LookAgain
-from annotate.pairs.models import Condition, Narrative
+from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Decision, Rating, Review

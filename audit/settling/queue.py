@@ -19,13 +19,12 @@ from annotate.collection.models import Candidate
 from annotate.judgments.completion import left_in
 from annotate.judgments.models import (
     Adjudication,
-    Assignment,
     ConditionAdjudication,
     Judgment,
+    LookAgain,
     Verdict,
 )
-from annotate.models.looking import LookAgain
-from annotate.pairs.models import Condition, Narrative
+from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
 from audit.reviews.models import Decision, Review

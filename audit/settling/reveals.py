@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate
-from annotate.judgments import assignments
 from annotate.pairs.models import Narrative
+from annotate.projects import access as assignments
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership
 from audit.checks.models import SampleItem

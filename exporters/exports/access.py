@@ -8,7 +8,7 @@ from django.core.files.storage import default_storage
 from django.http import Http404
 from django.utils.translation import gettext_lazy
 
-from annotate.judgments.assignments import must_answer_first
+from annotate.judgments.blindness import must_answer_first
 from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership

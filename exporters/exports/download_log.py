@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from annotate.models.trail import Deed
 from annotate.projects.audit_log import record
-from annotate.projects.models import Membership
+from annotate.projects.models import Deed, Membership
 from exporters.exports.models import Export
 from exporters.releases.models import Release
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import IO, NamedTuple
 
-from annotate.models.repeat import Repeat
+from annotate.judgments.models import Repeat
 from annotate.projects.models import Project
 from exporters.exports import selection
 from formats.fields import to_json

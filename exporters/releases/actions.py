@@ -19,7 +19,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Query
-from annotate.judgments.assignments import must_answer_first, refuse_if_archived
+from annotate.judgments.blindness import must_answer_first
+from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Guideline, Membership, Project
 from base.errors import Refused

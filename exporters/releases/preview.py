@@ -8,9 +8,10 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from annotate.collection.models import Candidate, Query
+from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Adjudication, Flag, Judgment
 from annotate.pairs.models import Narrative
-from annotate.pairs.pool import in_scope, judgments_in_force
+from annotate.pairs.pool import in_scope
 from annotate.projects.models import Guideline, Membership, Project
 from audit.checks.models import SampleItem
 from audit.reviews.models import Decision, Review

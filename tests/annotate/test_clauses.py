@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.judgments.evidence import Span
+from annotate.collection.spans import Span
 from annotate.pairs.clauses import Part, clauses, parts, touched
 from base.word_diff import Op, diff
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments, completion
-from annotate.judgments.assignments import must_answer_first
+from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
 from annotate.overview.progress import my_seats, query_progress, task_progress
 from annotate.projects.rules import GradeRule, change_rules

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.judgments.evidence import DOCUMENT, NARRATIVE, NONE, Span, checked, is_wanted, lacking
+from annotate.collection.spans import Span
+from annotate.judgments.evidence import DOCUMENT, NARRATIVE, NONE, checked, is_wanted, lacking
 from annotate.models import Project
 
 

@@ -14,9 +14,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment
-from annotate.pairs import pool
 from tests import factories
 
 
@@ -55,7 +55,7 @@ def scene(db, client):
             return client.get(url, {"candidate": [str(one) for one in candidates]})
 
         def order(self):
-            found = pool.sitting(narrative=self.narrative, by=self.ada).order
+            found = judging_session.sitting(narrative=self.narrative, by=self.ada).order
             return [self.query.candidates.get(pk=pk) for pk in found]
 
         def url(self, candidate):

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.judgments.assignments import must_answer_first
+from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, InstructionPair
 from audit.reviews.actions import take_review
 from tests import factories

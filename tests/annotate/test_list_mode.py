@@ -10,10 +10,10 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotate.judging import judging_session
 from annotate.judging.views.list import filters, window
 from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Document, Flag, Judgment
-from annotate.pairs import pool
 from tests import factories
 
 
@@ -28,7 +28,7 @@ def scene(db, client):
         url = reverse("annotate:listing", args=[pair.pk])
 
         def order(self):
-            return pool.sitting(narrative=self.narrative, by=self.ada).order
+            return judging_session.sitting(narrative=self.narrative, by=self.ada).order
 
         def shown(self, **asked):
             """The candidates of the rows, as they stand on the page."""
@@ -127,7 +127,7 @@ def test_the_counts_are_of_what_i_said_alone(scene):
     scene.judge(first, 0, by=ben)
     scene.flag(third, "later")
 
-    at = pool.sitting(narrative=scene.narrative, by=scene.ada)
+    at = judging_session.sitting(narrative=scene.narrative, by=scene.ada)
     counts = {
         one.name: one.count for one in filters(at, list(scene.project.grades.order_by("value")))
     }
@@ -155,7 +155,9 @@ def parts(at, asked="", size=2):
 
 
 def five(**said):
-    return pool.Sitting(**{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **said})
+    return judging_session.Sitting(
+        **{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **said}
+    )
 
 
 def test_a_part_leads_to_the_ones_before_and_after_it():

@@ -9,9 +9,9 @@ from django.db import IntegrityError
 
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
+from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.models import Assignment, Flag, Judgment, LookAgain
-from annotate.pairs import pool
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
@@ -51,8 +51,8 @@ class Scene:
             judgment=judgment or self.said, words=words, by=more.pop("by", self.carla), **more
         )
 
-    def sitting(self) -> pool.Sitting:
-        return pool.sitting(narrative=self.narrative, by=self.ada)
+    def sitting(self) -> judging_session.Sitting:
+        return judging_session.sitting(narrative=self.narrative, by=self.ada)
 
     def done(self) -> bool:
         return self.ada.assignments.get(task=JUDGE).done_at is not None
@@ -236,7 +236,7 @@ def test_who_judged_in_a_file_is_given_a_seat(scene):
 
     seat = ben.assignments.get(task=JUDGE)
     assert seat.touched_at is not None
-    assert pool.sitting(narrative=scene.narrative, by=ben).next() == scene.first.pk
+    assert judging_session.sitting(narrative=scene.narrative, by=ben).next() == scene.first.pk
 
 
 def test_who_finds_every_seat_taken_is_not_asked(scene):
@@ -267,7 +267,7 @@ def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_sa
 
     # Three documents come again, and nothing was said of them yet.
     assert ada.assignments.get().done_at is None
-    while (number := pool.sitting(narrative=narrative, by=ada).next()) is not None:
+    while (number := judging_session.sitting(narrative=narrative, by=ada).next()) is not None:
         on = judging.on_number(pair, narrative.pk, number, ada)
         judging.say_grade(on=on, relevance=1, by=ada)
     assert ada.assignments.get().done_at is not None

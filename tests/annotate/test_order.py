@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
+from annotate.judging import judging_session
 from annotate.models import Project
-from annotate.pairs import pool
 from tests import factories
 
 pytestmark = pytest.mark.both_databases
@@ -21,7 +21,7 @@ def tides(db):
 def met(by, pair) -> list[str]:
     """The document ids in the order in which `by` meets them."""
     candidates = pair.query.candidates.select_related("document").in_bulk()
-    return [candidates[pk].document.doc_id for pk in pool.order(pair=pair, by=by)]
+    return [candidates[pk].document.doc_id for pk in judging_session.order(pair=pair, by=by)]
 
 
 def fill(project, doc_ids, query_id="301", text="Some text."):
@@ -118,4 +118,4 @@ def test_the_order_takes_one_query(tides, django_assert_num_queries):
     ada = factories.member(tides, "ada")
 
     with django_assert_num_queries(1):
-        pool.order(pair=pair, by=ada)
+        judging_session.order(pair=pair, by=ada)

@@ -11,14 +11,14 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
+from annotate.judging import judging_session
 from annotate.judgments import assignments
-from annotate.judgments.evidence import Span
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
 from annotate.overview.progress import my_seats
-from annotate.pairs import pool
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from base.errors import NotHere, Refused
@@ -45,8 +45,8 @@ class Scene:
         assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
         client.force_login(self.ada.user)
 
-    def sitting(self) -> pool.Sitting:
-        return pool.sitting(narrative=self.narrative, by=self.ada)
+    def sitting(self) -> judging_session.Sitting:
+        return judging_session.sitting(narrative=self.narrative, by=self.ada)
 
     def spots(self) -> list[Spot]:
         return [unmasked(number, self.ada.pk) for number in self.sitting().order]
@@ -57,7 +57,7 @@ class Scene:
         return [number for number in order if unmasked(number, self.ada.pk).again]
 
     def first_of(self, number: int) -> int:
-        return pool.numbered(Spot(unmasked(number, self.ada.pk).candidate), self.ada)
+        return judging_session.numbered(Spot(unmasked(number, self.ada.pk).candidate), self.ada)
 
     def grade(self, number: int, relevance: int = 1, **more: Any) -> judging.Said:
         on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
@@ -99,7 +99,7 @@ def test_without_the_rule_documents_are_known_by_their_keys_and_come_once(scene)
     scene.project.save()
     ada = scene.project.memberships.get(name="ada")
 
-    at = pool.sitting(narrative=scene.narrative, by=ada)
+    at = judging_session.sitting(narrative=scene.narrative, by=ada)
 
     assert sorted(at.order) == sorted(scene.query.candidates.values_list("pk", flat=True))
 
@@ -250,7 +250,7 @@ def reread(scene: Scene) -> Scene:
 
 def test_a_number_of_somebody_else_is_no_document(scene):
     ben = factories.member(scene.project, "ben")
-    theirs = pool.numbered(Spot(scene.query.candidates.first().pk), ben)
+    theirs = judging_session.numbered(Spot(scene.query.candidates.first().pk), ben)
 
     assert scene.client.get(scene.url(theirs)).status_code == 404
     with pytest.raises(NotHere):
@@ -348,7 +348,7 @@ def test_a_key_from_before_leads_to_the_same_document(scene):
 
     response = scene.client.get(scene.url(candidate.pk))
 
-    assert response.url == scene.url(pool.numbered(Spot(candidate.pk), scene.ada))
+    assert response.url == scene.url(judging_session.numbered(Spot(candidate.pk), scene.ada))
 
 
 def test_without_script_one_judges_through_the_repeats_to_the_end(scene):

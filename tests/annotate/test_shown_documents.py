@@ -11,12 +11,13 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collection.document_text import show, shown_table, text_parts, words_to_mark
+from annotate.collection.document_text import show, shown_table, text_parts
 from annotate.collection.marking import wanted
 from annotate.collection.table_windows import Grid, ShownCell
 from annotate.collection.tags import document_text, table_rows
 from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
+from annotate.pairs.marked_words import words_to_mark
 from tests import factories
 
 

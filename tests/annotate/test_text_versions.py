@@ -11,12 +11,13 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
+from annotate.judging.judging_session import sitting
 from annotate.judgments import assignments
-from annotate.judgments.evidence import Span
+from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
-from annotate.pairs.pool import judgments_in_force, sitting
 from base.errors import Refused, Stale
 from keeping.verify import verify
 from tests import factories

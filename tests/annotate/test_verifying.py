@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from annotate.collection.spans import Span
 from annotate.judging import actions as judging
-from annotate.judgments.evidence import Span
 from annotate.models import Judgment, Link, Verdict
 from annotate.projects import chain
 from base.append_only import thawed

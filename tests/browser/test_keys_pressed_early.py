@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.models import Adjudication, Assignment, Judgment
-from annotate.pairs import pool
 from audit.models import Check, Rating, Sample, SampleItem
 from tests import factories
 from tests.browser.waiting import saved, until
@@ -50,7 +50,7 @@ def judged(pair) -> list[tuple[int, str]]:
     """Grade and note of ada's judgments, in the order in which she meets the documents."""
     ada = pair.project.memberships.get(name="ada")
     narrative = factories.altered(pair)
-    order = pool.sitting(narrative=narrative, by=ada).order
+    order = judging_session.sitting(narrative=narrative, by=ada).order
     found = {one.candidate_id: one for one in Judgment.objects.current().filter(annotator=ada)}
     return [(found[pk].relevance, found[pk].note) for pk in order if pk in found]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.models import Assignment, Candidate, Flag, Judgment
-from annotate.pairs import pool
 from tests import factories
 from tests.browser.waiting import listens, saved, shows, until
 
@@ -31,7 +31,9 @@ def scene(live_server, new_person):
             return self.page
 
         def order(self) -> list[str]:
-            found = pool.sitting(narrative=factories.altered(self.pair), by=self.ada).order
+            found = judging_session.sitting(
+                narrative=factories.altered(self.pair), by=self.ada
+            ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
             return [ids[pk] for pk in found]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.judgments.document_names import neutral_name
 from annotate.models import Assignment, Judgment
-from annotate.pairs import pool
 from annotate.rewriting.actions import rewrite_narrative
 from tests import factories
 from tests.browser.conftest import sign_in
@@ -35,7 +35,7 @@ class Scene:
         self.ada = factories.member(self.project, "ada")
         assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
         ids = dict(query.candidates.values_list("pk", "document__doc_id"))
-        sitting = pool.sitting(narrative=self.narrative, by=self.ada)
+        sitting = judging_session.sitting(narrative=self.narrative, by=self.ada)
         self.order = [ids[pk] for pk in sitting.order]
         self.address = f"/pairs/{self.pair.pk}/judging/"
 

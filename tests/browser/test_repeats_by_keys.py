@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.judgments.repeats import unmasked
 from annotate.models import Assignment, Flag, Judgment, Repeat
-from annotate.pairs import pool
 from tests import factories
 from tests.browser import waiting
 from tests.browser.waiting import until
@@ -42,7 +42,9 @@ def scene(live_server, new_person):
 
         def order(self) -> list[tuple[str, bool]]:
             """The documents as they come, each with whether it has come before."""
-            numbers = pool.sitting(narrative=factories.altered(self.pair), by=self.ada).order
+            numbers = judging_session.sitting(
+                narrative=factories.altered(self.pair), by=self.ada
+            ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
             spots = [unmasked(number, self.ada.pk) for number in numbers]
             return [(ids[spot.candidate], spot.again) for spot in spots]

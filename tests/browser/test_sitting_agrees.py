@@ -7,7 +7,7 @@ from typing import Any
 
 from django.templatetags.static import static
 
-from annotate.pairs.pool import Sitting
+from annotate.judging.judging_session import Sitting
 
 ASK = """async ([address, cases]) => {
     const { Sitting } = await import(address);
@@ -43,7 +43,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def told_by_the_server(case: dict[str, Any]) -> list[Any]:
-    """What annotate.pairs.pool.Sitting says of a case."""
+    """What annotate.judging.judging_session.Sitting says of a case."""
     said = case["said"].items()
     at = Sitting(
         order=case["order"],

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from pytest_django.plugin import DjangoDbBlocker
 
+from annotate.judging.judging_session import sitting
 from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
@@ -24,7 +25,7 @@ from annotate.models import (
     Narrative,
     Project,
 )
-from annotate.pairs.pool import judged_narrative, pool, sitting
+from annotate.pairs.pool import judged_narrative, pool
 from audit.models import AgreementReport, Decision, Rating, Review
 from config.example import ensure_example
 

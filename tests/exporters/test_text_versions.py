@@ -12,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from annotate.collection.spans import Span
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.judgments.evidence import Span
 from annotate.models import Assignment, Document, Judgment, Project
 from keeping.verify import verify
 from tests import factories

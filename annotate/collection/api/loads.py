@@ -9,8 +9,9 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection import access as collection_access
 from annotate.collection import loading
-from annotate.models.load import Load
+from annotate.collection.models import Load
 from annotate.projects import access
 from base.api.jobs import JobSerializer, job_told
 from base.api.resource import Json, Resource, Scope, Sent, done, reads, writes
@@ -150,7 +151,7 @@ class OneLoad(Resource):
     @reads(FullLoadSerializer)
     def get(self, request: Request, slug: str, load: int) -> Response:
         """Read how a preview or a load is coming on, and then what came of it."""
-        _by, found = access.load(self.person, slug, load)
+        _by, found = collection_access.load(self.person, slug, load)
         return Response(_full(found))
 
 
@@ -162,7 +163,7 @@ class Confirmation(Resource):
     @writes(FullLoadSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Have a previewed file loaded, and read the load. Twice is once."""
-        by, found = access.load(self.person, slug, load)
+        by, found = collection_access.load(self.person, slug, load)
         return Response(_full(loading.confirm_load(preview=found, by=by)))
 
 
@@ -174,7 +175,7 @@ class Cancellation(Resource):
     @writes(FullLoadSerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Call a preview or a load off; one that is over stays as it is."""
-        by, found = access.load(self.person, slug, load)
+        by, found = collection_access.load(self.person, slug, load)
         return Response(_full(loading.cancel_load(load=found, by=by)))
 
 
@@ -186,7 +187,7 @@ class Leaving(Resource):
     @writes(None, status=204, scope=Scope.LEAD)
     def put(self, request: Request, slug: str, load: int) -> Response:
         """Put a previewed file away without loading it."""
-        by, found = access.load(self.person, slug, load)
+        by, found = collection_access.load(self.person, slug, load)
         loading.leave_load(preview=found, by=by)
         return done()
 

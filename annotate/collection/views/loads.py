@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
+from annotate.collection import access as collection_access
 from annotate.collection import loading
 from annotate.collection.forms.loads import LoadForm
 from annotate.collection.intake import KINDS
-from annotate.models.load import Load
+from annotate.collection.models import Load
 from annotate.projects import access
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -91,7 +92,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
 @require_GET
 def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Show how a preview or a load is coming on, and then what came of it."""
-    member, found = access.load(request.user, slug, pk)
+    member, found = collection_access.load(request.user, slug, pk)
     if request.htmx and found.is_over:
         # The poll of a job that has ended: the whole page has changed.
         return HttpResponseClientRefresh()
@@ -132,7 +133,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Have a previewed file loaded."""
-    member, found = access.load(request.user, slug, pk)
+    member, found = collection_access.load(request.user, slug, pk)
     try:
         return redirect(loading.confirm_load(preview=found, by=member))
     except Refused as refused:
@@ -143,7 +144,7 @@ def confirmation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Call a preview or a load off."""
-    member, found = access.load(request.user, slug, pk)
+    member, found = collection_access.load(request.user, slug, pk)
     try:
         loading.cancel_load(load=found, by=member)
     except Refused as refused:
@@ -154,7 +155,7 @@ def cancellation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def leaving(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Put a previewed file away without loading it."""
-    member, found = access.load(request.user, slug, pk)
+    member, found = collection_access.load(request.user, slug, pk)
     try:
         loading.leave_load(preview=found, by=member)
     except Refused as refused:

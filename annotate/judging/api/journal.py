@@ -25,8 +25,8 @@ from annotate.judging.journal_entries import (
     user_of,
     uuid_of,
 )
+from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
-from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.problems import unavailable_problem
 from base.api.resource import MAX_BODY

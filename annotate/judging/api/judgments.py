@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection.spans import Span
 from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.judging.actions import (
     MAX_ACTIVE_MS,
@@ -21,13 +22,11 @@ from annotate.judging.actions import (
     withdraw,
 )
 from annotate.judging.journal_entries import MAX_SENT_SPANS
-from annotate.judgments.evidence import Span
-from annotate.judgments.models import Flag, Judgment, Verdict
+from annotate.judging.judging_session import numbered
+from annotate.judgments.models import Flag, Judgment, Repeat, Verdict
 from annotate.judgments.repeats import Spot
-from annotate.models.repeat import Repeat
+from annotate.pairs import access
 from annotate.pairs.models import InstructionPair
-from annotate.pairs.pool import numbered
-from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 from formats.fields import moment_problem

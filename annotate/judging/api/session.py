@@ -12,11 +12,10 @@ from rest_framework.response import Response
 from annotate.collection.models import Document
 from annotate.judging.actions import narrative_for, undo
 from annotate.judging.document_view import Sheet, sheets
-from annotate.judgments.models import Flag, Judgment
+from annotate.judging.judging_session import numbered, sitting
+from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import Spot
-from annotate.models.repeat import Repeat
-from annotate.pairs.pool import numbered, sitting
-from annotate.projects import access
+from annotate.pairs import access
 from base.api.resource import Asked, Resource, Scope, reads, writes
 from base.pagination import key
 

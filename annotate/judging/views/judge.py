@@ -20,18 +20,16 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_POST
 
 from annotate.collection.models import Candidate
-from annotate.judging import actions
+from annotate.judging import actions, judging_session
 from annotate.judging.actions import narrative_for
 from annotate.judging.document_view import sheets, sitting_of
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
-from annotate.judgments import assignments
-from annotate.judgments.models import Assignment, Flag
+from annotate.judging.judging_session import Sitting, sitting
+from annotate.judgments import assignments, blindness
+from annotate.judgments.models import Flag, Repeat
 from annotate.judgments.repeats import Spot, unmasked
-from annotate.models.repeat import Repeat
-from annotate.pairs import pool
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.pairs.pool import Sitting, sitting
-from annotate.projects import access
+from annotate.pairs import access
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Guideline, Membership
 from base import keymap
 from base.errors import NotHere, Refused
@@ -70,9 +68,9 @@ def judge(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     member, pair = access.pair(request.user, pk)
     spot = unmasked(candidate_pk, member.pk)
     candidate = access.candidate(pair, spot.candidate)
-    if candidate_pk != pool.numbered(spot, member):
+    if candidate_pk != judging_session.numbered(spot, member):
         # From before the project had repeats, or from a page that knows nothing of them.
-        return redirect("annotate:judge", pair.pk, pool.numbered(spot, member))
+        return redirect("annotate:judge", pair.pk, judging_session.numbered(spot, member))
     try:
         return _show(request, member, pair, narrative_for(member, pair), candidate, candidate_pk)
     except Refused as refused:
@@ -98,7 +96,7 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
         member=member,
         order=sitting(narrative=narrative, by=member).order
         if pair.project.repeat_percent
-        else pool.order(pair=pair, by=member),
+        else judging_session.order(pair=pair, by=member),
         wanted=[candidate for candidate in asked if candidate is not None],
         grades=grades,
     )
@@ -179,8 +177,8 @@ def undo(request: PageRequest, pk: int) -> HttpResponse:
     messages.info(request, _("Taken back."))
     spot = Spot(row.candidate_id, isinstance(row, Repeat))
     if request.POST.get("back") == BackForm.LIST and not spot.again:
-        return redirect(_list_url(pair, pool.numbered(spot, member)))
-    return redirect("annotate:judge", pair.pk, pool.numbered(spot, member))
+        return redirect(_list_url(pair, judging_session.numbered(spot, member)))
+    return redirect("annotate:judge", pair.pk, judging_session.numbered(spot, member))
 
 
 def _show(
@@ -224,7 +222,7 @@ def _show(
         "can_undo": bool(at.history),
         "kinds": Flag.Kind,
         "more": assignments.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
-        "hides_figures": assignments.hides_figures(task=Assignment.Task.JUDGE, by=member),
+        "hides_figures": blindness.hides_figures(task=Assignment.Task.JUDGE, by=member),
         "uuid": uuid4(),
         **(
             _document(member, pair, narrative, number, at, grades)
@@ -295,7 +293,7 @@ def _judge_url(pair: InstructionPair, number: int | None) -> str | None:
 def _current(number: int, member: Membership) -> int:
     """The number by which the reader's pages know now what they knew by another before."""
     try:
-        return pool.numbered(unmasked(number, member.pk), member)
+        return judging_session.numbered(unmasked(number, member.pk), member)
     except ValueError:
         # No key of a document: it stands in no order, and nobody finds a document by it.
         return number

@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET
 from annotate.collection.models import Candidate
 from annotate.judging.actions import grades_that_need_evidence, narrative_for
 from annotate.judging.document_view import Again, sitting_of, wishes
+from annotate.judging.judging_session import Sitting, sitting, without_repeats
 from annotate.judging.views.judge import asked
 from annotate.judgments.document_names import Name, names_to
 from annotate.judgments.models import Flag, Judgment
 from annotate.judgments.repeats import unmasked
+from annotate.pairs import access
 from annotate.pairs.models import Narrative
-from annotate.pairs.pool import Sitting, sitting, without_repeats
-from annotate.projects import access
 from annotate.projects.models import Grade, Membership, Project
 from base import keymap
 from base.errors import Refused

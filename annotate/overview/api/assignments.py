@@ -11,7 +11,8 @@ from rest_framework.response import Response
 
 from annotate.judgments import assignments
 from annotate.judgments.completion import left_in, open_seats
-from annotate.judgments.models import Assignment
+from annotate.pairs import access as pairs_access
+from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
@@ -105,7 +106,7 @@ class OneSeat(Resource):
     def delete(self, request: Request, slug: str, seat: int) -> Response:
         """Give a seat back in which nothing was done. A lead may free anyone's."""
         member = access.member(self.person, slug)
-        assignments.give_back(seat=access.seat(member, seat), by=member)
+        assignments.give_back(seat=pairs_access.seat(member, seat), by=member)
         return done()
 
 
@@ -117,7 +118,7 @@ class PairSeats(Resource):
     @writes(SeatSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Take a seat on this very pair; the one you hold, if you do."""
-        member, found = access.pair(self.person, pair)
+        member, found = pairs_access.pair(self.person, pair)
         sent = self.sent()
         taken = assignments.take(
             pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]

@@ -9,20 +9,22 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.collection import access as collection_access
 from annotate.collection.document_text import show
 from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.assignments import free_seats
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.document_names import names_to
-from annotate.judgments.models import Assignment, Flag
+from annotate.judgments.models import Flag
 from annotate.judgments.repeats import unmasked
-from annotate.overview.progress import Said, blind_pairs, pair_seats, query_progress, said_of
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.overview.progress import Said, pair_seats, query_progress, said_of
+from annotate.pairs import access as pairs_access
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
-from annotate.rewriting import actions as rewriting
-from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
+from annotate.rewriting.api.narratives import FullNarrativeSerializer, _narrative
 from annotate.rewriting.outcome import may_see, outcome
-from base.api.resource import Asked, KeyField, Resource, Scope, Sent, reads, writes
+from base.api.resource import Asked, KeyField, Resource, reads
 
 
 class CameToSerializer(serializers.Serializer[Any]):
@@ -72,37 +74,6 @@ class PairSerializer(serializers.Serializer[Any]):
     )
     sent_back = serializers.BooleanField(help_text="Whether the altered one shall be written anew.")
     removed_at = serializers.DateTimeField(allow_null=True)
-
-
-class ConditionSerializer(serializers.Serializer[Any]):
-    """One condition that a narrative sets."""
-
-    id = serializers.IntegerField()
-    number = serializers.IntegerField()
-    name = serializers.CharField()
-    text = serializers.CharField()
-
-
-class NarrativeSerializer(serializers.Serializer[Any]):
-    """A version of a narrative, without its words."""
-
-    id = serializers.IntegerField()
-    side = serializers.ChoiceField(choices=Narrative.Side.choices)
-    version = serializers.IntegerField()
-    note = serializers.CharField()
-    author = serializers.CharField(allow_null=True, help_text="null: it came with a file.")
-    origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
-    model = serializers.CharField(
-        allow_blank=True, help_text="Which language model wrote this version, if one did."
-    )
-    created_at = serializers.DateTimeField()
-
-
-class FullNarrativeSerializer(NarrativeSerializer):
-    """A version of a narrative."""
-
-    text = serializers.CharField()
-    conditions = ConditionSerializer(many=True)
 
 
 class SeatTakenSerializer(serializers.Serializer[Any]):
@@ -235,7 +206,7 @@ class OneQuery(Resource):
     def get(self, request: Request, slug: str, query: int) -> Response:
         """Read a query and its pairs."""
         member = access.member(self.person, slug)
-        found = access.query(member, query)
+        found = collection_access.query(member, query)
         pairs = found.pairs.with_narratives().select_related("query").order_by("pk")
         return Response(
             {
@@ -255,7 +226,7 @@ class Candidates(Resource):
     def get(self, request: Request, slug: str, query: int) -> Response:
         """List the documents of a pool, with what was said of them as far as you may know."""
         member = access.member(self.person, slug)
-        found = access.query(member, query)
+        found = collection_access.query(member, query)
         pairs = set(found.pairs.values_list("pk", flat=True))
         # Who still judges here is blind to what was said before, leads too.
         prior = member.project.show_prior or (
@@ -306,7 +277,7 @@ class OnePair(Resource):
     @reads(FullPairSerializer)
     def get(self, request: Request, pair: int) -> Response:
         """Read a pair with its narratives in force."""
-        member, found = access.pair(self.person, pair)
+        member, found = pairs_access.pair(self.person, pair)
         known = InstructionPair.objects.with_narratives().select_related("query").get(pk=found.pk)
         versions = [found.current(side) for side in Narrative.Side.values]
         altered = found.current(Narrative.Side.ALTERED)
@@ -325,67 +296,6 @@ class OnePair(Resource):
         )
 
 
-class AskedNarratives(Asked):
-    """Which versions."""
-
-    side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
-
-
-class SentNarrative(Sent):
-    """The next version of a narrative."""
-
-    side = serializers.ChoiceField(
-        choices=[Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value],
-        default=Narrative.Side.ALTERED.value,
-    )
-    text = serializers.CharField(max_length=rewriting.MAX_LENGTH, trim_whitespace=False)
-    conditions = serializers.CharField(
-        max_length=MAX_CONDITIONS,
-        trim_whitespace=False,
-        required=False,
-        allow_blank=True,
-        help_text="One a line, a name before a colon if it has one; left out: as they were.",
-    )
-    note = serializers.CharField(max_length=MAX_NOTE, required=False, allow_blank=True)
-    based_on = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, help_text="The version you had before you; 0: none."
-    )
-
-
-class Narratives(Resource):
-    """The versions of a pair's narratives."""
-
-    tag = "Collection"
-
-    @reads(NarrativeSerializer, asked=AskedNarratives, paged=True)
-    def get(self, request: Request, pair: int) -> Response:
-        """List the versions, without their words."""
-        _member, found = access.pair(self.person, pair)
-        versions = found.narratives.select_related("author").defer("text")
-        if side := self.asked().get("side"):
-            versions = versions.filter(side=side)
-        return self.page(versions, lambda rows: [_version(row) for row in rows])
-
-    @writes(FullNarrativeSerializer, sent=SentNarrative, status=201, scope=Scope.JUDGE)
-    def post(self, request: Request, pair: int) -> Response:
-        """Write the next version: 409 if somebody was faster than what you had before you."""
-        member, found = access.pair(self.person, pair)
-        saved = rewriting.rewrite_narrative(pair=found, **self.sent(), by=member)
-        return Response(_narrative(saved), status=201)
-
-
-class OneNarrative(Resource):
-    """One version of a narrative."""
-
-    tag = "Collection"
-
-    @reads(FullNarrativeSerializer)
-    def get(self, request: Request, pair: int, narrative: int) -> Response:
-        """Read a version with its words and conditions."""
-        _member, found = access.pair(self.person, pair)
-        return Response(_narrative(access.narrative(found, narrative)))
-
-
 class OneDocument(Resource):
     """A document of a pair's pool."""
 
@@ -394,8 +304,8 @@ class OneDocument(Resource):
     @reads(DocumentSerializer)
     def get(self, request: Request, pair: int, candidate: int) -> Response:
         """Read a document, by its candidate's key or the number that `sitting` gives it."""
-        member, found = access.pair(self.person, pair)
-        row = access.candidate(found, unmasked(candidate, member.pk).candidate)
+        member, found = pairs_access.pair(self.person, pair)
+        row = pairs_access.candidate(found, unmasked(candidate, member.pk).candidate)
         name = names_to(member, [row])[row.pk]
         shown = show(row.document)
         return Response(
@@ -445,24 +355,6 @@ def _pair(pair: Any) -> dict[str, Any]:
         ),
         "removed_at": pair.removed_at,
     }
-
-
-def _version(narrative: Narrative) -> dict[str, Any]:
-    return {
-        "id": narrative.pk,
-        "side": narrative.side,
-        "version": narrative.version,
-        "note": narrative.note,
-        "author": narrative.author.name if narrative.author else None,
-        "origin": narrative.origin,
-        "model": narrative.model,
-        "created_at": narrative.created_at,
-    }
-
-
-def _narrative(narrative: Narrative) -> dict[str, Any]:
-    conditions = narrative.conditions.order_by("number").values("id", "number", "name", "text")
-    return {**_version(narrative), "text": narrative.text, "conditions": list(conditions)}
 
 
 def _candidates(member: Membership, rows: list[Candidate], *, prior: bool) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from annotate.judgments import completion
 from annotate.judgments.flags import standing
-from annotate.judgments.models import Assignment, Flag
+from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.api.collection import ANSWERED
 from annotate.overview.estimate import Estimate, Unknown, estimate
@@ -22,6 +22,7 @@ from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Cell, Key, Row, Wanted, matrix
 from annotate.overview.matrix import Said as How
 from annotate.overview.progress import task_progress
+from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base import reader as personal

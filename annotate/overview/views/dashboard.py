@@ -14,17 +14,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotate.judgments import completion
+from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.document_names import names_to
 from annotate.judgments.flags import Flagged, flagged
-from annotate.judgments.models import Assignment, Flag
+from annotate.judgments.models import Flag
 from annotate.overview import pace as paces
 from annotate.overview.estimate import estimate
 from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked, Key, Row, Said
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.progress import blind_pairs, my_seats, task_progress
+from annotate.overview.progress import my_seats, task_progress
 from annotate.overview.views.home import work_url
+from annotate.pairs.models import Assignment
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base import reader

@@ -9,15 +9,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
-from annotate.judgments import assignments, completion
-from annotate.judgments.models import Assignment
+from annotate.judgments import assignments, blindness, completion
 from annotate.overview.contributions import Contribution, overview
 from annotate.overview.progress import my_seats
+from annotate.pairs import access as pairs_access
+from annotate.pairs.models import Assignment
 from annotate.projects import access
-from annotate.projects.actions import create_project
-from annotate.projects.forms.project import NewProjectForm
 from annotate.projects.models import Membership
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -52,30 +51,6 @@ def home(request: PageRequest) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "POST"])
-def new_project(request: PageRequest) -> HttpResponse:
-    """Make a project, which whoever makes it leads."""
-    form = NewProjectForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            project = create_project(
-                slug=form.cleaned_data["slug"],
-                name=form.cleaned_data["name"],
-                grades=form.cleaned_data["grades"],
-                by=request.user,
-            )
-        except Refused as refused:
-            form.add_error("slug", str(refused))
-        else:
-            messages.success(
-                request, _("The project is made, and you lead it. Load a collection next.")
-            )
-            return redirect("annotate:loads", project.slug)
-    return render(
-        request, "annotate/new_project.html", {"form": form}, status=422 if form.errors else 200
-    )
-
-
 @require_POST
 def seat(request: PageRequest, slug: str) -> HttpResponse:
     """Take the next open seat of a task and go to its work."""
@@ -100,7 +75,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
 @require_POST
 def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
     """Take a seat on this very pair and go to its work."""
-    member, pair = access.pair(request.user, pk)
+    member, pair = pairs_access.pair(request.user, pk)
     try:
         taken = assignments.take(
             pair=pair,
@@ -121,7 +96,7 @@ def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Leave a seat in which nothing was done."""
     member = access.member(request.user, slug)
     try:
-        assignments.give_back(seat=access.seat(member, pk), by=member)
+        assignments.give_back(seat=pairs_access.seat(member, pk), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -174,7 +149,7 @@ def _offers(member: Membership) -> list[dict[str, Any]]:
             "task": task.value,
             "task_name": task.label,
             "free": free,
-            "hides_figures": assignments.hides_figures(task=task, by=member),
+            "hides_figures": blindness.hides_figures(task=task, by=member),
         }
         for task in Assignment.Task
         if (free := assignments.open_pairs(task=task, by=member).count())

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
-from django.db.models import F, Q
+from django.db.models import Q
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET
 
+from annotate.collection import access as collection_access
 from annotate.collection.models import Query
 from annotate.judgments import completion
-from annotate.judgments.assignments import free_seats, hides_figures
+from annotate.judgments.assignments import free_seats
+from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.document_names import names_to, neutral_order
-from annotate.judgments.models import Assignment, Judgment
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
-    blind_pairs,
     my_seats,
     pair_seats,
     people_progress,
@@ -29,19 +28,11 @@ from annotate.overview.progress import (
     task_progress,
 )
 from annotate.overview.views.home import seat_rows, work_url, worker
-from annotate.pairs.models import InstructionPair, Narrative
-from annotate.people import invitations
-from annotate.people import members as member_actions
-from annotate.people.forms.people import MemberForm
-from annotate.people.invitations import Link
-from annotate.people.views.accounts import invited
-from annotate.projects import access, rules
-from annotate.projects.forms.project import GradeFormSet, RulesForm, grade_rules
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.projects import access
 from annotate.projects.models import Membership
-from base.errors import Refused, Unfit
 from base.page_request import PageRequest
 from base.pagination import Page, page_by_key, page_in_order
-from base.users import User
 from base.word_diff import diff
 
 
@@ -111,7 +102,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """One query: its narratives, and its pool with what was said (annotators: by themselves)."""
     member = access.member(request.user, slug)
     project = member.project
-    found = access.query(member, pk)
+    found = collection_access.query(member, pk)
     pairs = list(found.pairs.select_related("project", "query").order_by("pk"))
     pool = found.candidates.select_related("document")
     if member.leads:
@@ -212,141 +203,3 @@ def _my_todo(member: Membership) -> list[Todo]:
     return (
         [Todo(_("Seats of yours with work left"), begun, reverse("annotate:home"))] if begun else []
     )
-
-
-@require_http_methods(["GET", "POST"])
-def members(request: PageRequest, slug: str) -> HttpResponse:
-    """Who is in the project; leads let people in."""
-    member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
-    form = MemberForm(request.POST if request.method == "POST" else None)
-    shown = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            link = _let_in(member, form.cleaned_data)
-        except Unfit as refused:
-            form.add_error(refused.field, str(refused))
-        except Refused as refused:
-            form.add_error("username", str(refused))
-        else:
-            if link is None:
-                messages.success(
-                    request,
-                    _("%(name)s is in the project, and signs in as before.")
-                    % {"name": form.cleaned_data["username"]},
-                )
-                return redirect("annotate:members", slug)
-            # Shown in the answer itself, so that it is kept nowhere.
-            shown, form = invited(request, link), MemberForm()
-    people = member.project.memberships.select_related("user").order_by(
-        F("left_at").asc(nulls_first=True), "is_machine", "name"
-    )
-    response = render(
-        request,
-        "annotate/members.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "members",
-            "members": people,
-            "invited": shown,
-            "open": member.project.invitations.open().select_related("created_by").order_by("pk")
-            if member.leads
-            else None,
-            "form": form if member.leads else None,
-        },
-        status=422 if form.errors else 200,
-    )
-    if shown:
-        response["Cache-Control"] = "no-store"
-    return response
-
-
-def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
-    """Let someone in at once if they have an account (None), else make the link that lets them."""
-    name, role = asked["username"].strip(), asked["role"]
-    if name and User.objects.filter(username=name).exists():
-        member_actions.add_member(username=name, role=role, by=member)
-        return None
-    return invitations.invite(
-        role=role, name=name, email=asked["email"], days=asked["days"], by=member
-    )
-
-
-@require_POST
-def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a member annotator or lead, let them go, or take them back in."""
-    by = access.lead(request.user, slug)
-    found = access.fellow(by, pk)
-    change = request.POST.get("change", "")
-    try:
-        if change == "leave":
-            member_actions.remove_member(member=found, by=by)
-            said = f"{found.name} has left the project. What they said stays."
-        elif change == "return" and found.user is not None:
-            member_actions.add_member(username=found.user.username, role=found.role, by=by)
-            said = f"{found.name} is back."
-        else:
-            changed = member_actions.change_role(member=found, role=change, by=by)
-            said = f"{changed.name} is now {changed.get_role_display().lower()}."
-    except Refused as refused:
-        messages.error(request, str(refused))
-    else:
-        messages.success(request, said)
-    return redirect("annotate:members", slug)
-
-
-@require_http_methods(["GET", "POST"])
-def settings(request: PageRequest, slug: str) -> HttpResponse:
-    """The project's rules and grades."""
-    member = access.lead(request.user, slug)
-    grades = member.project.grades.order_by("value").values("value", "name", "sentence")
-    form = RulesForm(request.POST or None, instance=member.project)
-    formset = GradeFormSet(request.POST or None, initial=list(grades), prefix="grades")
-    judged = Judgment.objects.filter(annotator__project=member.project_id).exists()
-    if request.method == "POST" and form.is_valid() and formset.is_valid():
-        try:
-            rules.change_rules(changes=form.cleaned_data, grades=grade_rules(formset), by=member)
-        except Refused as refused:
-            form.add_error(None, str(refused))
-        else:
-            messages.success(request, _("Saved. The rules hold from now on."))
-            if judged and {"judge_order", "order_seed"} & set(form.changed_data):
-                messages.info(
-                    request,
-                    _(
-                        "The documents that are left come to judges in the new order. "
-                        "What they said stays."
-                    ),
-                )
-            return redirect("annotate:settings", slug)
-    bad = request.method == "POST"
-    member.project.refresh_from_db()
-    return render(
-        request,
-        "annotate/settings.html",
-        {
-            "project": member.project,
-            "member": member,
-            "section": "settings",
-            "form": form,
-            "grades": formset,
-            "judged": judged,
-        },
-        status=422 if bad else 200,
-    )
-
-
-@require_POST
-def archiving(request: PageRequest, slug: str) -> HttpResponse:
-    """Put the project away, or bring it back."""
-    member = access.lead(request.user, slug)
-    if request.POST.get("archived") == "yes":
-        if "sure" not in request.POST:
-            messages.error(request, _("Nothing was archived. Tick the box if you are sure."))
-            return redirect("annotate:settings", slug)
-        rules.archive(by=member)
-        messages.success(request, _("The project is archived. Nothing in it changes any more."))
-    else:
-        rules.unarchive(by=member)
-        messages.success(request, _("The project is back."))
-    return redirect("annotate:settings", slug)

@@ -12,8 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.models.invitation import Invitation
-from annotate.people import accounts
+from annotate.people import access, accounts
 from annotate.people.api.members import (
     LinkSerializer,
     NewLinkSerializer,
@@ -22,7 +21,7 @@ from annotate.people.api.members import (
     link_told,
 )
 from annotate.people.invitations import invite_to_installation, withdraw
-from annotate.projects import access
+from annotate.people.models import Invitation
 from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
 from base.users import User
 

@@ -9,10 +9,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.models.invitation import Invitation
+from annotate.people import access as people_access
 from annotate.people import members as actions
 from annotate.people.invitation_mail import hand_over
 from annotate.people.invitations import DAYS, Link, invite, withdraw
+from annotate.people.models import Invitation
 from annotate.projects import access
 from annotate.projects.models import Membership
 from base.api.resource import Resource, Scope, Sent, done, reads, writes
@@ -179,7 +180,7 @@ class OneInvitation(Resource):
     def delete(self, request: Request, slug: str, invitation: int) -> Response:
         """Take a link back. Twice changes nothing; 409 if somebody has come in by it."""
         by = access.lead(self.person, slug)
-        withdraw(invitation=access.invitation(by, invitation), by=self.person)
+        withdraw(invitation=people_access.invitation(by, invitation), by=self.person)
         return done()
 
 

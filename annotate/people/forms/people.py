@@ -9,7 +9,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.models.invitation import Invitation
+from annotate.people.models import Invitation
 from annotate.projects.models import Membership
 from base.users import User
 

@@ -17,12 +17,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate.models.invitation import Invitation
+from annotate.people import access as people_access
 from annotate.people import accounts as people
 from annotate.people import invitations
 from annotate.people.forms.people import InvitationForm, JoinForm
 from annotate.people.invitation_mail import hand_over
 from annotate.people.invitations import Link
+from annotate.people.models import Invitation
 from annotate.projects import access
 from base.errors import NotHere, Refused, Unfit
 from base.page_request import PageRequest
@@ -116,14 +117,14 @@ def invited(request: HttpRequest, link: Link) -> dict[str, Any]:
 def withdrawal(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     """Take a link to a project back."""
     by = access.lead(request.user, slug)
-    _withdraw(request, access.invitation(by, pk))
+    _withdraw(request, people_access.invitation(by, pk))
     return redirect("annotate:members", slug)
 
 
 @require_POST
 def account_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
     """Take a link to the installation back."""
-    _withdraw(request, access.account_invitation(request.user, pk))
+    _withdraw(request, people_access.account_invitation(request.user, pk))
     return redirect("annotate:people")
 
 
@@ -141,7 +142,7 @@ def accounts(request: PageRequest) -> HttpResponse:
     """Every account of the installation, for who runs it; `?search=`, `?state=closed`. A POST
     invites someone.
     """
-    admin = access.admin(request.user)
+    admin = people_access.admin(request.user)
     form = InvitationForm(request.POST if request.method == "POST" else None)
     shown = None
     if request.method == "POST" and form.is_valid():
@@ -205,7 +206,7 @@ def account(request: PageRequest, pk: int) -> HttpResponse:
     """Close somebody's account, open it again, sign it out everywhere, take its second factor away,
     or make a link for a new password: `change` says which.
     """
-    found = access.account(request.user, pk)
+    found = people_access.account(request.user, pk)
     change = request.POST.get("change", "")
     names = {"name": found.username}
     try:

@@ -11,11 +11,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.models.trail import Deed
 from annotate.projects import access
 from annotate.projects.audit_log_page import deeds, table
 from annotate.projects.forms.audit_log import TrailForm
-from annotate.projects.models import Membership
+from annotate.projects.models import Deed, Membership
 from base.api.resource import Asked, Resource, reads, wrong
 from base.csv_output import csv_lines
 

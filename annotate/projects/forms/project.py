@@ -9,7 +9,6 @@ from django.forms import BaseFormSet, formset_factory
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.guidelines.actions import MAX_LENGTH
 from annotate.projects.models import Project
 from annotate.projects.rules import FIELDS, GradeRule
 from base.form_fields import SentenceField
@@ -149,19 +148,3 @@ def grade_rules(formset: BaseFormSet[GradeForm]) -> list[GradeRule]:
         if form.cleaned_data and not form.cleaned_data.get("DELETE")
     ]
     return [GradeRule(row["value"], row["name"], row["sentence"]) for row in kept]
-
-
-class GuidelineForm(forms.Form):
-    """The next version of the guidelines, and the version it was made from."""
-
-    text = forms.CharField(
-        label=_lazy("Guidelines"),
-        max_length=MAX_LENGTH,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 20, "spellcheck": "true"}),
-        help_text=_lazy("Plain text: judges read it as you type it, line by line."),
-        error_messages={
-            "required": _lazy("The guidelines are empty. Write what judges should know.")
-        },
-    )
-    based_on = forms.IntegerField(min_value=0, widget=forms.HiddenInput)

@@ -14,11 +14,12 @@ from rest_framework.response import Response
 
 from annotate.collection.models import Candidate
 from annotate.judgments.document_names import names_to
-from annotate.pairs.models import Draft, InstructionPair, Narrative
-from annotate.projects import access
+from annotate.pairs import access
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
+from annotate.rewriting.models import Draft
 from annotate.rewriting.rewrite_impact import MOST_FIND, advise, at_stake, matching
 from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from base.raw_sql import LARGEST_KEY

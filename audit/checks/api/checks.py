@@ -15,7 +15,7 @@ from annotate.collection.models import Run
 from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.judgments.document_names import name_of
 from annotate.judgments.models import Verdict
-from annotate.overview.api.collection import ConditionSerializer
+from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.checks import access, actions
@@ -33,7 +33,6 @@ from audit.checks.forms import MAX_SEED
 from audit.checks.models import Check, Sample, SampleItem
 from audit.checks.queue import SHOWN, following, labels_of, progress, to_check, to_settle
 from audit.checks.suspects import suspicion
-from audit.reviews.api.shapes import VersionSerializer
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
-from annotate.judgments.assignments import BLIND_TASKS, must_answer_first
+from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
 from annotate.judgments.completion import open_seats
 from annotate.judgments.promises import BALANCE, Promise, Rule
 from annotate.judgments.tally import NAMED, PairStanding, Promises, promises

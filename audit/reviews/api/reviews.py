@@ -12,6 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.overview.api.assignments import SentConfirmation
+from annotate.pairs import access as pairs_access
+from annotate.pairs.api.shapes import VersionSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from audit.reviews import access, actions, rejected, rubrics
@@ -21,7 +23,6 @@ from audit.reviews.api.shapes import (
     AMOUNTS,
     DecisionSerializer,
     PassSerializer,
-    VersionSerializer,
     told_machines,
     told_passes,
 )
@@ -226,7 +227,7 @@ class Review(Resource):
     @reads(ReviewSerializer)
     def get(self, request: Request, pair: int) -> Response:
         """Tell what there is to review. 404 while nothing is written."""
-        member, found = annotate_access.pair(self.person, pair)
+        member, found = pairs_access.pair(self.person, pair)
         narrative = found.current(Narrative.Side.ALTERED)
         if narrative is None:
             raise Http404("There is no altered narrative to review here yet.")
@@ -238,7 +239,7 @@ class Review(Resource):
         reviewing = access.reviewing(self.person, pair)
         given = self.sent()
         actions.save_ratings(
-            narrative=annotate_access.narrative(reviewing.pair, given["narrative"]),
+            narrative=pairs_access.narrative(reviewing.pair, given["narrative"]),
             answers={
                 one["criterion"]: (one.get("level"), one.get("words")) for one in given["answers"]
             },
@@ -259,7 +260,7 @@ class ReviewSubmission(Resource):
         """
         reviewing = access.reviewing(self.person, pair)
         given = self.sent()
-        narrative = annotate_access.narrative(reviewing.pair, given["narrative"])
+        narrative = pairs_access.narrative(reviewing.pair, given["narrative"])
         actions.submit_review(narrative=narrative, by=reviewing.member, texts=given.get("texts"))
         return Response(_review(reviewing))
 
@@ -272,7 +273,7 @@ class Story(Resource):
     @reads(StorySerializer)
     def get(self, request: Request, pair: int) -> Response:
         """Tell its versions, what was said of each and what was decided, as far as one may know."""
-        member, found = annotate_access.pair(self.person, pair)
+        member, found = pairs_access.pair(self.person, pair)
         told = {"pair": found, "chapters": story(found, member)}
         return Response(StorySerializer(told, context={"reader": member}).data)
 

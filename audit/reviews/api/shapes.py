@@ -8,20 +8,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
-from annotate.pairs.models import Narrative
 from annotate.projects.models import Membership
 from audit.reviews.criteria import Verdict as Amount
 from audit.reviews.models import Decision
 from audit.reviews.passes import Pass
-
-
-class VersionSerializer(serializers.Serializer[Any]):
-    """One version of a narrative."""
-
-    id = serializers.IntegerField(source="pk")
-    side = serializers.ChoiceField(choices=Narrative.Side.choices)
-    version = serializers.IntegerField()
-    text = serializers.CharField()
 
 
 class DecisionSerializer(serializers.Serializer[Any]):

@@ -18,9 +18,9 @@ from annotate.judgments import assignments
 from annotate.judgments.assignments import LeadMustConfirm
 from annotate.judgments.completion import open_seats
 from annotate.judgments.document_names import names_to
-from annotate.judgments.models import Assignment
 from annotate.overview.views.home import confirm_seat, confirmed
-from annotate.pairs.models import InstructionPair, Narrative
+from annotate.pairs import access as pairs_access
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.reviews import access, actions, rejected, rubrics
@@ -155,7 +155,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
 @require_GET
 def pair_story(request: PageRequest, pk: int) -> HttpResponse:
     """Tell the story of an instruction: its versions, what was said of each, what was decided."""
-    member, pair = annotate_access.pair(request.user, pk)
+    member, pair = pairs_access.pair(request.user, pk)
     return render(request, "audit/story.html", _story(member, pair, DecisionForm()))
 
 
@@ -227,7 +227,7 @@ def _version(reviewing: access.Reviewing, form: ReviewForm) -> Narrative:
     """Return the version that was on the screen."""
     if not form.is_valid():
         raise Refused(" ".join(_sentences(form)))
-    return annotate_access.narrative(reviewing.pair, form.cleaned_data["narrative"])
+    return pairs_access.narrative(reviewing.pair, form.cleaned_data["narrative"])
 
 
 def _show(

@@ -13,9 +13,15 @@ from rest_framework.response import Response
 
 from annotate.guidelines import rejudge_requests
 from annotate.judging.api.judgments import SpanSerializer
-from annotate.judgments.models import Adjudication, ConditionAdjudication, Flag, Judgment, Verdict
-from annotate.models.looking import LookAgain
-from annotate.overview.api.collection import ConditionSerializer
+from annotate.judgments.models import (
+    Adjudication,
+    ConditionAdjudication,
+    Flag,
+    Judgment,
+    LookAgain,
+    Verdict,
+)
+from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from annotate.pairs.models import Narrative
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
@@ -26,7 +32,6 @@ from audit.reviews.api.shapes import (
     AMOUNTS,
     DecisionSerializer,
     PassSerializer,
-    VersionSerializer,
     told_machines,
     told_passes,
 )

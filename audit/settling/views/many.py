@@ -14,7 +14,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.judgments.completion import open_seats
-from annotate.judgments.models import Adjudication, Assignment, Judgment
+from annotate.judgments.models import Adjudication, Judgment
+from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import adjudication, many

@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from annotate.judgments.assignments import BLIND_TASKS
+from annotate.judgments.blindness import BLIND_TASKS
 from annotate.judgments.completion import open_seats
-from annotate.models.looking import LookAgain
+from annotate.judgments.models import LookAgain
 from annotate.projects import access as annotate_access
 from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal

@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.guidelines import rejudge_requests
-from annotate.judgments.models import Judgment
-from annotate.models.looking import LookAgain
+from annotate.judgments.models import Judgment, LookAgain
 from annotate.pairs.models import Condition
 from audit.settling import access
 from audit.settling.queue import Kind, Thing, is_open

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from annotate.collection.models import Candidate, Document, DocumentText, Query, Run, RunLine
+from annotate.collection.models import Candidate, Document, DocumentText, Load, Query, Run, RunLine
 from annotate.collection.unseen import Unseen
+from annotate.guidelines.models import GuidelineCase
 from annotate.judgments.models import (
     Adjudication,
-    Assignment,
     ConditionAdjudication,
     Flag,
     Judgment,
+    LookAgain,
+    Repeat,
     Verdict,
 )
-from annotate.models.invitation import Invitation
-from annotate.models.load import Load
-from annotate.models.looking import GuidelineCase, LookAgain
-from annotate.models.repeat import Repeat
-from annotate.models.trail import Deed, Link
-from annotate.pairs.models import Condition, Draft, InstructionPair, Narrative
-from annotate.people.models import Token
-from annotate.projects.models import Category, Grade, Guideline, Membership, Project
+from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
+from annotate.people.models import Invitation, Token
+from annotate.projects.models import Category, Deed, Grade, Guideline, Link, Membership, Project
+from annotate.rewriting.models import Draft
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
 

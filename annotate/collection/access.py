@@ -1,0 +1,30 @@
+"""Loads and queries that a request may have, else 404 or 403."""
+
+from __future__ import annotations
+
+from django.http import Http404
+
+from annotate.collection.models import Load, Query
+from annotate.projects.access import Person, lead
+from annotate.projects.models import Membership
+
+
+def load(user: Person, slug: str, pk: int) -> tuple[Membership, Load]:
+    """Return an upload of a project that the person leads, or raise Http404 or PermissionDenied."""
+    who = lead(user, slug)
+    found = (
+        Load.objects.select_related("project", "preview")
+        .filter(pk=pk, project=who.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such upload in this project.")
+    return who, found
+
+
+def query(of: Membership, pk: int) -> Query:
+    """Return a query of the member's project, or raise Http404."""
+    found = Query.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
+    if found is None:
+        raise Http404("There is no such query in this project.")
+    return found

@@ -1,0 +1,69 @@
+"""Pairs and what hangs on them that a request may have, else 404 or 403."""
+
+from __future__ import annotations
+
+from django.http import Http404
+
+from annotate.collection.models import Candidate, Query
+from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.projects.access import Person, _id
+from annotate.projects.models import Membership, Project
+from base.raw_sql import LARGEST_KEY, columns, first
+from base.users import User
+
+
+def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
+    """Return a pair with its query and project, and who the person is there, or raise Http404: one
+    query.
+    """
+    sql = f"""
+        SELECT {columns(InstructionPair, "p")}, {columns(Query, "q")},
+            {columns(Project, "r")}, {columns(Membership, "m")}
+        FROM annotate_instructionpair p
+        JOIN annotate_query q ON q.id = p.query_id
+        JOIN annotate_project r ON r.id = p.project_id
+        JOIN annotate_membership m ON m.project_id = r.id
+        WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
+    """  # noqa: S608 (the columns of our own tables)
+    asked = {"pair": min(pk, LARGEST_KEY), "user": _id(user)}
+    row = first(sql, asked, InstructionPair, Query, Project, Membership)
+    if row is None:
+        raise Http404("There is no such pair among yours.")
+    found, query, project, reader = row
+    found.query, found.project = query, project
+    query.project = reader.project = project
+    if isinstance(user, User):
+        reader.user = user
+    return reader, found
+
+
+def candidate(of: InstructionPair, pk: int) -> Candidate:
+    """Return a candidate of the pair's query with its document (not the text), or raise Http404."""
+    found = Candidate.objects.select_related("document").filter(pk=pk, query=of.query_id).first()
+    if found is None:
+        raise Http404("There is no such document in this pool.")
+    return found
+
+
+def seat(of: Membership, pk: int) -> Assignment:
+    """Return a seat of the member's project, or raise Http404."""
+    found = (
+        Assignment.objects.select_related("pair", "member")
+        .filter(pk=pk, member__project=of.project_id)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such seat in this project.")
+    return found
+
+
+def narrative(of: InstructionPair, pk: int) -> Narrative:
+    """Return a version of one of the pair's narratives, or raise Http404."""
+    found = (
+        Narrative.objects.select_related("pair__project", "pair__query")
+        .filter(pk=pk, pair=of)
+        .first()
+    )
+    if found is None:
+        raise Http404("There is no such narrative of this pair.")
+    return found

@@ -1,0 +1,55 @@
+"""Narratives and conditions as the API shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotate.pairs.models import InstructionPair, Narrative
+
+
+class ConditionSerializer(serializers.Serializer[Any]):
+    """One condition that a narrative sets."""
+
+    id = serializers.IntegerField()
+    number = serializers.IntegerField()
+    name = serializers.CharField()
+    text = serializers.CharField()
+
+
+class NarrativeSerializer(serializers.Serializer[Any]):
+    """A version of a narrative, without its words."""
+
+    id = serializers.IntegerField()
+    side = serializers.ChoiceField(choices=Narrative.Side.choices)
+    version = serializers.IntegerField()
+    note = serializers.CharField()
+    author = serializers.CharField(allow_null=True, help_text="null: it came with a file.")
+    origin = serializers.ChoiceField(choices=InstructionPair.Origin.choices)
+    model = serializers.CharField(
+        allow_blank=True, help_text="Which language model wrote this version, if one did."
+    )
+    created_at = serializers.DateTimeField()
+
+
+def _version(narrative: Narrative) -> dict[str, Any]:
+    return {
+        "id": narrative.pk,
+        "side": narrative.side,
+        "version": narrative.version,
+        "note": narrative.note,
+        "author": narrative.author.name if narrative.author else None,
+        "origin": narrative.origin,
+        "model": narrative.model,
+        "created_at": narrative.created_at,
+    }
+
+
+class VersionSerializer(serializers.Serializer[Any]):
+    """One version of a narrative."""
+
+    id = serializers.IntegerField(source="pk")
+    side = serializers.ChoiceField(choices=Narrative.Side.choices)
+    version = serializers.IntegerField()
+    text = serializers.CharField()

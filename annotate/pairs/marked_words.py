@@ -1,0 +1,19 @@
+"""Words of a query and its narratives that are marked in documents."""
+
+from __future__ import annotations
+
+from annotate.collection import marking
+from annotate.pairs.models import InstructionPair, Narrative
+
+
+def words_to_mark(pair: InstructionPair, narrative: Narrative) -> marking.Wanted:
+    """Return the words to mark in the documents of a pair that are read under `narrative`: one
+    query.
+    """
+    original = pair.current(Narrative.Side.ORIGINAL)
+    changed = original is not None and original.pk != narrative.pk
+    return marking.wanted(
+        query=pair.query.title or pair.query.description,
+        original=original.text if original and changed else "",
+        altered=narrative.text if changed else "",
+    )

@@ -1,0 +1,46 @@
+"""Accounts and invitations that a request may have, else 404 or 403."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from annotate.people.models import Invitation
+from annotate.projects.access import Person
+from annotate.projects.models import Membership
+from base.users import User
+
+
+def invitation(of: Membership, pk: int) -> Invitation:
+    """Return a link to the member's project, or raise Http404."""
+    found = (
+        Invitation.objects.select_related("project").filter(pk=pk, project=of.project_id).first()
+    )
+    if found is None:
+        raise Http404("There is no such link in this project.")
+    return found
+
+
+def admin(user: Person) -> User:
+    """Return the person if they run this installation, or raise PermissionDenied."""
+    if not isinstance(user, User) or not (user.is_superuser and user.is_active):
+        raise PermissionDenied("Only who runs this installation can do that.")
+    return user
+
+
+def account(user: Person, pk: int) -> User:
+    """Return anybody's account, for who runs this installation: Http404 or PermissionDenied."""
+    admin(user)
+    found = User.objects.filter(pk=pk).first()
+    if found is None:
+        raise Http404("There is no such account.")
+    return found
+
+
+def account_invitation(user: Person, pk: int) -> Invitation:
+    """Return a link to the installation, for who runs it: Http404 or PermissionDenied."""
+    admin(user)
+    found = Invitation.objects.filter(pk=pk, project=None).first()
+    if found is None:
+        raise Http404("There is no such link.")
+    return found

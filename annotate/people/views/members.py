@@ -1,0 +1,105 @@
+"""The page of a project's members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import F
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.people import invitations
+from annotate.people import members as member_actions
+from annotate.people.forms.people import MemberForm
+from annotate.people.invitations import Link
+from annotate.people.views.accounts import invited
+from annotate.projects import access
+from annotate.projects.models import Membership
+from base.errors import Refused, Unfit
+from base.page_request import PageRequest
+from base.users import User
+
+
+@require_http_methods(["GET", "POST"])
+def members(request: PageRequest, slug: str) -> HttpResponse:
+    """Who is in the project; leads let people in."""
+    member = (access.lead if request.method == "POST" else access.member)(request.user, slug)
+    form = MemberForm(request.POST if request.method == "POST" else None)
+    shown = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            link = _let_in(member, form.cleaned_data)
+        except Unfit as refused:
+            form.add_error(refused.field, str(refused))
+        except Refused as refused:
+            form.add_error("username", str(refused))
+        else:
+            if link is None:
+                messages.success(
+                    request,
+                    _("%(name)s is in the project, and signs in as before.")
+                    % {"name": form.cleaned_data["username"]},
+                )
+                return redirect("annotate:members", slug)
+            # Shown in the answer itself, so that it is kept nowhere.
+            shown, form = invited(request, link), MemberForm()
+    people = member.project.memberships.select_related("user").order_by(
+        F("left_at").asc(nulls_first=True), "is_machine", "name"
+    )
+    response = render(
+        request,
+        "annotate/members.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "members",
+            "members": people,
+            "invited": shown,
+            "open": member.project.invitations.open().select_related("created_by").order_by("pk")
+            if member.leads
+            else None,
+            "form": form if member.leads else None,
+        },
+        status=422 if form.errors else 200,
+    )
+    if shown:
+        response["Cache-Control"] = "no-store"
+    return response
+
+
+def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
+    """Let someone in at once if they have an account (None), else make the link that lets them."""
+    name, role = asked["username"].strip(), asked["role"]
+    if name and User.objects.filter(username=name).exists():
+        member_actions.add_member(username=name, role=role, by=member)
+        return None
+    return invitations.invite(
+        role=role, name=name, email=asked["email"], days=asked["days"], by=member
+    )
+
+
+@require_POST
+def fellow(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Make a member annotator or lead, let them go, or take them back in."""
+    by = access.lead(request.user, slug)
+    found = access.fellow(by, pk)
+    change = request.POST.get("change", "")
+    try:
+        if change == "leave":
+            member_actions.remove_member(member=found, by=by)
+            said = f"{found.name} has left the project. What they said stays."
+        elif change == "return" and found.user is not None:
+            member_actions.add_member(username=found.user.username, role=found.role, by=by)
+            said = f"{found.name} is back."
+        else:
+            changed = member_actions.change_role(member=found, role=change, by=by)
+            said = f"{changed.name} is now {changed.get_role_display().lower()}."
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, said)
+    return redirect("annotate:members", slug)

@@ -1,0 +1,97 @@
+"""Create a project, change its settings, archive it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.judgments.models import Judgment
+from annotate.projects import access, rules
+from annotate.projects.actions import create_project
+from annotate.projects.forms.project import GradeFormSet, NewProjectForm, RulesForm, grade_rules
+from base.errors import Refused
+from base.page_request import PageRequest
+
+
+@require_http_methods(["GET", "POST"])
+def new_project(request: PageRequest) -> HttpResponse:
+    """Make a project, which whoever makes it leads."""
+    form = NewProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            project = create_project(
+                slug=form.cleaned_data["slug"],
+                name=form.cleaned_data["name"],
+                grades=form.cleaned_data["grades"],
+                by=request.user,
+            )
+        except Refused as refused:
+            form.add_error("slug", str(refused))
+        else:
+            messages.success(
+                request, _("The project is made, and you lead it. Load a collection next.")
+            )
+            return redirect("annotate:loads", project.slug)
+    return render(
+        request, "annotate/new_project.html", {"form": form}, status=422 if form.errors else 200
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def settings(request: PageRequest, slug: str) -> HttpResponse:
+    """The project's rules and grades."""
+    member = access.lead(request.user, slug)
+    grades = member.project.grades.order_by("value").values("value", "name", "sentence")
+    form = RulesForm(request.POST or None, instance=member.project)
+    formset = GradeFormSet(request.POST or None, initial=list(grades), prefix="grades")
+    judged = Judgment.objects.filter(annotator__project=member.project_id).exists()
+    if request.method == "POST" and form.is_valid() and formset.is_valid():
+        try:
+            rules.change_rules(changes=form.cleaned_data, grades=grade_rules(formset), by=member)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, _("Saved. The rules hold from now on."))
+            if judged and {"judge_order", "order_seed"} & set(form.changed_data):
+                messages.info(
+                    request,
+                    _(
+                        "The documents that are left come to judges in the new order. "
+                        "What they said stays."
+                    ),
+                )
+            return redirect("annotate:settings", slug)
+    bad = request.method == "POST"
+    member.project.refresh_from_db()
+    return render(
+        request,
+        "annotate/settings.html",
+        {
+            "project": member.project,
+            "member": member,
+            "section": "settings",
+            "form": form,
+            "grades": formset,
+            "judged": judged,
+        },
+        status=422 if bad else 200,
+    )
+
+
+@require_POST
+def archiving(request: PageRequest, slug: str) -> HttpResponse:
+    """Put the project away, or bring it back."""
+    member = access.lead(request.user, slug)
+    if request.POST.get("archived") == "yes":
+        if "sure" not in request.POST:
+            messages.error(request, _("Nothing was archived. Tick the box if you are sure."))
+            return redirect("annotate:settings", slug)
+        rules.archive(by=member)
+        messages.success(request, _("The project is archived. Nothing in it changes any more."))
+    else:
+        rules.unarchive(by=member)
+        messages.success(request, _("The project is back."))
+    return redirect("annotate:settings", slug)

@@ -1,0 +1,89 @@
+"""Narratives of a pair: read them, add a version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.pairs import access as pairs_access
+from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer, _version
+from annotate.pairs.models import Narrative
+from annotate.rewriting import actions as rewriting
+from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
+from base.api.resource import Asked, Resource, Scope, Sent, reads, writes
+
+
+class FullNarrativeSerializer(NarrativeSerializer):
+    """A version of a narrative."""
+
+    text = serializers.CharField()
+    conditions = ConditionSerializer(many=True)
+
+
+class AskedNarratives(Asked):
+    """Which versions."""
+
+    side = serializers.ChoiceField(choices=Narrative.Side.choices, required=False)
+
+
+class SentNarrative(Sent):
+    """The next version of a narrative."""
+
+    side = serializers.ChoiceField(
+        choices=[Narrative.Side.ALTERED.value, Narrative.Side.REVERSED.value],
+        default=Narrative.Side.ALTERED.value,
+    )
+    text = serializers.CharField(max_length=rewriting.MAX_LENGTH, trim_whitespace=False)
+    conditions = serializers.CharField(
+        max_length=MAX_CONDITIONS,
+        trim_whitespace=False,
+        required=False,
+        allow_blank=True,
+        help_text="One a line, a name before a colon if it has one; left out: as they were.",
+    )
+    note = serializers.CharField(max_length=MAX_NOTE, required=False, allow_blank=True)
+    based_on = serializers.IntegerField(
+        min_value=0, max_value=2**31 - 1, help_text="The version you had before you; 0: none."
+    )
+
+
+class Narratives(Resource):
+    """The versions of a pair's narratives."""
+
+    tag = "Collection"
+
+    @reads(NarrativeSerializer, asked=AskedNarratives, paged=True)
+    def get(self, request: Request, pair: int) -> Response:
+        """List the versions, without their words."""
+        _member, found = pairs_access.pair(self.person, pair)
+        versions = found.narratives.select_related("author").defer("text")
+        if side := self.asked().get("side"):
+            versions = versions.filter(side=side)
+        return self.page(versions, lambda rows: [_version(row) for row in rows])
+
+    @writes(FullNarrativeSerializer, sent=SentNarrative, status=201, scope=Scope.JUDGE)
+    def post(self, request: Request, pair: int) -> Response:
+        """Write the next version: 409 if somebody was faster than what you had before you."""
+        member, found = pairs_access.pair(self.person, pair)
+        saved = rewriting.rewrite_narrative(pair=found, **self.sent(), by=member)
+        return Response(_narrative(saved), status=201)
+
+
+class OneNarrative(Resource):
+    """One version of a narrative."""
+
+    tag = "Collection"
+
+    @reads(FullNarrativeSerializer)
+    def get(self, request: Request, pair: int, narrative: int) -> Response:
+        """Read a version with its words and conditions."""
+        _member, found = pairs_access.pair(self.person, pair)
+        return Response(_narrative(pairs_access.narrative(found, narrative)))
+
+
+def _narrative(narrative: Narrative) -> dict[str, Any]:
+    conditions = narrative.conditions.order_by("number").values("id", "number", "name", "text")
+    return {**_version(narrative), "text": narrative.text, "conditions": list(conditions)}

@@ -1,0 +1,42 @@
+"""Drafts of narratives."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+from annotate.pairs.models import InstructionPair, Narrative
+from annotate.projects.models import Membership
+
+
+class Draft(models.Model):
+    """What someone is writing on one side of a pair and has not saved as a version yet."""
+
+    pair = models.ForeignKey(InstructionPair, on_delete=models.CASCADE, related_name="drafts")
+    side = models.CharField(max_length=10, choices=Narrative.Side)
+    member = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="drafts")
+    text = models.TextField(blank=True)
+    note = models.CharField(max_length=500, blank=True)
+    # One condition a line.
+    conditions = models.TextField(blank=True)
+    # The version it was begun from; 0: none.
+    based_on = models.PositiveIntegerField(default=0)
+    # Candidates that the writer expects to drop out.
+    drops = models.JSONField(default=list, blank=True)
+    saved_at = models.DateTimeField(default=timezone.now)
+    # The open page it was last written on, and by that browser's clock when, in milliseconds: of
+    # two pages that write at the same time the newer one counts.
+    place = models.CharField(max_length=36, blank=True)
+    turn = models.BigIntegerField(default=0)
+    # What another page wrote at the same time and did not count: kept until the writer has read it.
+    overtaken = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="draft_once_per_side", fields=["pair", "side", "member"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of {self.side}"
