@@ -277,7 +277,7 @@ def stacked_bar(total: int, **parts: int | None) -> SafeString:
 
 @register.simple_tag
 def share_bar(part: int, whole: int, goal: float = 0.5) -> SafeString:
-    """A share as a bar with a tick at its goal; `static/js/rewrite/ticks.js` moves it."""
+    """A share as a bar with a tick at its goal; `static/js/rewriting/ticks.js` moves it."""
     width = 100 * part / whole if whole else 0
     return format_html(
         '<svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'

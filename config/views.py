@@ -130,7 +130,7 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
 def installation_trail(request: PageRequest) -> HttpResponse:
     """List what was done to the installation, newest first."""
     listed = audit_log.page(None, request.GET, table_url=reverse("installation_trail_table"))
-    return render(request, "annotate/trail.html", listed)
+    return render(request, "projects/trail.html", listed)
 
 
 @require_safe

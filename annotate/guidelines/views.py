@@ -57,7 +57,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
     editing = member.leads and ("edit" in request.GET or request.method == "POST")
     return render(
         request,
-        "annotate/guidelines.html",
+        "guidelines/guidelines.html",
         {
             "project": member.project,
             "member": member,
@@ -111,7 +111,7 @@ def looks(request: PageRequest, slug: str, version: int) -> HttpResponse:
     )
     return render(
         request,
-        "annotate/looks.html",
+        "guidelines/looks.html",
         {
             "project": member.project,
             "member": member,

@@ -61,4 +61,4 @@ def table(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
         return render(request, "components/_table.html", stage)
     if assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
         stage["judge_url"] = reverse("annotate:judge", args=[pair.pk, candidate.pk])
-    return render(request, "annotate/document.html", stage)
+    return render(request, "rewriting/document.html", stage)

@@ -251,7 +251,7 @@ def said_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Said]:
 def _outcome(
     project: Project, candidate: Candidate, judgments: list[Judgment], settled: int | None
 ) -> str:
-    """What became of a candidate, in the words of templates/annotate/_outcome.html."""
+    """What became of a candidate, in the words of templates/rewriting/_outcome.html."""
     grades = [judgment.relevance for judgment in judgments if not judgment.annotator.is_machine]
     found = consensus(grades, project.consensus, settled)
     before = candidate.prior_relevance

@@ -1,7 +1,7 @@
 """What is worth a second look in a rewritten narrative: advice, never a gate. Pure.
 
 Each check says whether it found what a narrower narrative usually has, and what it found. The
-sentences, and why each matters, are in templates/annotate/_advice.html.
+sentences, and why each matters, are in templates/rewriting/_advice.html.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from base.errors import Refused, Stale
 from base.page_request import PageRequest
 from base.word_diff import Op, Piece, before_pieces, diff
 
-TEMPLATE = "annotate/rewrite.html"
+TEMPLATE = "rewriting/rewrite.html"
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def advice(request: PageRequest, pk: int) -> HttpResponse:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx:
-        return render(request, "annotate/_advice.html", _advice(desk, request.POST, in_texts=True))
+        return render(request, "rewriting/_advice.html", _advice(desk, request.POST, in_texts=True))
     form = NarrativeForm(initial={**_starting(desk), **request.POST.dict()})
     return _show(request, desk, form, in_texts=True)
 
@@ -173,7 +173,7 @@ def narrative(request: PageRequest, pk: int, narrative: int) -> HttpResponse:
         older = pair.written_from(found.side)
     return render(
         request,
-        "annotate/narrative.html#version" if request.htmx else "annotate/narrative.html",
+        "rewriting/narrative.html#version" if request.htmx else "rewriting/narrative.html",
         {
             "project": pair.project,
             "member": member,
@@ -195,7 +195,7 @@ def document(request: PageRequest, pk: int, candidate_pk: int) -> HttpResponse:
     shown = show(candidate.document)
     return render(
         request,
-        "annotate/document.html#document" if request.htmx else "annotate/document.html",
+        "rewriting/document.html#document" if request.htmx else "rewriting/document.html",
         {
             "project": pair.project,
             "member": member,

@@ -50,7 +50,7 @@ def checks(request: PageRequest, slug: str) -> HttpResponse:
     far = progress(member, page.rows)
     return render(
         request,
-        "audit/checks.html",
+        "checks/checks.html",
         {
             "project": member.project,
             "member": member,
@@ -88,7 +88,7 @@ def new_sample(request: PageRequest, slug: str) -> HttpResponse:
                 return redirect(made)
     return render(
         request,
-        "audit/new_sample.html",
+        "checks/new_sample.html",
         {
             "project": member.project,
             "member": member,
@@ -134,7 +134,7 @@ def suspects(request: PageRequest, slug: str) -> HttpResponse:
     wrong = send.errors or (form.errors if form is not None else not runs)
     return render(
         request,
-        "audit/suspects.html",
+        "checks/suspects.html",
         {
             "project": member.project,
             "member": member,
@@ -180,7 +180,7 @@ def sample(request: PageRequest, pk: int) -> HttpResponse:
             "previous_url": page.previous,
             "next_url": page.next,
         }
-    return render(request, "audit/sample.html", context)
+    return render(request, "checks/sample.html", context)
 
 
 @require_GET
@@ -220,7 +220,7 @@ def check(request: PageRequest, pk: int) -> HttpResponse:
         return redirect("audit:settlement", item.pk)
     return render(
         request,
-        "audit/check.html",
+        "checks/check.html",
         {
             **_stage(request, member, item, answered=mine is not None),
             **_place(member, item),
@@ -275,7 +275,7 @@ def settlement(request: PageRequest, pk: int) -> HttpResponse:
     onward = following(remaining, item.pk)
     return render(
         request,
-        "audit/check.html",
+        "checks/check.html",
         {
             **_stage(request, member, item, answered=theirs),
             "settling": True,

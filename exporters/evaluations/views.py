@@ -57,7 +57,7 @@ def evaluations(request: PageRequest, slug: str) -> HttpResponse:
     found = list(listed[: SHOWN + 1])
     return render(
         request,
-        "exporters/evaluations.html",
+        "evaluations/evaluations.html",
         {
             "project": member.project,
             "member": member,
@@ -94,7 +94,7 @@ def evaluation(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             context["blind"] = exports_access.BLIND_FIGURES
         else:
             context |= _computed(request, member, found)
-    name = "exporters/evaluation.html"
+    name = "evaluations/evaluation.html"
     return render(request, f"{name}#job" if request.htmx else name, context)
 
 

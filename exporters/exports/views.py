@@ -48,7 +48,7 @@ def exports(request: PageRequest, slug: str) -> HttpResponse:
     found = list(rows.select_related("by", "project").defer("manifest")[: SHOWN + 1])
     return render(
         request,
-        "exporters/exports.html",
+        "exports/exports.html",
         {
             "project": member.project,
             "member": member,
@@ -68,7 +68,7 @@ def export(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     if request.htmx and found.is_over:
         # The poll of a job that has ended: the whole page has changed.
         return HttpResponseClientRefresh()
-    template = "exporters/export.html#job" if request.htmx else "exporters/export.html"
+    template = "exports/export.html#job" if request.htmx else "exports/export.html"
     return render(request, template, _page(member, found))
 
 

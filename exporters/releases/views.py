@@ -74,7 +74,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
     blind = must_answer_first(member)
     return render(
         request,
-        "exporters/releases.html",
+        "releases/releases.html",
         {
             "project": member.project,
             "member": member,
@@ -116,7 +116,7 @@ def new_release(request: PageRequest, slug: str) -> HttpResponse:
     blind = must_answer_first(member)
     return render(
         request,
-        "exporters/new_release.html",
+        "releases/new_release.html",
         {
             "project": member.project,
             "member": member,
@@ -136,7 +136,7 @@ def release(request: PageRequest, slug: str, release: str) -> HttpResponse:
     if request.htmx and found.is_over:
         # The poll of a job that has ended: the whole page has changed.
         return HttpResponseClientRefresh()
-    template = "exporters/release.html#job" if request.htmx else "exporters/release.html"
+    template = "releases/release.html#job" if request.htmx else "releases/release.html"
     return render(request, template, _page(member, found))
 
 
@@ -176,7 +176,7 @@ def comparison(request: PageRequest, slug: str, before: str, after: str) -> Http
     member, compared = _compared(request, slug, before, after)
     if isinstance(compared, HttpResponse):
         return compared
-    return render(request, "exporters/comparison.html", _comparison_page(request, member, compared))
+    return render(request, "releases/comparison.html", _comparison_page(request, member, compared))
 
 
 @require_GET

@@ -12,6 +12,6 @@ import "./autosubmit.js";
 import "./clipboard.js";
 import "./draft.js";
 import "./scroll.js";
-import "./judge/table.js";
+import "./judging/table.js";
 import "./journal.js";
 import "./unsent.js";

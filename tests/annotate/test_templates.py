@@ -76,7 +76,7 @@ def test_every_style_sheet_is_on_the_page():
 def test_a_block_is_described_in_one_style_sheet():
     """Two that call different things by one name would each spoil the other's looks."""
     described: dict[str, list[str]] = {}
-    for path in sorted((STATIC / "css/components").glob("*.css")):
+    for path in sorted((STATIC / "css").glob("*/*.css")):
         source = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
         for block in set(re.findall(r"(?m)^  \.([a-z]+(?:-[a-z]+)*) \{", source)):
             described.setdefault(block, []).append(path.name)

@@ -60,4 +60,4 @@ RUN = """async ([address, steps]) => {
 def test_the_clock_counts_only_time_spent_there(page, steps, told):
     page.goto("/accounts/login/")
 
-    assert page.evaluate(RUN, [static("js/judge/clock.js"), steps]) == told
+    assert page.evaluate(RUN, [static("js/judging/clock.js"), steps]) == told

@@ -31,4 +31,4 @@ RUN = """async (address) => {
 def test_what_was_on_its_way_already_is_not_taken_for_what_was_asked_for_anew(page):
     page.goto("/accounts/login/")
 
-    assert page.evaluate(RUN, static("js/judge/stack.js")) == [True, "after", 2]
+    assert page.evaluate(RUN, static("js/judging/stack.js")) == [True, "after", 2]

@@ -66,7 +66,7 @@ def test_the_browser_and_the_server_find_the_same_next_document(page):
     page.goto("/accounts/login/")
     drawn = cases()
 
-    told = page.evaluate(ASK, [static("js/judge/sitting.js"), drawn])
+    told = page.evaluate(ASK, [static("js/judging/sitting.js"), drawn])
 
     assert told == [told_by_the_server(case) for case in drawn]
 
@@ -94,7 +94,7 @@ STATEMENTS = """async (address) => {
 def test_what_is_taken_back_or_refused_gives_way_to_what_stood_before(page):
     page.goto("/accounts/login/")
 
-    told, last = page.evaluate(STATEMENTS, static("js/judge/sitting.js"))
+    told, last = page.evaluate(STATEMENTS, static("js/judging/sitting.js"))
 
     assert told == [
         [0, 1, None],

@@ -67,7 +67,7 @@ def loads(request: PageRequest, slug: str) -> HttpResponse:
     found = list(rows.select_related("by", "project").order_by("-pk")[: SHOWN + 1])
     return render(
         request,
-        "annotate/load_list.html",
+        "collection/load_list.html",
         {
             "project": member.project,
             "member": member,
@@ -101,7 +101,7 @@ def load(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     done = found.state == Job.State.DONE
     return render(
         request,
-        "annotate/load.html#job" if request.htmx else "annotate/load.html",
+        "collection/load.html#job" if request.htmx else "collection/load.html",
         {
             "project": found.project,
             "member": member,

@@ -101,7 +101,7 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
         grades=grades,
     )
     stage = {"sheets": drawn, "grades": grades, "project": pair.project, "pair": pair}
-    return render(request, "annotate/documents.html", stage)
+    return render(request, "judging/documents.html", stage)
 
 
 @require_POST
@@ -231,7 +231,7 @@ def _show(
         ),
         **(more or {}),
     }
-    return render(request, "annotate/judge.html", stage, status=status)
+    return render(request, "judging/judge.html", stage, status=status)
 
 
 def asked(pair: InstructionPair, narrative: Narrative) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
             keys=grade_keys,
         ),
     }
-    return render(request, "annotate/listing.html", context)
+    return render(request, "judging/listing.html", context)
 
 
 def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:

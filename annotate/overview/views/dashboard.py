@@ -52,7 +52,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     seats = [(one.task, one.name, one.done, one.total) for one in tasks]
     return render(
         request,
-        "annotate/progress.html",
+        "overview/progress.html",
         {
             "project": project,
             "member": member,
@@ -93,7 +93,7 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     listed = flagged(member, request.GET, of=found)
     return render(
         request,
-        "annotate/person.html",
+        "overview/person.html",
         {
             "project": project,
             "member": member,
@@ -135,7 +135,7 @@ def flags(request: PageRequest, slug: str) -> HttpResponse:
     people = member.project.memberships.people().order_by("name")
     return render(
         request,
-        "annotate/flags.html",
+        "overview/flags.html",
         {
             "project": member.project,
             "member": member,
@@ -161,7 +161,7 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
     filtered = asked != Asked(after=asked.after, before=asked.before)
     return render(
         request,
-        "annotate/matrix.html",
+        "overview/matrix.html",
         {
             "project": member.project,
             "member": member,

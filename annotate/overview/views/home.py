@@ -33,7 +33,7 @@ def home(request: PageRequest) -> HttpResponse:
     offers = [offer for member in members for offer in _offers(member)]
     return render(
         request,
-        "annotate/home.html",
+        "overview/home.html",
         {
             "seats": [row for member in members for row in seat_rows(member)],
             "offers": [offer for offer in offers if not offer["hides_figures"]],
@@ -165,7 +165,7 @@ def confirm_seat(request: PageRequest, member: Membership) -> HttpResponse:
     """Ask a lead whether they want the seat, and say what it hides: the same form again."""
     return render(
         request,
-        "annotate/become_blind.html",
+        "overview/become_blind.html",
         {
             "project": member.project,
             "member": member,

@@ -48,7 +48,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
     people = _people(member, added.context.get("reviewed_by", {}))
     return render(
         request,
-        "annotate/project.html",
+        "overview/project.html",
         {
             "project": member.project,
             "member": member,
@@ -83,7 +83,7 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
     page = page_by_key(found, request.GET)
     return render(
         request,
-        "annotate/queries.html",
+        "overview/queries.html",
         {
             "project": member.project,
             "member": member,
@@ -111,7 +111,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         page = page_in_order(pool, neutral_order(found, project), request.GET)
     return render(
         request,
-        "annotate/query.html",
+        "overview/query.html",
         {
             "project": project,
             "member": member,

@@ -25,7 +25,7 @@ def account(request: PageRequest) -> HttpResponse:
     user = request.user
     return render(
         request,
-        "annotate/account.html",
+        "people/account.html",
         {
             "email": EmailAddress.objects.filter(user=user).order_by("-primary", "pk").first(),
             "has_password": user.has_usable_password(),
@@ -43,7 +43,7 @@ def sessions(request: PageRequest) -> HttpResponse:
     """List where the reader is signed in; end one (`session`), or all but this one (`others`)."""
     found = _sessions(request)
     if request.method == "GET":
-        return render(request, "annotate/sessions.html", {"sessions": found})
+        return render(request, "people/sessions.html", {"sessions": found})
     if "others" in request.POST:
         ended = [one for one in found if not one.is_current()]
     else:

@@ -47,7 +47,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         if mine := invitations.used_by(token, request.user):
             return redirect(_after(mine))
         status = 404 if isinstance(refused, NotHere) else 410
-        return render(request, "annotate/invitation.html", {"ended": str(refused)}, status=status)
+        return render(request, "people/invitation.html", {"ended": str(refused)}, status=status)
     if request.session.get(SESSION_KEY) != token and not request.user.is_authenticated:
         request.session[SESSION_KEY] = token
     if request.user.is_authenticated:
@@ -95,7 +95,7 @@ def _invitation_page(
 ) -> HttpResponse:
     return render(
         request,
-        "annotate/invitation.html",
+        "people/invitation.html",
         {"invitation": found, "form": form, "token": token, "error": error},
         status=422 if error or (form is not None and form.errors) else 200,
     )
@@ -178,7 +178,7 @@ def _accounts_page(
     page = page_by_key(found.annotate(projects=in_projects, has_factor=factor), request.GET)
     response = render(
         request,
-        "annotate/people.html",
+        "people/people.html",
         {
             "accounts": page.rows,
             "found": found.count(),

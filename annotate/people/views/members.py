@@ -52,7 +52,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
     )
     response = render(
         request,
-        "annotate/members.html",
+        "people/members.html",
         {
             "project": member.project,
             "member": member,

@@ -114,7 +114,7 @@ def _page(
     ]
     return render(
         request,
-        "annotate/preferences.html",
+        "people/preferences.html",
         {
             "groups": groups,
             "changed": sum(row["changed"] for group in groups for row in group["rows"]),

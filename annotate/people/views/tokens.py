@@ -39,7 +39,7 @@ def tokens(request: PageRequest) -> HttpResponse:
     past = request.user.tokens.exclude(pk__in=valid.values("pk"))
     return render(
         request,
-        "annotate/tokens.html",
+        "people/tokens.html",
         {
             "form": form,
             "made": made,

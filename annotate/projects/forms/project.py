@@ -25,7 +25,7 @@ class NewProjectForm(forms.Form):
         error_messages={
             "invalid": _lazy("Only small letters, digits and hyphens, such as tidal-power.")
         },
-        # js/slug.js proposes it.
+        # js/projects/slug.js proposes it.
         widget=forms.TextInput(attrs={"data-slug-from": "id_name", "autocomplete": "off"}),
     )
     grades = forms.CharField(

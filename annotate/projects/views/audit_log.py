@@ -26,7 +26,7 @@ def trail(request: PageRequest, slug: str) -> HttpResponse:
     member = access.lead(request.user, slug)
     listed = page(member, request.GET, table_url=reverse("annotate:trail_table", args=[slug]))
     frame = {"project": member.project, "member": member, "section": "trail"}
-    return render(request, "annotate/trail.html", listed | frame)
+    return render(request, "projects/trail.html", listed | frame)
 
 
 @require_GET

@@ -36,7 +36,7 @@ def new_project(request: PageRequest) -> HttpResponse:
             )
             return redirect("annotate:loads", project.slug)
     return render(
-        request, "annotate/new_project.html", {"form": form}, status=422 if form.errors else 200
+        request, "projects/new_project.html", {"form": form}, status=422 if form.errors else 200
     )
 
 
@@ -68,7 +68,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
     member.project.refresh_from_db()
     return render(
         request,
-        "annotate/settings.html",
+        "projects/settings.html",
         {
             "project": member.project,
             "member": member,

@@ -39,7 +39,7 @@ def categories(request: PageRequest, slug: str) -> HttpResponse:
     known = {row["key"] for row in rows}
     return render(
         request,
-        "annotate/categories.html",
+        "projects/categories.html",
         {
             "project": member.project,
             "member": member,

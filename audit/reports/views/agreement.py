@@ -73,7 +73,7 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     }
     if not form.is_valid():
         status = 422 if request.method == "POST" else 200
-        return render(request, "audit/agreement_comparison.html", context, status=status)
+        return render(request, "reports/agreement_comparison.html", context, status=status)
     of, against = form.cleaned_data["of"], form.cleaned_data["against"]
     here = f"{here}?{urlencode({'of': of, 'against': against})}"
     if request.method == "POST":
@@ -97,12 +97,12 @@ def agreement_comparison(request: PageRequest, slug: str) -> HttpResponse:
     if request.htmx:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
-        return render(request, "audit/agreement.html#job", context)
+        return render(request, "reports/agreement.html#job", context)
     if must_answer_first(member):
         context["blind"] = access.BLIND
     else:
         context |= _compared(reports.computed().first())
-    return render(request, "audit/agreement_comparison.html", context)
+    return render(request, "reports/agreement_comparison.html", context)
 
 
 @require_GET
@@ -121,7 +121,7 @@ def agreement_past(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         "seconds_left": report.seconds_left(timezone.now()),
         **_computed(report),
     }
-    return render(request, "audit/agreement.html", context)
+    return render(request, "reports/agreement.html", context)
 
 
 def _headline(report: Any) -> dict[str, Any] | None:
@@ -174,7 +174,7 @@ def agreement_reports(request: PageRequest, slug: str) -> HttpResponse:
         "words": ngettext("%(n)s report shown", "%(n)s reports shown", len(rows))
         % {"n": len(rows)},
     }
-    return render(request, "audit/agreement_reports.html", context)
+    return render(request, "reports/agreement_reports.html", context)
 
 
 @require_POST
@@ -230,7 +230,10 @@ def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     if not form.is_valid():
         context = _frame(member, form.scope, name) | {"form": form, "report": None}
         return render(
-            request, f"audit/{name}.html", context, status=422 if request.method == "POST" else 200
+            request,
+            f"reports/{name}.html",
+            context,
+            status=422 if request.method == "POST" else 200,
         )
     scope = form.scope
     if request.method == "POST":
@@ -249,11 +252,11 @@ def _of_scope(request: PageRequest, slug: str, name: str) -> HttpResponse:
     if request.htmx:
         if report is None or report.is_over:
             return HttpResponseClientRefresh()
-        return render(request, "audit/agreement.html#job", context)
+        return render(request, "reports/agreement.html#job", context)
     if must_answer_first(member):
-        return render(request, f"audit/{name}.html", context | {"blind": access.BLIND})
+        return render(request, f"reports/{name}.html", context | {"blind": access.BLIND})
     context |= _computed(reports.computed().first())
-    return render(request, f"audit/{name}.html", context)
+    return render(request, f"reports/{name}.html", context)
 
 
 def _frame(member: Membership, scope: Scope, name: str) -> dict[str, Any]:

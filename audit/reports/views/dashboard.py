@@ -61,7 +61,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
     figures = report.figures if report is not None else None
     return render(
         request,
-        "audit/differences.html",
+        "reports/differences.html",
         {
             "project": member.project,
             "member": member,
@@ -93,7 +93,7 @@ def collection(request: PageRequest, slug: str) -> HttpResponse:
     found = promises(member)
     return render(
         request,
-        "audit/collection.html",
+        "reports/collection.html",
         {
             "project": member.project,
             "member": member,

@@ -60,7 +60,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
     page = page_by_key(listed, request.GET)
     return render(
         request,
-        "audit/reviews.html",
+        "reviews/reviews.html",
         {
             "project": member.project,
             "member": member,
@@ -156,7 +156,7 @@ def review(request: PageRequest, pk: int) -> HttpResponse:
 def pair_story(request: PageRequest, pk: int) -> HttpResponse:
     """Tell the story of an instruction: its versions, what was said of each, what was decided."""
     member, pair = pairs_access.pair(request.user, pk)
-    return render(request, "audit/story.html", _story(member, pair, DecisionForm()))
+    return render(request, "reviews/story.html", _story(member, pair, DecisionForm()))
 
 
 @require_POST
@@ -165,7 +165,7 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
     member, version = access.reviews_differing(request.user, narrative)
     form = DecisionForm(request.POST)
     if not decide(request, member, version, form):
-        return render(request, "audit/story.html", _story(member, version.pair, form), status=422)
+        return render(request, "reviews/story.html", _story(member, version.pair, form), status=422)
     return redirect("audit:story", version.pair_id)
 
 
@@ -296,7 +296,7 @@ def _show(
         },
         **_counts(rubric, said),
     }
-    return render(request, "audit/review.html", context, status=422 if error else 200)
+    return render(request, "reviews/review.html", context, status=422 if error else 200)
 
 
 def _review_rows(

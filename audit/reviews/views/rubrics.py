@@ -48,7 +48,7 @@ def rubric(request: PageRequest, slug: str) -> HttpResponse:
                 return redirect("audit:rubric", slug)
     return render(
         request,
-        "audit/rubric.html",
+        "reviews/rubric.html",
         {
             "project": member.project,
             "member": member,

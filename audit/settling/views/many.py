@@ -54,7 +54,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
     found = many.preview(member, wanted, how.how()) if ready else None
     return render(
         request,
-        "audit/settling_many.html",
+        "settling/settling_many.html",
         {
             "project": member.project,
             "member": member,
@@ -94,7 +94,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     standing = Q(withdrawn_at__isnull=True)
     return render(
         request,
-        "audit/batch.html",
+        "settling/batch.html",
         {
             "project": member.project,
             "member": member,

@@ -60,7 +60,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     }
     return render(
         request,
-        "audit/disagreements.html",
+        "settling/disagreements.html",
         {
             "project": member.project,
             "member": member,
@@ -132,7 +132,7 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
     here = reverse("audit:reveals", args=[slug])
     return render(
         request,
-        "audit/reveals.html",
+        "settling/reveals.html",
         {
             "project": member.project,
             "member": member,

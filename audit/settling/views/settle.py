@@ -1,6 +1,7 @@
 """One disagreement at a time: what each said, and the decision; then the next one opens.
 
-The four kinds share a frame (`templates/audit/settle.html`) and their keys. Names are hidden until
+The four kinds share a frame (`templates/settling/settle.html`) and their keys. Names are hidden
+until
 the lead reveals them (`audit.settling.pseudonyms`, `audit.settling.reveals`), unless the project
 shows them.
 """
@@ -135,7 +136,7 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
     grade_keys = keymap.grade_keys(grades, keymap.on_page("settle", keys))
     return render(
         request,
-        "audit/disagreement.html",
+        "settling/disagreement.html",
         {
             **frame,
             **document,
@@ -269,7 +270,7 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
     keys = keymap.keys_for(request.user)
     return render(
         request,
-        "audit/verdict_disagreement.html",
+        "settling/verdict_disagreement.html",
         {
             **frame,
             **document,
@@ -350,7 +351,7 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
     passes.sort(key=lambda one: list(names).index(one.review.auditor_id))
     return render(
         request,
-        "audit/review_disagreement.html",
+        "settling/review_disagreement.html",
         {
             **frame,
             "passes": passes,
@@ -434,7 +435,7 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
     answers = _grouped(voices, keys, grade_keys.values())
     return render(
         request,
-        "audit/check_disagreement.html",
+        "settling/check_disagreement.html",
         {
             **frame,
             **document,

@@ -1,0 +1,86 @@
+// The page of one's own settings. In a field of the key map the key that is pressed becomes the value; two actions of one
+// page on one key are said at both fields and aloud, and nothing is sent until they have one each. Beside the time zone it
+// shows the time there. The server checks the same and has the last word.
+import { clockIn } from "../time.js";
+
+const NAMED = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", " ", "Backspace", "Delete", "Insert", "Home", "End", "PageUp", "PageDown"];
+const CAPS = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space" };
+
+const cap = (key) => CAPS[key] ?? ([...key].length === 1 && key.toLowerCase().length === key.length ? key.toLowerCase() : key);
+const form = document.querySelector("[data-keymap]");
+const fields = [...form.querySelectorAll("input[data-default]")];
+const said = form.querySelector("[data-keymap-said]");
+const label = (field) => document.getElementById(field.getAttribute("aria-labelledby")).textContent;
+
+const pages = (field) => field.dataset.pages.split(" ");
+const meets = (field, other) => pages(field).some((page) => pages(other).includes(page));
+
+function wrongWith(field) {
+  const key = field.value.trim();
+  if (!key) return form.dataset.noKey;
+  if (/^[0-9]$/.test(key)) return form.dataset.digit;
+  if (key === "?") return form.dataset.help;
+  const rivals = fields.filter((other) => other.value.trim() === key && meets(field, other));
+  if (rivals.length < 2) return "";
+  const [one, other] = rivals;
+  return form.dataset.collision.replace("{key}", key).replace("{one}", label(one)).replace("{other}", label(other));
+}
+
+function look(changed) {
+  let first = null;
+  for (const field of fields) {
+    const words = wrongWith(field);
+    const place = document.getElementById(`wrong-${field.name.slice(4)}`);
+    place.querySelector("li").textContent = words;
+    place.hidden = !words;
+    if (words) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+    field.closest("tr").querySelector("[name=reset]").hidden = field.value === field.dataset.default;
+    if (words) first ??= field;
+  }
+  if (changed) said.textContent = wrongWith(changed) || `${label(changed)}: ${changed.value}`;
+  return first;
+}
+
+form.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (!fields.includes(field) || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!NAMED.includes(event.key) && [...event.key].length !== 1) return;
+  event.preventDefault();
+  field.value = cap(event.key);
+  look(field);
+});
+
+// A keyboard on glass, or an input method, sends no key that says what it is.
+form.addEventListener("input", ({ target }) => {
+  if (!fields.includes(target)) return;
+  target.value = cap([...target.value].at(-1) ?? "");
+  look(target);
+});
+
+form.addEventListener("focusin", ({ target }) => fields.includes(target) && target.select());
+
+form.addEventListener("click", (event) => {
+  const back = event.target.closest("[name=reset]");
+  if (!back) return;
+  event.preventDefault();
+  const field = form.elements[`key-${back.value}`];
+  field.value = field.dataset.default;
+  field.focus();
+  look(field);
+});
+
+form.addEventListener("submit", (event) => {
+  const first = look();
+  if (!first) return;
+  event.preventDefault();
+  first.focus();
+  said.textContent = wrongWith(first);
+});
+
+const zone = document.querySelector("[data-zone]");
+const now = document.querySelector("[data-zone-now]");
+const tick = () => (now.textContent = clockIn(new Date(), zone.value.trim().replaceAll(" ", "_")) ?? now.dataset.unknown);
+zone.addEventListener("input", tick);
+setInterval(tick, 10_000);
+tick();
