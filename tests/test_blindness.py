@@ -44,7 +44,7 @@ from exporters.models import Release
 from exporters.tasks import release
 from jobs.models import Job
 from tests import factories
-from tests.audit.conftest import levels
+from tests.second_pass import levels
 from tests.test_permissions import ROUTES, world
 
 pytestmark = pytest.mark.long

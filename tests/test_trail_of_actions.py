@@ -34,8 +34,8 @@ from exporters.exports import actions as exports
 from exporters.releases import actions as releasing
 from keeping.verify import verify
 from tests import factories
-from tests.annotate.arriving import load
-from tests.audit.conftest import levels
+from tests.collection.arriving import load
+from tests.second_pass import levels
 
 JUDGE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REVIEW
 

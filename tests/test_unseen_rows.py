@@ -35,7 +35,7 @@ def test_rows_of_a_load_that_is_not_done_change_no_byte(stage, name):
             read.append(walk(stage.members[name], addresses(stage)))
 
     # A release has the sum of files in which there are UUIDs made by chance; what exports hold is
-    # held in tests/exporters/test_same_bytes.py.
+    # held in tests/exports/test_same_bytes.py.
     assert {url for url in told_apart(*read) if "/releases/" not in url} == set()
     assert len(read[0]) > 250
 

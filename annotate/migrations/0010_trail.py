@@ -17,7 +17,7 @@ HELD = "current_setting('rejudge.thawed', true) IS DISTINCT FROM 'on'"
 
 def freeze(apps, schema_editor):
     """A later migration that alters one of the tables has to do this again on SQLite, which makes
-    the table anew and leaves its triggers behind; tests/annotate/test_trail.py would say so.
+    the table anew and leaves its triggers behind; tests/projects/test_trail.py would say so.
     """
     postgresql = schema_editor.connection.vendor == 'postgresql'
     if postgresql:

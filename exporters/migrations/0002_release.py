@@ -36,7 +36,7 @@ GONE = {
 
 def freeze(apps, schema_editor):
     """A later migration that alters the table has to do this again on SQLite, which makes the table
-    anew and leaves its triggers behind; tests/exporters/test_releases.py would say so.
+    anew and leaves its triggers behind; tests/releases/test_releases.py would say so.
     """
     statements = POSTGRESQL if schema_editor.connection.vendor == 'postgresql' else SQLITE
     for statement in statements:

@@ -36,7 +36,7 @@ from tests.attacks.test_addresses import columns, everything, with_the_same_keys
 from tests.attacks.test_every_door import writes
 from tests.attacks.test_parameters import SECRET, others_rows
 from tests.attacks.test_tokens import DECLARED, secret_of
-from tests.audit.conftest import levels
+from tests.second_pass import levels
 from tests.test_blindness import SPOKEN, Way, speak, undone
 from tests.test_permissions import RIGHTS, Right, rows
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from audit.models import Check, Sample
-from tests.audit.checking import claimed_scene, draw, say
 from tests.browser.waiting import document_on, hides, shows
+from tests.checks.checking import claimed_scene, draw, say
 
 # What is claimed, and what ada and ben press of each. C goes to dan, who presses 0.
 CLAIMED = {"C1": {"A": 0, "B": 1}, "S1": {"C": 2, "D": 2}}

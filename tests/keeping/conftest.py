@@ -33,7 +33,7 @@ from formats.registry import lookup
 from jobs.runner import run
 from keeping import tables
 from tests import factories
-from tests.exporters.conftest import AT, LATER, Tides, released
+from tests.exports.conftest import AT, LATER, Tides, released
 
 
 class Quiet:

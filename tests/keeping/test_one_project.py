@@ -20,7 +20,7 @@ from keeping.backup import back_up
 from keeping.purge import held, purge
 from keeping.restore import restore
 from tests import factories
-from tests.exporters.conftest import AT
+from tests.exports.conftest import AT
 from tests.keeping.conftest import every_file, every_row, exported
 
 pytestmark = pytest.mark.both_databases

@@ -1,0 +1,453 @@
+"""The pages of checks: who sees what, what they cost, what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from audit.checks import actions
+from audit.checks.queue import to_check
+from audit.models import Check, Sample, SampleItem
+from tests import factories
+from tests.checks.checking import claimed_scene, draw, say
+from tests.test_permissions import ROUTES, world
+
+
+@pytest.fixture
+def scene(db):
+    return claimed_scene()
+
+
+@pytest.fixture
+def sample(scene):
+    return draw(scene)
+
+
+def url(name, *args):
+    return reverse(f"audit:{name}", args=args)
+
+
+def sign_in(client, who):
+    client.force_login(who.user)
+    return client
+
+
+def form(**others):
+    usual = {
+        "name": "Spot checks",
+        "claims": "",
+        "stratify": "category",
+        "size": "2",
+        "per": "stratum",
+        "seed": "7",
+    }
+    return {**usual, **others}
+
+
+def item(sample, doc_id):
+    return sample.items.get(candidate__document__doc_id=doc_id)
+
+
+# --- on the first page ------------------------------------------------------------------------
+
+
+def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, client):
+    sign_in(client, scene.ada)
+
+    page = client.get(reverse("annotate:home"))
+
+    assert [(row["todo"].text, row["todo"].count) for row in page.context["waiting"]] == [
+        ("Labels to check", 6)
+    ]
+    assert f'href="{url("checks", "tides")}"' in page.content.decode()
+
+
+# --- drawing ----------------------------------------------------------------------------------
+
+
+def test_the_strata_are_shown_before_anything_is_drawn(scene, client):
+    sign_in(client, scene.carla)
+    asked = form(claims=f"machine-{scene.model.pk}")
+
+    page = client.post(url("new_sample", "tides"), {**asked, "preview": "yes"})
+
+    assert page.status_code == 200
+    assert page.context["strata"] == [
+        {"label": "C1", "size": 3, "taken": 2},
+        {"label": "S1", "size": 3, "taken": 2},
+    ]
+    assert not Sample.objects.exists()
+
+
+def test_a_preview_says_why_nothing_can_be_drawn(scene, client):
+    sign_in(client, scene.carla)
+    asked = form(claims="consensus", preview="yes")
+
+    page = client.post(url("new_sample", "tides"), asked).content.decode()
+
+    assert "There is nothing to draw from." in page
+
+
+def test_drawing_leads_to_the_sample(scene, client):
+    sign_in(client, scene.carla)
+
+    response = client.post(url("new_sample", "tides"), form(claims=f"machine-{scene.model.pk}"))
+
+    sample = Sample.objects.get()
+    assert response.url == url("sample", sample.pk)
+    assert (sample.items.count(), sample.seed, sample.shows_claim) == (4, 7, False)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"claims": "machine-0"}, "Select a valid choice"),
+        ({"size": "0"}, "greater than or equal to 1"),
+        ({"size": "many"}, "Enter a whole number"),
+        ({"size": "9"}, "“C1” has 3, fewer than the 9 asked for"),
+        ({"seed": "-1"}, "greater than or equal to 0"),
+        ({"seed": "9" * 30}, "less than or equal to"),
+        ({"name": ""}, "Give the sample a name."),
+        ({"name": "x" * 121}, "at most 120 characters"),
+        ({"stratify": "moon"}, "Select a valid choice"),
+    ],
+)
+def test_a_form_that_makes_no_sense_is_refused_with_a_sentence(scene, client, wrong, sentence):
+    sign_in(client, scene.carla)
+    asked = form(claims=f"machine-{scene.model.pk}") | wrong
+
+    response = client.post(url("new_sample", "tides"), asked)
+
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+    assert not Sample.objects.exists()
+
+
+# --- checking -----------------------------------------------------------------------------------
+
+
+def test_an_answer_is_kept_and_the_next_opens(scene, sample, client):
+    sign_in(client, scene.ada)
+    first, second = to_check(scene.ada, sample).order_by("pk")[:2]
+
+    opened = client.get(url("checking", sample.pk))
+    answered = client.post(url("check", first.pk), {"relevance": "1", "words": "On page 2."})
+
+    assert opened.url == url("check", first.pk)
+    assert answered.url == url("check", second.pk)
+    said = Check.objects.get()
+    assert (said.item, said.checker, said.relevance) == (first, scene.ada, 1)
+    assert said.words == "On page 2."
+
+
+def test_after_the_last_one_the_sample_is_shown(scene, sample, client):
+    sign_in(client, scene.ada)
+    for doc_id in "ABCDE":
+        say(sample, doc_id, ada=1)
+
+    response = client.post(url("check", item(sample, "F").pk), {"relevance": "1"}, follow=True)
+
+    assert response.redirect_chain[-1][0] == url("sample", sample.pk)
+    assert "There is nothing more for you to check" in response.content.decode()
+
+
+@pytest.mark.parametrize("relevance", ["", "9", "x", "1" * 40])
+def test_what_is_no_grade_is_refused_and_words_are_not_lost(scene, sample, client, relevance):
+    sign_in(client, scene.ada)
+
+    response = client.post(
+        url("check", item(sample, "A").pk), {"relevance": relevance, "words": "Kept words."}
+    )
+
+    assert response.status_code == 422
+    assert "Kept words." in response.content.decode()
+    assert not Check.objects.exists()
+
+
+def test_who_comes_third_to_a_label_is_told_and_goes_on(scene, sample, client):
+    sign_in(client, scene.dan)
+    say(sample, "A", ada=1, ben=0)
+
+    response = client.post(url("check", item(sample, "A").pk), {"relevance": "1"}, follow=True)
+
+    assert "Two people have checked this one already" in response.content.decode()
+    assert Check.objects.count() == 2
+
+
+def test_one_press_takes_the_last_answer_back(scene, sample, client):
+    sign_in(client, scene.ada)
+    say(sample, "A", ada=1)
+    page = client.get(url("check", item(sample, "B").pk)).content.decode()
+    assert url("check_withdrawal", item(sample, "A").pk) in page
+
+    response = client.post(url("check_withdrawal", item(sample, "A").pk))
+
+    assert response.url == url("check", item(sample, "A").pk)
+    assert not Check.objects.current().exists()
+
+
+def test_settling_shows_both_answers_without_names_and_opens_the_next(scene, sample, client):
+    sign_in(client, scene.dan)
+    for doc_id in "AB":
+        say(sample, doc_id, ada=0, ben=2)
+    first, second = item(sample, "A"), item(sample, "B")
+    first, second = sorted((first, second), key=lambda one: one.pk)
+
+    page = client.get(url("settlement", first.pk)).content.decode()
+    response = client.post(url("settlement", first.pk), {"relevance": "2"})
+
+    assert "One said" in page
+    assert "The other said" in page
+    assert "ben" not in page
+    assert response.url == url("settlement", second.pk)
+    assert Check.objects.get(place=3).relevance == 2
+
+
+@pytest.mark.parametrize("name", ["ada", "ben"])
+def test_neither_of_the_two_settles(scene, sample, client, name):
+    sign_in(client, getattr(scene, name))
+    say(sample, "A", ada=0, ben=2)
+
+    shown = client.get(url("settlement", item(sample, "A").pk))
+    sent = client.post(url("settlement", item(sample, "A").pk), {"relevance": "2"}, follow=True)
+
+    assert shown.status_code == 302
+    assert "You are one of the two who checked this." in sent.content.decode()
+    assert not Check.objects.filter(place=3).exists()
+
+
+# --- blindness ----------------------------------------------------------------------------------
+
+
+def pages_of(client, sample, doc_id):
+    """Everything a checker may open around one label, as one text."""
+    addresses = [
+        reverse("annotate:home"),
+        sample.project.get_absolute_url(),
+        url("checks", "tides"),
+        url("sample", sample.pk),
+        url("sample", sample.pk) + "?show=wrong",
+        url("check", item(sample, doc_id).pk),
+        url("settlement", item(sample, doc_id).pk),
+    ]
+    return "\n".join(client.get(address, follow=True).content.decode() for address in addresses)
+
+
+@pytest.mark.parametrize("who", ["ben", "carla"])
+def test_before_they_have_spoken_nobody_sees_the_claim_or_the_other_answer(scene, client, who):
+    labels = {"C1": {"A": 7}}
+    other = claimed_scene_with_odd_grades(scene, labels)
+    sample = draw(other, size=1)
+    say(sample, "Odd", ada=8)
+    Check.objects.update(words="Because of the weir.")
+    sign_in(client, getattr(other, who))
+
+    seen = pages_of(client, sample, "Odd")
+
+    assert "Because of the weir." not in seen
+    assert '<span class="grade-value">7' not in seen
+    assert '<span class="grade-value">8' not in seen
+
+
+def claimed_scene_with_odd_grades(scene, labels):
+    """One label, claimed 7 and called 8 by ada: values that stand nowhere else on a page."""
+    scene.project.grades.filter(value__gt=0).delete()
+    for value in (7, 8):
+        scene.project.grades.create(value=value, name=f"Grade {value}")
+    narrative = scene.narratives["C1"]
+    scene.model.judgments.all().delete()
+    candidate = factories.candidate(narrative.pair.query, "Odd", text="A weir.")
+    factories.judgment(narrative, candidate, scene.model, labels["C1"]["A"])
+    scene.asked = scene.asked._replace()
+    narrative_of_s1 = scene.narratives["S1"].pair
+    narrative_of_s1.removed_at = scene.project.created_at
+    narrative_of_s1.removed_by = scene.carla
+    narrative_of_s1.save()
+    return scene
+
+
+@pytest.mark.django_db
+def test_no_page_and_no_answer_to_a_program_tells_a_checker_what_another_said(client):
+    """Every route there is, as ada, who has yet to check what carla did."""
+    tides = world("tides", "ada", "carla")
+    label = SampleItem.objects.get(sample__project=tides.project)
+    SampleItem.objects.update(claimed=-7654)
+    actions.check(
+        item=label,
+        relevance=2,
+        words="Because of the weir.",
+        by=tides.project.memberships.get(name="carla"),
+    )
+    sign_in(client, tides.project.memberships.get(name="ada"))
+
+    telling = [
+        name
+        for name in sorted(ROUTES)
+        for said in (b"Because of the weir.", b'value">-7654')
+        if said in b"".join(client.get(tides.url(name), follow=True))
+    ]
+
+    assert telling == []
+    # The page of the label is among them, and shows the claim where the lead wants it.
+    Sample.objects.update(shows_claim=True)
+    assert b'value">-7654' in client.get(url("check", label.pk)).content
+
+
+def test_a_claim_that_is_shown_stands_on_the_page(scene, client):
+    shown, hidden = (
+        draw(scene, name=f"Sample {number}", shows_claim=bool(number)) for number in (1, 0)
+    )
+    sign_in(client, scene.ada)
+    claim = '<span class="grade-value">2</span>'
+
+    assert claim in client.get(url("check", item(shown, "C").pk)).content.decode()
+    assert claim not in client.get(url("check", item(hidden, "C").pk)).content.decode()
+
+
+def test_a_lead_sees_what_two_said_when_both_have_and_the_claim_when_it_is_checked(
+    scene, sample, client
+):
+    say(sample, "C", ada=0, ben=1)
+    sign_in(client, scene.carla)
+    address = url("sample", sample.pk) + "?show=to-settle"
+    claim, one = '<span class="grade-value">2</span>', '<span class="grade-value">1</span>'
+
+    differing = client.get(address).content.decode()
+    say_third(sample, "C", scene.dan)
+    settled = client.get(url("sample", sample.pk) + "?show=wrong").content.decode()
+
+    assert one in differing
+    assert claim not in differing
+    assert claim in settled
+
+
+def say_third(sample, doc_id, who):
+    """Settle a label as relevant."""
+    actions.settle(item=item(sample, doc_id), relevance=1, by=who)
+
+
+def test_an_annotator_sees_their_own_progress_and_no_figures(scene, sample, client):
+    say(sample, "A", ada=0, ben=1, dan=1)
+    sign_in(client, scene.ada)
+
+    page = client.get(url("sample", sample.pk))
+
+    assert "figures" not in page.context
+    assert "You have checked 1 of 6 labels." in page.content.decode()
+
+
+def test_what_waits_is_said_on_the_first_page(scene, sample, client):
+    say(sample, "A", ada=0, ben=1)
+    sign_in(client, scene.dan)
+
+    page = client.get(scene.project.get_absolute_url()).content.decode()
+
+    assert "Labels to check" in page
+    assert "Checked labels to settle" in page
+
+
+# --- strangers, and costs -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["checking", "settling", "sample"])
+def test_a_stranger_finds_no_sample(scene, sample, client, name):
+    assert sign_in(client, scene.eve).get(url(name, sample.pk)).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["check", "settlement"])
+def test_a_stranger_finds_no_label(scene, sample, client, name):
+    address = url(name, item(sample, "A").pk)
+
+    assert sign_in(client, scene.eve).post(address, {"relevance": "1"}).status_code == 404
+    assert not Check.objects.exists()
+
+
+@pytest.mark.parametrize("number", [0, 2**63, 10**30])
+def test_a_number_that_no_row_has_is_not_found(scene, client, number):
+    assert sign_in(client, scene.carla).get(f"/samples/{number}/").status_code == 404
+    assert sign_in(client, scene.carla).get(f"/labels/{number}/check/").status_code == 404
+
+
+@pytest.fixture
+def many(scene):
+    """A sample of 120 labels, and 60 samples."""
+    labels = {"C9": {f"N{number:03}": number % 3 for number in range(120)}}
+    other = scene
+    narrative = other.narratives["C1"]
+    for doc_id, relevance in labels["C9"].items():
+        candidate = factories.candidate(narrative.pair.query, doc_id)
+        factories.judgment(narrative, candidate, other.model, relevance)
+    large = draw(other, name="Large", size=100, fewer=True)
+    for number in range(60):
+        draw(other, name=f"Small {number}", size=1)
+    return large
+
+
+@pytest.mark.parametrize("who", ["ada", "carla"])
+def test_lists_cost_the_same_however_long_they_are(
+    scene, many, client, who, django_assert_max_num_queries
+):
+    sign_in(client, getattr(scene, who))
+    for address, most in (
+        (url("checks", "tides"), 12),
+        (url("sample", many.pk), 20),
+        (url("sample", many.pk) + "?show=unchecked", 20),
+    ):
+        with django_assert_max_num_queries(most) as queries:
+            assert client.get(address).status_code == 200
+        assert not any("documenttext" in one["sql"].lower() for one in queries.captured_queries)
+
+
+def test_a_check_takes_few_queries(scene, many, client, django_assert_max_num_queries):
+    sign_in(client, scene.ada)
+    first = to_check(scene.ada, many).earliest("pk")
+
+    with django_assert_max_num_queries(17):
+        client.get(url("check", first.pk))
+    with django_assert_max_num_queries(17):
+        client.post(url("check", first.pk), {"relevance": "1"})
+
+
+def test_long_lists_come_in_parts(scene, many, client):
+    sign_in(client, scene.carla)
+
+    samples = client.get(url("checks", "tides"))
+    labels = client.get(url("sample", many.pk))
+    rest = client.get(url("sample", many.pk) + labels.context["next_url"])
+
+    assert len(samples.context["rows"]) == 50
+    assert len(labels.context["rows"]) == 50
+    assert len(rest.context["rows"]) == 50
+    assert rest.context["rows"][0]["item"].pk > labels.context["rows"][-1]["item"].pk
+
+
+@pytest.mark.parametrize("bound", ["", "x", "-1", "0", "99", "1e400", "nan"])
+def test_a_bound_that_makes_no_sense_is_the_usual_one(scene, sample, client, bound):
+    sign_in(client, scene.carla)
+
+    page = client.get(url("sample", sample.pk), {"bound": bound})
+
+    assert page.status_code == 200
+    assert page.context["figures"].bound == 0.02
+
+
+def test_a_bound_that_was_chosen_is_counted_with(scene, sample, client):
+    sign_in(client, scene.carla)
+
+    page = client.get(url("sample", sample.pk), {"bound": "1.0"})
+
+    # log 0.05 / log 0.99 = 298.1
+    assert page.context["figures"].overall.more_status == 299
+    assert "More for 1.0\xa0%" in page.content.decode()
+    # Nobody can check 299 where there are six.
+    assert '299 <span class="below small muted">6 left</span>' in page.content.decode()
+
+
+def test_empty_pages_say_what_will_be_here(scene, client):
+    for who, words in (
+        (scene.carla, "Draw a sample of what a machine"),
+        (scene.ada, "When a lead draws a sample"),
+    ):
+        page = sign_in(client, who).get(url("checks", "tides")).content.decode()
+
+        assert words in page

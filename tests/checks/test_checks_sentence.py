@@ -1,0 +1,49 @@
+"""The sentence for a paper counts what was checked, not what was drawn or asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.checks.figures import figures
+from tests.checks.checking import claimed_scene, draw, say
+
+
+@pytest.fixture
+def scene(db):
+    return claimed_scene()
+
+
+def first_sentence(sample) -> str:
+    return figures(sample).sentence.partition(").")[0]
+
+
+def test_while_the_sample_is_not_done_it_says_how_many_two_have_checked(scene):
+    sample = draw(scene)
+    say(sample, "A", ada=0, ben=0)
+    say(sample, "B", ada=1, ben=2)
+    say(sample, "C", ada=2)
+
+    # Of six labels, two people have checked A and B, and one has checked C.
+    assert first_sentence(sample).startswith(
+        "Two people each checked 2 of the 6 labels drawn from 6 (judgments of model;"
+    )
+
+
+def test_once_it_is_done_it_says_how_many_there_were_to_draw_from(scene):
+    sample = draw(scene, size=1, stratify="none")
+    say(sample, sample.items.get().candidate.document.doc_id, ada=0, ben=0)
+
+    assert first_sentence(sample) == (
+        "Two people each checked 1 of 6 labels (judgments of model; 1 drawn at random with seed 7"
+    )
+
+
+@pytest.mark.parametrize(
+    ("stratify", "words"),
+    [("none", "6 drawn at random"), ("category", "up to 50 of each stratum, drawn at random")],
+)
+def test_a_sample_that_found_fewer_labels_does_not_say_it_drew_more(scene, stratify, words):
+    sample = draw(scene, size=50, fewer=True, stratify=stratify)
+    say(sample, "A", ada=0, ben=0)
+
+    assert f"(judgments of model; {words} with seed 7" in figures(sample).sentence

@@ -1,0 +1,163 @@
+"""Qrels: each line is a candidate of its query, with the relevance it came with."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.models import Assignment, Candidate, Document, Query
+from formats.records import Qrel
+from tests import factories
+from tests.collection.arriving import counts, load, load_records, problems, rows
+
+pytestmark = pytest.mark.both_databases
+
+QRELS = "301 0 A 2\n301 0 B 0\n302 0 A 1\n"
+
+
+@pytest.fixture
+def project(db):
+    return factories.project()
+
+
+def pool(project) -> list[tuple[str, str, int | None]]:
+    found = Candidate.objects.filter(query__project=project)
+    return sorted(found.values_list("query__query_id", "document__doc_id", "prior_relevance"))
+
+
+def test_each_line_becomes_a_candidate_of_a_query_and_a_document_known_by_id(project):
+    report = load(project, "trec-qrels", QRELS)
+
+    assert counts(report) == (3, 3, 0, 0, 0)
+    assert rows(report) == {
+        "queries": (2, 0, 0),
+        "documents": (2, 0, 0),
+        "candidates": (3, 0, 0),
+    }
+    assert pool(project) == [("301", "A", 2), ("301", "B", 0), ("302", "A", 1)]
+    assert set(Candidate.objects.values_list("origin", flat=True)) == {"prior"}
+    assert list(Query.objects.values_list("title", flat=True)) == ["", ""]
+    assert set(Document.objects.values_list("length", flat=True)) == {None}
+
+
+def test_loading_again_changes_nothing(project):
+    load(project, "trec-qrels", QRELS)
+
+    report = load(project, "trec-qrels", QRELS)
+
+    assert counts(report) == (3, 0, 0, 3, 0)
+    assert rows(report) == {
+        "queries": (0, 0, 2),
+        "documents": (0, 0, 2),
+        "candidates": (0, 0, 3),
+    }
+    assert len(pool(project)) == 3
+
+
+def test_another_relevance_changes_the_candidate(project):
+    load(project, "trec-qrels", QRELS)
+
+    report = load(project, "trec-qrels", "301 0 A 1\n301 0 B 0\n301 0 C 1\n")
+
+    assert counts(report) == (3, 1, 1, 1, 0)
+    assert rows(report)["candidates"] == (1, 1, 1)
+    assert pool(project)[:3] == [("301", "A", 1), ("301", "B", 0), ("301", "C", 1)]
+
+
+def test_a_candidate_that_came_without_relevance_gets_it(project):
+    factories.candidate(factories.query(project, "301"), "A", prior=None)
+
+    report = load(project, "trec-qrels", "301 0 A 1\n")
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    assert pool(project) == [("301", "A", 1)]
+
+
+@pytest.mark.parametrize("relevance", [-2, -1, 16])
+def test_the_relevance_is_kept_as_it_stands_whatever_the_grades_are(project, relevance):
+    load(project, "trec-qrels", f"301 0 A {relevance}\n")
+
+    assert pool(project) == [("301", "A", relevance)]
+
+
+def test_the_value_that_means_no_grade_becomes_no_relevance(project):
+    report = load(project, "trec-qrels", "301 0 A -1\n301 0 B 1\n", no_grade=-1)
+
+    assert pool(project) == [("301", "A", None), ("301", "B", 1)]
+    assert Candidate.objects.get(document__doc_id="A").origin == "listed"
+    assert report.notes == [
+        (
+            "1 line has the value -1, which means no grade: its document joins the pool without a "
+            "relevance"
+        )
+    ]
+
+
+def test_the_value_that_means_no_grade_takes_no_relevance_away(project):
+    load(project, "trec-qrels", "301 0 A 1\n")
+
+    report = load(project, "trec-qrels", "301 0 A -1\n", no_grade=-1)
+
+    assert counts(report) == (1, 0, 0, 1, 0)
+    assert pool(project) == [("301", "A", 1)]
+
+
+def test_ids_are_kept_byte_for_byte(project):
+    load(project, "trec-qrels", "051 0 a#1 1\n51 0 A#1 1\n51 0 é/文 1\n")
+
+    assert pool(project) == [("051", "a#1", 1), ("51", "A#1", 1), ("51", "é/文", 1)]
+
+
+def test_a_line_that_repeats_another_counts_as_unchanged(project):
+    report = load(project, "trec-qrels", "301 0 A 1\n301 0 A 1\n")
+
+    assert counts(report) == (2, 1, 0, 1, 0)
+    assert pool(project) == [("301", "A", 1)]
+
+
+def test_lines_that_contradict_each_other_are_refused_also_where_the_reader_forgot(project):
+    report = load_records(
+        project, Qrel("301", "A", 1), Qrel("301", "B", 1), Qrel("301", "A", 1), Qrel("301", "A", 2)
+    )
+
+    assert counts(report) == (4, 0, 0, 0, 1)
+    assert problems(report) == [
+        "file.txt:4: document A of query 301 has another relevance on line 1"
+    ]
+    assert pool(project) == []
+
+
+def test_another_project_keeps_its_own_queries_and_documents(project):
+    other = factories.project("other")
+    load(other, "trec-qrels", "301 0 A 0\n")
+
+    report = load(project, "trec-qrels", "301 0 A 1\n")
+
+    assert counts(report) == (1, 1, 0, 0, 0)
+    assert pool(other) == [("301", "A", 0)]
+    assert pool(project) == [("301", "A", 1)]
+
+
+def test_a_pool_that_grows_gives_its_judges_work_again(project):
+    ada = factories.member(project, "ada")
+    seats = {}
+    for query_id in ("301", "302"):
+        pair = factories.pair(factories.query(project, query_id))
+        seats[query_id] = Assignment.objects.create(
+            pair=pair, task="judge", seat=1, member=ada, **_done()
+        )
+    load(project, "trec-qrels", "301 0 A 1\n302 0 B 1\n")
+    Assignment.objects.update(**_done())
+
+    # B was not relevant enough to be judged, so nothing is added for 302.
+    load(project, "trec-qrels", "301 0 C 1\n302 0 D 0\n")
+
+    assert {key: _is_done(seat) for key, seat in seats.items()} == {"301": False, "302": True}
+
+
+def _done() -> dict[str, str]:
+    return dict.fromkeys(("touched_at", "done_at"), "2026-01-01T00:00:00Z")
+
+
+def _is_done(seat) -> bool:
+    seat.refresh_from_db()
+    return seat.done_at is not None

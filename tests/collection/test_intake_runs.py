@@ -1,0 +1,227 @@
+"""Runs: the file is kept untouched, its lines are ranked by score."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from annotate import models
+from annotate.models import Candidate, Document, Query, Run
+from formats.records import RunLine
+from tests import factories
+from tests.collection.arriving import counts, load, load_records, problems, rows
+
+pytestmark = pytest.mark.both_databases
+
+RUN = "301\tQ0\tA\t7\t  0.5\tbm25\n301 Q0 B 1 2.5 bm25\n301 Q0 a 2 0.5 bm25\n302 Q0 A 1 -3 bm25\n"
+
+
+@pytest.fixture
+def project(db, storage):
+    return factories.project()
+
+
+def ranks() -> list[tuple[str, int, str, float]]:
+    found = models.RunLine.objects.order_by("query__query_id", "rank")
+    return list(found.values_list("query__query_id", "rank", "document__doc_id", "score"))
+
+
+def kept(storage) -> list[str]:
+    return [path.name for path in storage.rglob("*") if path.is_file()]
+
+
+def test_ranks_come_from_scores_and_ties_from_ids_downwards(project):
+    report = load(project, "trec-run", RUN, "bm25.run")
+
+    assert counts(report) == (4, 4, 0, 0, 0)
+    assert rows(report) == {
+        "queries": (2, 0, 0),
+        "documents": (3, 0, 0),
+        "runs": (1, 0, 0),
+        "run_lines": (4, 0, 0),
+    }
+    # In bytes, "a" comes after "A": so it is first among equals.
+    assert ranks() == [
+        ("301", 1, "B", 2.5),
+        ("301", 2, "a", 0.5),
+        ("301", 3, "A", 0.5),
+        ("302", 1, "A", -3.0),
+    ]
+
+
+def test_the_file_is_kept_byte_for_byte(project):
+    load(project, "trec-run", RUN, "folder/bm25.run")
+
+    run = Run.objects.get()
+    assert (run.name, run.tag) == ("bm25.run", "bm25")
+    assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
+    with run.file.open("rb") as stream:
+        assert stream.read() == RUN.encode()
+
+
+def test_loading_again_changes_nothing(project, storage):
+    load(project, "trec-run", RUN, "bm25.run")
+
+    report = load(project, "trec-run", RUN, "bm25.run")
+
+    assert counts(report) == (4, 0, 0, 4, 0)
+    assert rows(report)["runs"] == (0, 0, 1)
+    assert kept(storage) == ["bm25.run"]
+
+
+def test_other_lines_under_the_same_name_are_refused(project, storage):
+    load(project, "trec-run", RUN, "bm25.run")
+
+    report = load(project, "trec-run", RUN.replace("2.5", "0.1"), "bm25.run")
+
+    assert problems(report) == [
+        (
+            "bm25.run: a run called bm25.run is here already with other lines; a run is never "
+            "overwritten: give this file another name"
+        )
+    ]
+    assert len(ranks()) == 4
+    assert kept(storage) == ["bm25.run"]
+
+
+def test_the_same_lines_under_another_name_are_another_run_and_the_report_says_so(project):
+    load(project, "trec-run", RUN, "bm25.run")
+
+    report = load(project, "trec-run", RUN, "copy.run")
+
+    assert counts(report) == (4, 4, 0, 0, 0)
+    assert report.notes == ["the same lines are here already as the run bm25.run"]
+
+
+def test_a_run_brings_no_candidates(project):
+    load(project, "trec-run", RUN, "bm25.run")
+
+    assert Candidate.objects.count() == 0
+
+
+def test_the_first_documents_of_each_query_join_the_pool_when_asked(project):
+    load(project, "trec-qrels", "301 0 B 1\n302 0 Z 0\n")
+
+    report = load(project, "trec-run", RUN, "bm25.run", pool=2)
+
+    assert rows(report)["candidates"] == (2, 0, 1)
+    found = Candidate.objects.filter(origin="run")
+    assert sorted(found.values_list("query__query_id", "document__doc_id")) == [
+        ("301", "a"),
+        ("302", "A"),
+    ]
+
+
+def test_a_document_twice_in_a_query_is_refused_also_where_the_reader_forgot(project):
+    report = load_records(
+        project, RunLine("301", "A", 1, 2.0, "t"), RunLine("301", "A", 2, 1.0, "t")
+    )
+
+    assert problems(report) == [
+        (
+            "file.txt:2: document A of query 301 was already on line 1: trec_eval refuses a run "
+            "with a document twice"
+        )
+    ]
+    assert (Run.objects.count(), Document.objects.count()) == (0, 0)
+
+
+def test_a_run_for_another_collection_is_refused(project):
+    factories.query(project, "301")
+
+    report = load(project, "trec-run", RUN, "bm25.run")
+
+    assert problems(report) == [
+        (
+            "bm25.run:4: 1 of the queries is not in this project (302): load their topics first, "
+            "or this run into the project of its collection"
+        )
+    ]
+    assert Run.objects.count() == 0
+    assert list(Query.objects.values_list("query_id", flat=True)) == ["301"]
+
+
+INSTRUCTED = "110_0 Q0 A 1 2.0 t\n110_1 Q0 A 1 1.0 t\n110_1 Q0 B 2 3.0 t\n"
+
+
+@pytest.fixture
+def instructed(project):
+    """A query with two instructions."""
+    query = factories.query(project, "110")
+    for pair_id in ("110_0", "110_1"):
+        factories.pair(query, pair_id=pair_id)
+    return project
+
+
+def test_a_run_over_instructions_loads_beside_one_over_queries(instructed):
+    load(instructed, "trec-run", "110 Q0 A 1 9.0 t\n", "queries.run")
+
+    report = load(instructed, "trec-run", INSTRUCTED, "instructed.run")
+
+    assert problems(report) == []
+    assert rows(report) == {
+        "queries": (0, 0, 1),
+        "documents": (1, 0, 1),
+        "runs": (1, 0, 0),
+        "run_lines": (3, 0, 0),
+    }
+    assert dict(Run.objects.values_list("name", "side")) == {
+        "queries.run": "original",
+        "instructed.run": "altered",
+    }
+    lines = models.RunLine.objects.order_by("run__name", "pair__pair_id", "rank")
+    assert list(
+        lines.values_list("query__query_id", "pair__pair_id", "document__doc_id", "rank")
+    ) == [
+        ("110", "110_0", "A", 1),
+        ("110", "110_1", "B", 1),
+        ("110", "110_1", "A", 2),
+        ("110", None, "A", 1),
+    ]
+
+
+def test_a_run_over_instructions_loaded_again_changes_nothing(instructed):
+    load(instructed, "trec-run", INSTRUCTED, "instructed.run")
+
+    report = load(instructed, "trec-run", INSTRUCTED, "instructed.run")
+
+    assert counts(report) == (3, 0, 0, 3, 0)
+
+
+def test_the_first_documents_under_each_instruction_join_the_pool_of_their_query(instructed):
+    report = load(instructed, "trec-run", INSTRUCTED, "instructed.run", pool=2)
+
+    # A is among the first two under both.
+    assert rows(report)["candidates"] == (2, 0, 0)
+    found = Candidate.objects.values_list("query__query_id", "document__doc_id")
+    assert sorted(found) == [("110", "A"), ("110", "B")]
+
+
+def test_ids_that_are_those_of_queries_as_well_are_of_queries(project):
+    factories.pair(factories.query(project, "301"))
+
+    load(project, "trec-run", "301 Q0 A 1 2.0 t\n")
+
+    assert Run.objects.get().side == "original"
+    assert models.RunLine.objects.get().pair is None
+
+
+def test_a_run_over_queries_and_instructions_at_once_is_refused(instructed):
+    report = load(instructed, "trec-run", "110 Q0 A 1 2.0 t\n110_0 Q0 A 1 2.0 t\n")
+
+    assert problems(report) == [
+        (
+            "file.txt:2: 110_0: in this project these are ids of instruction pairs, and other "
+            "lines name queries; a run is over the one or the other: part the file in two"
+        )
+    ]
+    assert Run.objects.count() == 0
+
+
+def test_a_dry_run_keeps_no_file(project, storage):
+    report = load(project, "trec-run", RUN, "bm25.run", dry_run=True)
+
+    assert counts(report) == (4, 4, 0, 0, 0)
+    assert Run.objects.count() == 0
+    assert kept(storage) == []

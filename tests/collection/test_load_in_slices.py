@@ -1,0 +1,294 @@
+"""On SQLite a large load is written a little at a time, and is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError, connection
+
+from annotate.collection.intake import slices
+from annotate.models import Candidate, Document, DocumentText, Query, Unseen
+from tests import factories
+from tests.collection.arriving import counts, jsonl, load, rows, stages
+
+pytestmark = [
+    pytest.mark.sqlite,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.both_databases,
+]
+
+TABLES = (Query, Document, DocumentText, Candidate)
+# Three queries with four documents each; of the first, two are known by the project already.
+QRELS = "".join(f"{query} 0 {doc} {grade}\n" for query in "123" for grade, doc in enumerate("ABCD"))
+
+
+@pytest.fixture(autouse=True)
+def _many_slices(monkeypatch):
+    """Let a file of three lines be a large one, and two rows a slice."""
+    monkeypatch.setattr(slices, "AT_ONCE", 2)
+    for size in ("FIRST", "LEAST", "MOST"):
+        monkeypatch.setattr(slices, size, 2)
+
+
+@pytest.fixture
+def project():
+    made = factories.project()
+    query = factories.query(made, "1")
+    factories.candidate(query, "A", prior=0, text=None)
+    factories.candidate(query, "B", prior=2, text=None)
+    return made
+
+
+class Watcher:
+    """Told how far it is; does something at the `n`th slice of one step."""
+
+    def __init__(self, do, n: int = 1, step: str = "Writing to the project") -> None:
+        self.do, self.n, self.step = do, n, step
+        self.steps: list[str] = []
+        self.units = 0
+
+    def start(self, total: int | None, step: str) -> None:
+        self.steps.append(step)
+
+    def advance(self, n: int = 1) -> None:
+        if self.steps[-1] == self.step:
+            self.units += 1
+            if self.units == self.n:
+                self.do()
+
+
+def held() -> dict[str, int]:
+    """How many rows there are of each table, those that nobody sees as well."""
+    return {model.__name__: model._base_manager.count() for model in TABLES}
+
+
+def shown() -> dict[str, int]:
+    return {model.__name__: model.objects.count() for model in TABLES}
+
+
+def stop():
+    raise InterruptedError
+
+
+def test_it_comes_to_the_same_as_in_one_transaction(project, monkeypatch):
+    in_slices = load(project, "trec-qrels", QRELS)
+    other = factories.project("moons")
+    query = factories.query(other, "1")
+    factories.candidate(query, "A", prior=0, text=None)
+    factories.candidate(query, "B", prior=2, text=None)
+    monkeypatch.setattr(slices, "AT_ONCE", 1_000)
+    at_once = load(other, "trec-qrels", QRELS)
+
+    def pools(of):
+        return list(
+            Candidate.objects.filter(query__project=of)
+            .order_by("query__query_id", "document__doc_id")
+            .values_list("query__query_id", "document__doc_id", "prior_relevance", "origin")
+        )
+
+    assert in_slices.as_json() == at_once.as_json()
+    # A has the relevance it had, B another now, and 10 are new.
+    assert counts(in_slices) == (12, 10, 1, 1, 0)
+    assert rows(in_slices) == {
+        "queries": (2, 0, 1),
+        "documents": (2, 0, 2),
+        "candidates": (10, 1, 1),
+    }
+    assert pools(project) == pools(other)
+    assert len(pools(project)) == 12
+    assert stages() == []
+
+
+def test_documents_come_with_their_texts(project):
+    told = load(
+        project,
+        "docs-jsonl",
+        jsonl(
+            {"doc_id": "A", "title": "First", "text": "one"},
+            {"doc_id": "B"},
+            {"doc_id": "C", "text": "three"},
+            {"doc_id": "D", "title": "Fourth", "text": "four"},
+        ),
+    )
+
+    assert rows(told) == {"documents": (2, 1, 1)}
+    assert list(
+        Document.objects.order_by("doc_id").values_list("doc_id", "title", "texts__text")
+    ) == [("A", "First", "one"), ("B", "", None), ("C", "", "three"), ("D", "Fourth", "four")]
+
+
+def test_until_its_end_nobody_sees_any_of_it(project):
+    before = shown()
+    seen = []
+
+    def look():
+        seen.append((shown(), held()))
+
+    # Of candidates the first slice is there, of queries and documents all.
+    load(project, "trec-qrels", QRELS, progress=Watcher(look, n=3))
+
+    [(visible, there)] = seen
+    assert visible == before == {"Query": 1, "Document": 2, "DocumentText": 0, "Candidate": 2}
+    assert there == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 4}
+    assert shown() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
+    assert not Unseen.objects.exists()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_what_is_called_off_leaves_nothing(project, n):
+    before = held()
+
+    with pytest.raises(InterruptedError):
+        load(project, "trec-qrels", QRELS, progress=Watcher(stop, n=n))
+
+    assert held() == before
+    assert Candidate.objects.get(document__doc_id="B").prior_relevance == 2
+    assert not Unseen.objects.exists()
+
+
+def test_what_cannot_be_recorded_is_not_loaded(project):
+    before = held()
+
+    with pytest.raises(InterruptedError):
+        load(project, "trec-qrels", QRELS, record=lambda report: stop())
+
+    assert held() == before
+    assert Candidate.objects.get(document__doc_id="B").prior_relevance == 2
+
+
+def test_a_preview_counts_what_the_load_then_does_and_leaves_nothing(project):
+    before = held()
+
+    preview = load(project, "trec-qrels", QRELS, dry_run=True)
+
+    assert held() == before
+    assert not Unseen.objects.exists()
+    assert load(project, "trec-qrels", QRELS).as_json() == preview.as_json()
+
+
+def test_people_judge_on_while_it_is_written(project):
+    query = Query.objects.get()
+    candidate = Candidate.objects.get(document__doc_id="A")
+    pair = factories.pair(query)
+    ada = factories.member(project, "ada")
+    waited = []
+
+    def judge():
+        # On another connection, which does not wait for a lock at all.
+        def write():
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA busy_timeout = 0")
+            waited.append(factories.judgment(factories.altered(pair), candidate, ada).pk)
+            connection.close()
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join()
+
+    load(project, "trec-qrels", QRELS, progress=Watcher(judge, n=4))
+
+    assert len(waited) == 1
+
+
+def test_what_could_not_be_taken_away_is_gone_before_it_is_tried_again(project, monkeypatch):
+    failures = [OperationalError("the disk was full for a moment")]
+    sweep = slices._sweep
+
+    def record(report):
+        if failures:
+            # Nor does the disk take what would be deleted.
+            monkeypatch.setattr(slices, "_sweep", refuse)
+            raise failures.pop()
+
+    def refuse():
+        monkeypatch.setattr(slices, "_sweep", sweep)
+        raise OperationalError("the disk was full for a moment")
+
+    report = load(project, "trec-qrels", QRELS, record=record)
+
+    assert counts(report) == (12, 10, 1, 1, 0)
+    assert shown() == held() == {"Query": 3, "Document": 4, "DocumentText": 0, "Candidate": 12}
+
+
+def left_behind(project) -> None:
+    """What a load leaves that is killed at its fourth slice: everything it has written so far."""
+    path = connection.settings_dict["NAME"]
+
+    def keep():
+        copy = sqlite3.connect(f"{path}-killed")
+        with sqlite3.connect(path) as now:
+            now.backup(copy)
+        copy.close()
+        now.close()
+        stop()
+
+    with pytest.raises(InterruptedError):
+        load(project, "trec-qrels", QRELS, progress=Watcher(keep, n=4))
+    killed = sqlite3.connect(f"{path}-killed")
+    connection.ensure_connection()
+    killed.backup(connection.connection)
+    killed.close()
+    Path(f"{path}-killed").unlink()
+
+
+def test_what_a_killed_load_left_is_seen_by_nobody_and_gone_with_the_next(project):
+    before = held()
+    left_behind(project)
+
+    assert held() != before
+    assert shown() == before
+    load(project, "trec-qrels", "9 0 A 1\n")
+    assert held() == {**before, "Query": 2, "Candidate": 3}
+    assert not Unseen.objects.exists()
+
+
+def test_loads_come_one_after_the_other(project):
+    lock = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    # Once it waits, the other one ends.
+    watcher = Watcher(lambda: fcntl.flock(lock, fcntl.LOCK_UN), step="Waiting for another file")
+
+    report = load(project, "trec-qrels", QRELS, progress=watcher)
+
+    os.close(lock)
+    assert watcher.steps[:3] == [
+        "Reading the file",
+        "Comparing its lines",
+        "Waiting for another file",
+    ]
+    assert report.new == 10
+
+
+def test_while_an_export_reads_the_log_does_not_grow_for_ever(project, monkeypatch):
+    monkeypatch.setattr(slices, "LOG", 0)
+    reader = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT COUNT(*) FROM annotate_candidate").fetchone()
+    # Once the load waits, the export ends.
+    watcher = Watcher(lambda: reader.execute("ROLLBACK"), step="Waiting for an export or a backup")
+
+    report = load(project, "trec-qrels", QRELS, progress=watcher)
+
+    reader.close()
+    assert watcher.steps[3:6] == [
+        "Writing to the project",
+        "Waiting for an export or a backup",
+        "Writing to the project",
+    ]
+    assert report.new == 10
+
+
+def test_who_waits_for_another_load_may_call_it_off(project):
+    lock = os.open(f"{connection.settings_dict['NAME']}-load", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+
+    with pytest.raises(InterruptedError):
+        load(project, "trec-qrels", QRELS, progress=Watcher(stop, step="Waiting for another file"))
+
+    os.close(lock)
+    assert shown()["Candidate"] == 2

@@ -1,0 +1,448 @@
+"""A new text of a document inserts a version, and what was said of the older ones is stale."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotate.collection.spans import Span
+from annotate.guidelines import rejudge_requests
+from annotate.judging import actions as judging
+from annotate.judging.judging_session import sitting
+from annotate.judgments import assignments
+from annotate.judgments.in_force import judgments_in_force
+from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
+from base.errors import Refused, Stale
+from keeping.verify import verify
+from tests import factories
+from tests.collection.arriving import counts, jsonl, load, problems, rows
+from tests.programs import Program
+
+pytestmark = pytest.mark.both_databases
+
+JUDGE = Assignment.Task.JUDGE
+FIRST, SECOND = "Turbines in the Severn.", "Rain."
+
+
+class Scene:
+    """ada judges documents A and B of one pair; A has the text FIRST."""
+
+    def __init__(self) -> None:
+        self.project = factories.project()
+        self.carla = factories.lead(self.project)
+        self.ada = factories.member(self.project, "ada")
+        self.query = factories.query(self.project)
+        load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": FIRST}, {"doc_id": "B"}))
+        load(self.project, "trec-qrels", "301 0 A 1\n301 0 B 1\n")
+        self.first = self.query.candidates.get(document__doc_id="A")
+        self.second = self.query.candidates.get(document__doc_id="B")
+        self.pair = factories.pair(self.query)
+        self.narrative = factories.altered(self.pair)
+        self.seat = assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
+
+    def change(self, text: str = SECOND, **more):
+        return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
+
+    def judge(self, relevance: int = 1, text: int | None = None, of=None, **more) -> judging.Said:
+        on = judging.On(self.pair, self.narrative.pk, (of or self.first).pk, text=text)
+        return judging.say_grade(on=on, relevance=relevance, by=self.ada, **more)
+
+    def open(self) -> list[int]:
+        """The candidates that ada has yet to judge."""
+        at = sitting(narrative=self.narrative, by=self.ada)
+        return [one for one in at.order if one not in at.judged and one not in at.flagged]
+
+
+@pytest.fixture
+def scene(db) -> Scene:
+    return Scene()
+
+
+def versions(doc_id: str = "A") -> list[tuple[int, str]]:
+    found = DocumentText.objects.filter(document__doc_id=doc_id).order_by("version")
+    return list(found.values_list("version", "text"))
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+def test_a_new_text_inserts_a_version_and_overwrites_none(scene):
+    report = scene.change()
+
+    assert versions() == [(1, FIRST), (2, SECOND)]
+    assert rows(report) == {"documents": (0, 1, 0), "texts": (1, 0, 0)}
+    found = Document.objects.get(doc_id="A")
+    assert (found.text_version, found.length) == (2, len(SECOND))
+
+
+def test_the_same_text_again_changes_nothing(scene):
+    assert counts(scene.change(FIRST)) == (1, 0, 0, 1, 0)
+    assert versions() == [(1, FIRST)]
+
+
+def test_an_earlier_text_that_comes_back_is_a_new_version(scene):
+    scene.change()
+    scene.change(FIRST)
+
+    assert versions() == [(1, FIRST), (2, SECOND), (3, FIRST)]
+
+
+def test_another_markup_is_another_version_and_another_title_is_none(scene):
+    scene.change(FIRST, markup="html")
+    scene.change(FIRST, markup="html", title="Tides")
+
+    assert versions() == [(1, FIRST), (2, FIRST)]
+    assert Document.objects.get(doc_id="A").title == "Tides"
+
+
+def test_a_text_that_arrives_later_is_a_first_version_and_makes_nothing_stale(scene):
+    scene.judge(of=scene.second)
+
+    report = load(scene.project, "docs-jsonl", jsonl({"doc_id": "B", "text": "Of dykes."}))
+
+    assert versions("B") == [(1, "Of dykes.")]
+    assert report.notes == []
+    assert judgments_in_force(scene.project).count() == 1
+    assert scene.open() == [scene.first.pk]
+
+
+def test_a_file_may_name_the_versions_of_a_document(scene):
+    lines = [{"doc_id": "N", "text": text, "text_version": n} for n, text in [(1, "a"), (2, "b")]]
+
+    report = load(scene.project, "docs-jsonl", jsonl(*lines))
+    again = load(scene.project, "docs-jsonl", jsonl(*lines))
+
+    assert counts(report) == (2, 2, 0, 0, 0)
+    assert counts(again) == (2, 0, 0, 2, 0)
+    assert versions("N") == [(1, "a"), (2, "b")]
+
+
+def test_versions_are_added_to_those_that_are_here(scene):
+    lines = [(1, FIRST), (2, SECOND), (3, "Fog.")]
+
+    report = load(
+        scene.project,
+        "docs-jsonl",
+        jsonl(*({"doc_id": "A", "text": text, "text_version": n} for n, text in lines)),
+    )
+
+    assert counts(report) == (3, 0, 2, 1, 0)
+    assert versions() == lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ([("x", 1)], "version 1 of the text of document A is here already, with other words"),
+        ([("x", 3)], "there is no version 2 of the text of document A"),
+        ([("x", 2), ("y", None)], "names no text version here, and version 2 on line 1"),
+    ],
+)
+def test_versions_that_do_not_fit_are_refused(scene, lines, sentence):
+    records = [{"doc_id": "A", "text": text, "text_version": n} for text, n in lines]
+
+    report = load(scene.project, "docs-jsonl", jsonl(*records))
+
+    assert sentence in problems(report)[0]
+    assert versions() == [(1, FIRST)]
+
+
+# --- what was said --------------------------------------------------------------------------------
+
+
+def test_a_judgment_names_the_text_it_was_made_of(scene):
+    with_text, without = scene.judge(text=1).row, scene.judge(of=scene.second, text=0).row
+
+    assert (with_text.text_version, without.text_version) == (1, None)
+
+
+def test_what_was_said_of_the_older_text_is_stale_and_is_asked_again(scene):
+    scene.judge(evidence=[Span(0, 8)])
+    scene.judge(of=scene.second)
+    scene.seat.refresh_from_db()
+    assert scene.seat.done_at is not None
+
+    scene.change()
+
+    scene.seat.refresh_from_db()
+    assert scene.seat.done_at is None
+    assert scene.open() == [scene.first.pk]
+    assert [one.candidate for one in judgments_in_force(scene.project)] == [scene.second]
+    assert Judgment.objects.standing().count() == 2
+
+
+def test_judging_the_new_text_leaves_the_older_judgment_as_it_was(scene):
+    before = scene.judge(relevance=2, evidence=[Span(0, 8)]).row
+    scene.change()
+
+    after = scene.judge(relevance=0, evidence=[Span(0, 4)]).row
+
+    before.refresh_from_db()
+    assert (before.superseded_at, before.text_version) == (None, 1)
+    assert (after.text_version, after.replaces) == (2, None)
+    judging.undo(narrative=scene.narrative, by=scene.ada)
+    assert set(scene.open()) == {scene.first.pk, scene.second.pk}
+
+
+def test_a_judgment_that_another_replaced_is_stale_when_it_stands_again(scene):
+    scene.judge(relevance=0)
+    second = scene.judge(relevance=1).row
+    scene.change()
+
+    judging.withdraw(uuid=second.uuid, pair=scene.pair, by=scene.ada)
+
+    assert [one.relevance for one in Judgment.objects.standing()] == [0]
+    assert not Judgment.objects.current().exists()
+
+
+def test_a_flag_on_the_older_text_no_longer_stands_for_the_new_one(scene):
+    judging.flag(
+        narrative=scene.narrative,
+        candidate=scene.first,
+        kind=Flag.Kind.PROBLEM,
+        words="Cut off.",
+        by=scene.ada,
+    )
+
+    scene.change()
+
+    assert scene.first.pk in scene.open()
+    assert Flag.objects.filter(cleared_at=None, text_version=1).count() == 1
+
+
+def test_a_form_with_the_older_text_is_refused(scene, client):
+    client.force_login(scene.ada.user)
+    page = client.get(reverse("annotate:judge", args=[scene.pair.pk, scene.first.pk]))
+    assert b'name="text_version" value="1"' in page.content
+    scene.change()
+
+    response = client.post(
+        reverse("annotate:judgment", args=[scene.pair.pk, scene.first.pk]),
+        {"narrative": scene.narrative.pk, "relevance": 1, "text_version": 1},
+    )
+
+    assert response.status_code == 422
+    assert b"The document got another text while you were reading." in response.content
+    assert not Judgment.objects.exists()
+
+
+def test_the_list_sends_the_text_of_each_row(scene, client):
+    client.force_login(scene.ada.user)
+    scene.change()
+    page = client.get(reverse("annotate:listing", args=[scene.pair.pk])).content.decode()
+    judgment = reverse("annotate:judgment", args=[scene.pair.pk, scene.first.pk])
+    assert f'formaction="{judgment}?text_version=2"' in page
+
+    sent = {"narrative": scene.narrative.pk, "relevance": 1, "back": "list"}
+    refused = client.post(f"{judgment}?text_version=1", sent)
+    saved = client.post(f"{judgment}?text_version=2", sent)
+
+    assert (refused.status_code, saved.status_code) == (422, 302)
+    assert Judgment.objects.get().text_version == 2
+
+
+def entry(scene: Scene, number: int, **fields: Any) -> dict[str, Any]:
+    return {
+        "uuid": str(UUID(int=number, version=4)),
+        "kind": "judgment",
+        "user": scene.ada.user_id,
+        "pair": scene.pair.pk,
+        "narrative": scene.narrative.pk,
+        "candidate": scene.first.pk,
+        "made_at": "2026-11-21T12:03:07+01:00",
+        "relevance": 1,
+        **fields,
+    }
+
+
+def test_what_a_browser_journaled_under_the_older_text_is_kept_under_it_and_told(scene, client):
+    client.force_login(scene.ada.user)
+    scene.change()
+    marked = entry(scene, 1, text_version=1, evidence=[{"start": 9, "end": 22}])
+
+    answers = [
+        client.post(
+            reverse("annotate:api_journal"), {"entries": [marked]}, content_type="application/json"
+        ).json()["answers"][0]
+        for _ in range(2)
+    ]
+
+    assert [one["state"] for one in answers] == ["saved", "saved"]
+    assert answers[0]["sentence"].startswith("The document has got another text since.")
+    kept = Judgment.objects.get()
+    assert (kept.text_version, kept.is_current) == (1, False)
+    assert scene.first.pk in scene.open()
+    scene.seat.refresh_from_db()
+    assert scene.seat.done_at is None
+
+
+def test_an_entry_that_names_a_text_nobody_has_is_refused(scene, client):
+    client.force_login(scene.ada.user)
+    response = client.post(
+        reverse("annotate:api_journal"),
+        {"entries": [entry(scene, 1, text_version=7), entry(scene, 2, text_version=-1)]},
+        content_type="application/json",
+    )
+
+    unknown, unreadable = response.json()["answers"]
+    assert unknown["sentence"].startswith("The text of this document has no version 7")
+    assert unreadable["sentence"] == "The field “text_version” is no version of a text."
+    assert not Judgment.objects.exists()
+
+
+def test_a_program_sends_the_text_it_read(scene):
+    scene.change()
+    program = Program("ada", "judge")
+    sent = {
+        "uuid": str(UUID(int=1, version=4)),
+        "narrative": scene.narrative.pk,
+        "candidate": scene.first.pk,
+        "relevance": 1,
+    }
+
+    stale = program.send("POST", f"pairs/{scene.pair.pk}/judgments/", {**sent, "text_version": 1})
+    saved = program.send("POST", f"pairs/{scene.pair.pk}/judgments/", {**sent, "text_version": 2})
+
+    assert (stale.status_code, stale.json()["code"]) == (409, "stale")
+    assert (saved.status_code, saved.json()["text_version"]) == (201, 2)
+
+
+def test_nobody_is_asked_to_look_again_at_an_answer_to_an_older_text(scene):
+    said = scene.judge().row
+    scene.change()
+
+    with pytest.raises(Stale, match="another text"):
+        rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
+
+
+def test_a_wish_is_not_open_once_the_text_is_another(scene):
+    said = scene.judge().row
+    rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
+
+    scene.change()
+
+    at = sitting(narrative=scene.narrative, by=scene.ada)
+    assert at.again == frozenset()
+    scene.judge(relevance=0, text=2)
+    scene.judge(of=scene.second)
+    assert sitting(narrative=scene.narrative, by=scene.ada).done
+
+
+def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):
+    scene.judge(relevance=2)
+    scene.change()
+    client.force_login(scene.carla.user)
+
+    page = client.get(reverse("annotate:matrix", args=[scene.project.slug]) + "?state=stale")
+
+    assert b"judged under version 1 of the document's text" in page.content
+
+
+# --- what a load says -----------------------------------------------------------------------------
+
+TOLD = (
+    "1 document gets another text. Made under the text before: 1 judgment with 2 evidence spans. "
+    "They are kept under that text and become stale: they no longer count, and judges are asked "
+    "again"
+)
+
+
+def test_preview_and_load_say_how_much_becomes_stale(scene):
+    scene.judge(evidence=[Span(0, 8), Span(9, 11)])
+    other = jsonl({"doc_id": "A", "text": SECOND})
+
+    preview = load(scene.project, "docs-jsonl", other, dry_run=True)
+
+    assert preview.notes == [TOLD]
+    assert judgments_in_force(scene.project).count() == 1
+    assert load(scene.project, "docs-jsonl", other).notes == [TOLD]
+    assert load(scene.project, "docs-jsonl", other).notes == []
+
+
+def test_the_command_says_it_before_and_after(scene, tmp_path):
+    scene.judge(evidence=[Span(0, 8), Span(9, 11)])
+    (tmp_path / "other.jsonl").write_text(jsonl({"doc_id": "A", "text": SECOND}))
+
+    for more in (["--dry-run"], []):
+        out = io.StringIO()
+        path = str(tmp_path / "other.jsonl")
+        call_command("load", "tides", "docs-jsonl", path, "--json", *more, stdout=out)
+        assert TOLD in json.dumps(json.loads(out.getvalue()))
+
+
+# --- judgments from files -------------------------------------------------------------------------
+
+
+def said_of(text_version: int | None, **more: Any) -> dict[str, Any]:
+    named = {} if text_version is None else {"text_version": text_version}
+    common = {"query_id": "301", "doc_id": "A", "annotator": "ben", "relevance": 1}
+    return {**common, **named, **more}
+
+
+def test_a_loaded_judgment_is_of_the_text_it_names_else_of_the_newest(scene):
+    scene.change()
+
+    load(scene.project, "judgments-jsonl", jsonl(said_of(1, relevance=0), said_of(None)))
+
+    found = Judgment.objects.order_by("text_version")
+    assert [(one.text_version, one.is_current) for one in found] == [(1, False), (2, True)]
+
+
+def test_a_loaded_judgment_of_a_text_that_is_not_here_is_refused(scene):
+    report = load(scene.project, "judgments-jsonl", jsonl(said_of(2)))
+
+    assert problems(report) == [
+        (
+            "file.txt:1: the text of document A has no version 2 here; the newest is 1: load the "
+            "documents first"
+        )
+    ]
+
+
+def test_loaded_evidence_is_held_against_the_text_it_names(scene):
+    scene.change()
+    span = [{"start": 9, "end": 22}]
+
+    first = load(scene.project, "judgments-jsonl", jsonl(said_of(1, evidence=span)))
+    second = load(scene.project, "judgments-jsonl", jsonl(said_of(2, evidence=span)))
+
+    assert counts(first) == (1, 1, 0, 0, 0)
+    assert problems(second) == [
+        "file.txt:1: the evidence goes to character 22, but the text of document A has 5"
+    ]
+
+
+def test_a_table_of_judgments_may_name_the_text(scene):
+    scene.change()
+    header = "query_id,doc_id,annotator,relevance,text_version\n"
+
+    load(scene.project, "judgments-csv", f"{header}301,A,ben,1,1\n")
+
+    assert Judgment.objects.get().text_version == 1
+
+
+# --- the chain ------------------------------------------------------------------------------------
+
+
+def test_the_chain_notices_a_judgment_that_is_moved_to_another_text(scene):
+    scene.judge()
+    scene.change()
+    moved = scene.judge(relevance=0).row
+    assert verify(scene.project).faults == []
+
+    Judgment.objects.filter(pk=moved.pk).update(text_version=1)
+
+    assert [fault.what for fault in verify(scene.project).faults] == ["changed"]
+
+
+def test_a_text_version_that_the_document_does_not_have_is_refused(scene):
+    with pytest.raises(Refused, match="no version 2"):
+        scene.judge(text=2)
+    with pytest.raises(Refused, match="no text here"):
+        scene.judge(of=scene.second, text=1)

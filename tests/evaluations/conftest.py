@@ -1,0 +1,7 @@
+"""Fixtures that these tests share with others."""
+
+from __future__ import annotations
+
+from tests.exports.conftest import empty_storage, write
+
+__all__ = ["empty_storage", "write"]

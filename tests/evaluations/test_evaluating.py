@@ -1,0 +1,374 @@
+"""An evaluation is asked for, computed by a worker, kept as a row, shown, and taken away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from io import StringIO
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotate.models import InstructionPair, Judgment
+from annotate.projects import rules
+from base.errors import Refused
+from exporters.evaluations.actions import compute_evaluation, request_evaluation
+from exporters.evaluations.systems import System
+from exporters.models import Evaluation
+from jobs.runner import JobError, run
+from tests import factories
+from tests.evaluations.evaluating import both, load, measured, scene
+from tests.exports.conftest import released
+from tests.programs import Program
+
+
+@pytest.fixture
+def made(db) -> SimpleNamespace:
+    return scene()
+
+
+def address(made, name="evaluations", *rest):
+    return reverse(f"exporters:{name}", args=[made.project.slug, *rest])
+
+
+def p_mrr(found):
+    return {one["name"]: one["values"]["p-mrr"]["value"] for one in found.results["systems"]}
+
+
+def test_the_row_says_what_was_measured_and_how(made, settings):
+    found = measured(made, options={"p-mrr.ties": "file"})
+
+    assert (found.state, found.release, found.baseline) == ("done", None, "still")
+    assert found.systems[0] == {
+        "name": "good",
+        "runs": {
+            side: {"name": f"good.{side}.run", "sha256": made.runs[f"good.{side}.run"].sha256}
+            for side in ("original", "changed")
+        },
+    }
+    assert found.options == {"p-mrr.ties": "file"}
+    assert found.code_version == settings.VERSION
+    assert set(found.results["qrels"]) >= {"qrels.original.txt", "qrels.changed.txt"}
+
+
+def test_a_run_over_queries_and_one_over_pairs_are_one_system(made):
+    # a falls from rank 1 under query q to rank 4 under pair q_1.
+    assert p_mrr(measured(made)) == {"good": 0.75, "still": 0.0}
+
+
+def test_a_release_is_measured_as_it_was(made):
+    v1 = released(made, "v1")
+    Judgment.objects.filter(candidate=made.pool["a"]).update(relevance=1)
+
+    assert p_mrr(measured(made, release=v1)) == {"good": 0.75, "still": 0.0}
+    assert p_mrr(measured(made)) == {"good": None, "still": None}
+
+
+def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made):
+    reverse = factories.narrative(made.pair, "reversed", text="Not b.")
+    for doc, grade in {"a": 1, "b": 0}.items():
+        factories.judgment(reverse, made.pool[doc], made.ada, grade)
+    turned = load(made.project, "good.reversed.run", "q_1", "acdb")
+    good, _still = both(made)
+
+    found = measured(
+        made, measured=[System("good", {**good.runs, "reversed": turned})], baseline=""
+    )
+
+    assert found.results["systems"][0]["values"]["wise"]["value"] == pytest.approx(0.95)
+
+
+def test_asking_again_while_one_waits_gives_that_one(made, published):
+    given = {"project": made.project, "measured": both(made), "by": made.carla}
+
+    first, second = request_evaluation(**given), request_evaluation(**given)
+    other = request_evaluation(**given, baseline="still")
+
+    assert (first, second == other) == (second, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"measured": []}, "Choose at least one run"),
+        (
+            {"baseline": "nobody"},
+            "There is no system nobody to compare with. There are: good, still",
+        ),
+        ({"options": {"p-mrr.k": "1"}}, "p-mrr has no option 'k'"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_a_sentence(made, change, sentence):
+    given = {"project": made.project, "measured": both(made), "by": made.carla, **change}
+
+    with pytest.raises(Refused, match=r".") as refused:
+        request_evaluation(**given)
+
+    assert sentence in str(refused.value)
+    assert not Evaluation.objects.exists()
+
+
+def test_a_run_that_names_no_judged_pair_is_refused(made):
+    system = System("odd", {"changed": made.runs["good.original.run"]})
+
+    with pytest.raises(JobError, match="names a pair that is judged"):
+        measured(made, measured=[system], baseline="")
+
+
+def test_pairs_may_be_called_like_their_queries(made):
+    # As in FollowIR: the lines of both runs name the query.
+    InstructionPair.objects.update(pair_id="q")
+    before, after = made.runs["good.original.run"], load(made.project, "x.run", "q", "bcda")
+
+    found = measured(
+        made, measured=[System("good", {"original": before, "changed": after})], baseline=""
+    )
+
+    assert p_mrr(found) == {"good": 0.75}
+
+
+def test_only_leads_of_the_project_have_systems_measured(made):
+    other = factories.lead(factories.project("other"), "olga")
+
+    for by in (made.ada, other):
+        with pytest.raises(Refused, match="Only leads of this project"):
+            request_evaluation(project=made.project, measured=both(made), by=by)
+
+
+def test_a_run_of_another_project_is_refused(made):
+    elsewhere = load(factories.project("other"), "x.run", "q", "ab")
+
+    with pytest.raises(Refused, match="A run of another project"):
+        request_evaluation(
+            project=made.project, measured=[System("x", {"original": elsewhere})], by=made.carla
+        )
+
+
+def test_an_archived_project_is_refused(made):
+    rules.archive(by=made.carla)
+    made.project.refresh_from_db()
+
+    with pytest.raises(Refused, match="archived"):
+        request_evaluation(project=made.project, measured=both(made), by=None)
+
+
+def test_a_project_without_judgments_says_what_to_do(made, client):
+    Judgment.objects.all().delete()
+    client.force_login(made.carla.user)
+
+    found = measured(made)
+    page = client.get(found.get_absolute_url()).content.decode()
+
+    assert found.results["measures"] == []
+    assert "Judge at least one pair, or load claimed labels" in page
+
+
+def test_a_run_with_too_many_lines_is_refused(made):
+    with (
+        patch("exporters.evaluations.actions.MOST_LINES", 5),
+        pytest.raises(JobError, match="cut them to 1,000 documents a query"),
+    ):
+        measured(made)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def command(made, *words, **options):
+    out = StringIO()
+    with patch("jobs.runner.PULSE", 3_600):
+        call_command("measure", made.project.slug, *words, stdout=out, **options)
+    return out.getvalue()
+
+
+def test_the_command_prints_every_value_as_csv(made):
+    rows = list(csv.DictReader(io.StringIO(command(made, *made.runs, "--csv"))))
+
+    [row] = [row for row in rows if (row["system"], row["measure"]) == ("good", "p-MRR")]
+    assert (row["value"], row["n"]) == ("0.75", "1")
+
+
+def test_the_command_prints_json_markdown_and_latex(made):
+    told = json.loads(command(made, *made.runs, "--json", "--baseline", "still"))
+
+    assert told["results"]["differences"]["p-mrr"]["good"]["difference"] == 0.75
+    assert command(made, *made.runs).startswith("| system ")
+    assert command(made, *made.runs, "--latex").startswith(r"\begin{tabular}")
+
+
+def test_the_command_takes_system_and_side_by_name(made):
+    names = ("x:original=good.original.run", "x:changed=still.changed.run")
+    told = json.loads(command(made, *names, "--json", "--option", "p-mrr.documents=changed"))
+
+    assert [one["name"] for one in told["systems"]] == ["x"]
+    assert told["options"] == {"p-mrr.documents": "changed"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nothing.run"], "has no run called 'nothing.run'. There are: good.changed.run"),
+        (["up=good.original.run"], "'up' is no side"),
+        (["good.original.run", "--option", "documents"], "write MEASURE.OPTION=VALUE"),
+        (["good.original.run", "--release", "v9"], "has no release called 'v9'"),
+    ],
+)
+def test_the_command_says_what_is_wrong(made, words, sentence):
+    with pytest.raises(CommandError) as refused:
+        command(made, *words)
+
+    assert sentence in str(refused.value)
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def leading(made, client):
+    client.force_login(made.carla.user)
+    return made
+
+
+def test_the_page_offers_the_systems_that_runs_make(leading, client):
+    page = client.get(address(leading)).content.decode()
+
+    assert "good: original good.original.run, changed good.changed.run" in page
+    assert "Nothing has been measured yet." in page
+
+
+def test_a_post_has_the_chosen_systems_measured(leading, client, published):
+    form = client.get(address(leading)).context["form"]
+
+    answer = client.post(
+        address(leading), {"systems": list(form.offered), "baseline": "still", "options": ""}
+    )
+
+    asked = Evaluation.objects.get()
+    assert answer.url == asked.get_absolute_url()
+    assert [one["name"] for one in asked.systems] == ["good", "still"]
+    assert published == []  # until the transaction of the request is committed
+
+
+def test_a_system_put_together_by_hand_is_measured_too(leading, client, published):
+    runs = leading.runs
+    client.post(
+        address(leading),
+        {
+            "name": "mixed",
+            "original": runs["good.original.run"].pk,
+            "changed": runs["still.changed.run"].pk,
+            "options": "p-mrr.documents=changed",
+        },
+    )
+
+    asked = Evaluation.objects.get()
+    assert [one["name"] for one in asked.systems] == ["mixed"]
+    assert asked.options == {"p-mrr.documents": "changed"}
+
+
+def test_a_form_without_a_system_says_so(leading, client):
+    answer = client.post(address(leading), {"options": ""})
+
+    assert answer.status_code == 422
+    assert "Choose at least one run to measure." in answer.content.decode()
+
+
+def test_the_page_shows_values_differences_and_charts_with_their_links(leading, client):
+    found = measured(leading)
+
+    page = client.get(found.get_absolute_url()).content.decode()
+
+    assert "+0.750" in page
+    assert 'class="ranks"' in page
+    settle = reverse("audit:disagreement", args=[leading.narrative.pk, leading.pool["a"].pk])
+    query = reverse("annotate:query", args=[leading.project.slug, leading.pair.query_id])
+    # Each in the chart, and in the table that says the same.
+    assert page.count(settle) == page.count(f'href="{query}"') == 2
+    assert "Does this set measure anything?" in page
+
+
+def test_another_system_and_measure_are_chosen_in_the_address(leading, client):
+    found = measured(leading)
+
+    page = client.get(f"{found.get_absolute_url()}?system=still&measure=AP+after")
+
+    assert (page.context["system"], page.context["measure"]) == ("still", "AP after")
+    assert [bar.value for bar in page.context["bars"]] == [0.5]
+
+
+def test_tables_are_downloads(leading, client):
+    found = measured(leading)
+
+    answer = client.get(address(leading, "evaluation_table", found.pk, "documents", "csv"))
+
+    assert answer["Content-Disposition"].endswith(f'tides-evaluation-{found.pk}-documents.csv"')
+    assert "q_1,a,good,1,4,0.75" in answer.content.decode()
+    for table, kind in (("nothing", "csv"), ("documents", "exe"), ("results", "csv")):
+        wrong = client.get(address(leading, "evaluation_table", found.pk, table, kind))
+        assert wrong.status_code == 404
+
+
+def test_a_lead_who_has_yet_to_judge_sees_no_figures(leading, client):
+    found = measured(leading)
+    query = factories.query(leading.project, "r")
+    factories.candidate(query, "e")
+    factories.seat(factories.pair(query, pair_id="r_1"), leading.carla)
+
+    page = client.get(found.get_absolute_url())
+
+    assert "You have judging or reviewing left" in page.content.decode()
+    assert page.context["results"] is None
+    table = client.get(address(leading, "evaluation_table", found.pk, "systems", "csv"))
+    assert table.status_code == 403
+
+
+def test_an_evaluation_that_waits_is_called_off(leading, client, published):
+    asked = request_evaluation(project=leading.project, measured=both(leading), by=leading.carla)
+
+    client.post(address(leading, "evaluation_cancellation", asked.pk))
+
+    asked.refresh_from_db()
+    assert asked.state == "cancelled"
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+
+def test_a_program_asks_and_reads(made, published):
+    program = Program("carla", "lead")
+    systems = [
+        {"name": "good", "original": "good.original.run", "changed": "good.changed.run"},
+        {"name": "still", "original": "still.original.run", "changed": "still.changed.run"},
+    ]
+
+    asked = program.send(
+        "POST", "projects/tides/evaluations/", {"systems": systems, "baseline": "still"}
+    ).json()
+    with patch("jobs.runner.PULSE", 3_600):
+        run(Evaluation, asked["id"], compute_evaluation)
+    told = program.get(f"projects/tides/evaluations/{asked['id']}/").json()
+
+    assert told["state"] == "done"
+    assert told["results"]["differences"]["p-mrr"]["good"]["difference"] == 0.75
+    assert "results" not in program.get("projects/tides/evaluations/").json()["results"][0]
+
+
+def test_a_program_is_told_which_run_or_release_there_is_none_of(made):
+    program = Program("carla", "lead")
+
+    run_answer = program.send(
+        "POST", "projects/tides/evaluations/", {"systems": [{"name": "x", "original": "gone.run"}]}
+    )
+    release_answer = program.send(
+        "POST",
+        "projects/tides/evaluations/",
+        {"systems": [{"name": "x", "original": "good.original.run"}], "release": "v9"},
+    )
+
+    assert (run_answer.status_code, release_answer.status_code) == (400, 400)
+    assert "no run called gone.run" in run_answer.content.decode()
+    assert "no release called v9" in release_answer.content.decode()

@@ -1,0 +1,70 @@
+"""Results leave as CSV, Markdown and LaTeX, and no text in them is more than text."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+
+from exporters.evaluations.tables import TABLES, written
+from tests.evaluations.evaluating import measured, scene
+
+HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})
+
+
+@pytest.fixture
+def results(db):
+    return measured(scene()).results
+
+
+def test_every_table_leaves_in_every_kind(results):
+    for make in TABLES.values():
+        frame = make(results)
+        rows = list(csv.reader(io.StringIO(written(frame, "csv"))))
+        assert rows[0] == list(frame.columns)
+        assert len(rows) == len(frame) + 1 > 1
+        assert written(frame, "md").count("\n") == len(frame) + 2
+        latex = written(frame, "tex")
+        assert latex.count(r"\\") == len(frame) + 1
+        assert latex.startswith(r"\begin{tabular}{" + "l")
+
+
+def test_the_table_of_systems_has_effect_and_interval_before_p(results):
+    names = list(TABLES["systems"](results).columns)
+
+    assert names.index("difference") < names.index("difference_low") < names.index("p")
+    assert names[-1] == "p_holm"
+
+
+def test_documents_have_both_ranks(results):
+    found = TABLES["documents"](results).to_dict("records")
+
+    assert found[0] == {
+        "topic": "q_1",
+        "document": "a",
+        "system": "good",
+        "original_rank": 1,
+        "changed_rank": 4,
+        "p_mrr": 0.75,
+    }
+
+
+def test_the_collection_says_what_dropped(results):
+    [row] = TABLES["collection"](results).to_dict("records")
+
+    assert (row["relevant_before"], row["relevant_after"], row["share_dropped"]) == (2, 1, 0.5)
+
+
+def test_what_is_not_there_is_an_empty_cell(results):
+    frame = TABLES["systems"](results)
+
+    assert "nan" not in written(frame, "md") + written(frame, "csv")
+
+
+def test_no_cell_is_a_formula_or_a_command():
+    assert written(HOSTILE, "csv").splitlines()[1].startswith("'=1+1")
+    assert r"\|%" in written(HOSTILE, "md")
+    latex = written(HOSTILE, "tex")
+    assert r"\& \textbackslash input\{x\}\_|\%" in latex

@@ -1,0 +1,235 @@
+"""Building an export in the background: everything is there, or nothing is."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.db import transaction
+
+from annotate.models import Assignment
+from base.errors import Refused
+from config.celery import app
+from exporters.exports import actions
+from exporters.models import Export
+from jobs import runner
+from tests import factories
+from tests.exports.conftest import Tides
+
+# The worker's thread looks at the row over a connection of its own.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+
+@pytest.fixture
+def scene():
+    return Tides()
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """What was handed to the workers."""
+    sent = []
+    monkeypatch.setattr("jobs.queue.publish", lambda model, pk: sent.append((model, pk)))
+    return sent
+
+
+def requested(scene, format_name="trec"):
+    return Export.objects.create(project=scene.project, by=scene.carla, format=format_name)
+
+
+def stored(storage, folder="") -> list[str]:
+    root = Path(storage.location) / folder
+    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+
+
+def test_a_built_export_has_its_files_and_its_manifest(scene, empty_storage):
+    export = requested(scene)
+
+    assert runner.run(Export, export.pk, actions.build)
+
+    export.refresh_from_db()
+    names = [entry["name"] for entry in export.manifest["files"]]
+    assert export.state == Export.State.DONE
+    assert stored(empty_storage, export.folder) == sorted([*names, "manifest.json", "export.zip"])
+    with empty_storage.open(f"{export.folder}/qrels.changed.txt") as stream:
+        assert stream.read().startswith(b"301 0 B 0\n")
+    with empty_storage.open(f"{export.folder}/export.zip") as stream:
+        assert sorted(zipfile.ZipFile(stream).namelist()) == sorted([*names, "manifest.json"])
+
+
+def test_the_worker_is_told_to_build_by_the_name_of_the_task(scene):
+    export = requested(scene, "jsonl")
+    app.loader.import_default_modules()  # as a worker does when it starts
+
+    app.tasks[Export.task].run(export.pk)
+
+    export.refresh_from_db()
+    assert export.state == Export.State.DONE
+
+
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_progress_counts_up_to_what_it_said_there_is(scene, tmp_path, format_name):
+    reported: list[int] = []
+
+    actions.write(scene.project, format_name, tmp_path, reported.append)
+
+    assert sum(reported) == actions.FORMATS[format_name].size(scene.project)
+
+
+def test_a_failed_export_says_why_and_leaves_no_file(scene, empty_storage):
+    newest = factories.narrative(scene.pair, text="Only <num> at sea.", version=3)
+    scene.say(newest, scene.pool["FT-9"], scene.ada, 1)
+    export = requested(scene)
+
+    with pytest.raises(runner.JobError):
+        runner.run(Export, export.pk, actions.build)
+
+    export.refresh_from_db()
+    assert export.state == Export.State.FAILED
+    assert export.error == (
+        "This cannot be written: the narrative of topic 301 holds <num>, which ends a field in "
+        "this format."
+    )
+    assert (export.folder, export.manifest) == ("", None)
+    assert stored(empty_storage) == []
+
+
+def test_an_export_that_fails_while_it_is_put_away_leaves_no_file(
+    scene, empty_storage, monkeypatch
+):
+    export = requested(scene)
+    save = empty_storage.save
+    full = OSError(28, "No space left on device")
+
+    def save_two(name, content):
+        if len(stored(empty_storage)) == 2:
+            raise full
+        return save(name, content)
+
+    monkeypatch.setattr(empty_storage._wrapped, "save", save_two)
+
+    with pytest.raises(OSError, match="No space left"):
+        runner.run(Export, export.pk, actions.build)
+
+    export.refresh_from_db()
+    assert (export.state, export.folder) == (Export.State.FAILED, "")
+    assert stored(empty_storage) == []
+
+
+def test_a_cancelled_export_leaves_no_file(scene, empty_storage):
+    export = requested(scene)
+
+    def stopped(job, progress):
+        progress.stop(runner.Cancelled())
+        actions.build(job, progress)
+
+    runner.run(Export, export.pk, stopped)
+
+    export.refresh_from_db()
+    assert export.state == Export.State.CANCELLED
+    assert stored(empty_storage) == []
+
+
+def test_an_export_another_worker_took_over_is_not_offered(scene, empty_storage):
+    export = requested(scene)
+
+    def overtaken(job, progress):
+        Export.objects.update(claim="00000000-0000-0000-0000-000000000001")
+        actions.build(job, progress)
+
+    assert not runner.run(Export, export.pk, overtaken)
+
+    export.refresh_from_db()
+    assert (export.folder, export.manifest) == ("", None)
+    assert stored(empty_storage) == []
+
+
+def test_what_killed_workers_left_is_taken_away_and_what_is_offered_stays(scene, empty_storage):
+    offered = requested(scene, "jsonl")
+    runner.run(Export, offered.pk, actions.build)
+    offered.refresh_from_db()
+    shelf = f"exports/{scene.project.pk}"
+    empty_storage.save(f"{shelf}/{offered.pk}-0-old/qrels.changed.txt", ContentFile(b"half"))
+
+    runner.run(Export, requested(scene).pk, actions.build)
+
+    folders, _ = empty_storage.listdir(shelf)
+    assert len(folders) == 2
+    assert f"{offered.pk}-0-old" not in folders
+    assert empty_storage.exists(f"{offered.folder}/manifest.json")
+
+
+def test_asking_for_an_export_hands_it_to_the_workers_once(scene, published):
+    asked = {"project": scene.project, "format_name": "trec", "by": scene.carla}
+
+    first = actions.request_export(**asked)
+    again = actions.request_export(**asked)
+
+    assert first == again
+    assert published == [(Export, first.pk)]
+    assert (first.state, first.requested_by) == (Export.State.QUEUED, scene.carla.user)
+
+
+def test_another_format_is_another_export(scene, published):
+    for format_name in ("trec", "jsonl"):
+        actions.request_export(project=scene.project, format_name=format_name, by=scene.carla)
+
+    assert len(published) == 2
+
+
+def test_an_export_that_is_over_can_be_asked_for_again(scene, published):
+    asked = {"project": scene.project, "format_name": "trec", "by": scene.carla}
+    first = actions.request_export(**asked)
+    actions.cancel_export(export=first, by=scene.carla)
+
+    assert actions.request_export(**asked) != first
+
+
+def test_nothing_is_handed_over_before_the_row_is_committed(scene, published):
+    with transaction.atomic():
+        actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
+        assert published == []
+
+    assert len(published) == 1
+
+
+def test_only_leads_of_the_project_ask_for_its_exports(scene, published):
+    eve = factories.lead(factories.project("elsewhere"), "eve")
+
+    for who in (scene.ada, eve):
+        with pytest.raises(Refused, match="Only leads of this project"):
+            actions.request_export(project=scene.project, format_name="trec", by=who)
+
+    assert not Export.objects.exists()
+    assert published == []
+
+
+def test_an_unknown_format_is_refused_with_those_there_are(scene, published):
+    with pytest.raises(Refused, match=r"“xml” is no format of an export. Known are: trec, jsonl."):
+        actions.request_export(project=scene.project, format_name="xml", by=scene.carla)
+
+    assert not Export.objects.exists()
+
+
+@pytest.mark.parametrize("task", ["judge", "review"])
+def test_who_has_yet_to_answer_is_told_nothing_by_an_export(scene, published, task):
+    seat = Assignment.objects.create(pair=scene.pair, task=task, seat=1, member=scene.carla)
+
+    with pytest.raises(Refused, match="would show you what others said"):
+        actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
+
+    seat.delete()
+    export = actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
+    assert published == [(Export, export.pk)]
+
+
+def test_only_leads_of_the_project_call_its_exports_off(scene):
+    export = requested(scene)
+
+    with pytest.raises(Refused, match="Only leads"):
+        actions.cancel_export(export=export, by=scene.ada)
+
+    export.refresh_from_db()
+    assert export.state == Export.State.QUEUED

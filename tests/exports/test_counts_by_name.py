@@ -1,0 +1,94 @@
+"""People's judgments, what leads settled, and machines' claims are counted apart wherever told."""
+
+from __future__ import annotations
+
+from annotate.models import Judgment
+from exporters.exports.manifest import FIGURES, with_derived
+from exporters.releases import contents
+from exporters.releases.preview import preview
+from tests.checks.checking import claimed_scene
+from tests.exports.conftest import AT, released
+
+
+def test_a_citation_counts_people_settled_and_claims_each_by_name(tides):
+    words = contents.citation(released(tides, "v1.0"))
+
+    assert (
+        "5 queries, 4 instruction pairs (2 in the changed qrels, 1 in the claimed qrels), "
+        "11 judgments by people, 1 settled by leads, "
+        "1 label claimed by machines" in words
+    )
+
+
+def test_the_citation_says_how_many_instruction_pairs_are_in_the_qrels():
+    """With 20 of 50 topics rewritten, "50 instruction pairs" alone would name what is not there."""
+    assert contents._pairs({"pairs": 50, "pairs_written": 20}) == (
+        "50 instruction pairs (20 in the changed qrels)"
+    )
+    assert contents._pairs({"pairs": 50, "pairs_written": 50}) == "50 instruction pairs"
+    assert contents._pairs({"pairs": 1, "pairs_written": 0}) == (
+        "1 instruction pair (0 in the changed qrels)"
+    )
+    assert contents._pairs({"pairs": 45, "pairs_written": 0, "pairs_claimed": 20}) == (
+        "45 instruction pairs (20 in the claimed qrels)"
+    )
+
+
+def test_the_citation_of_machine_claims_alone_says_that_no_person_judged(db):
+    scene = claimed_scene({"C1": {"A": 1, "B": 0}, "C2": {"C": 1}})
+
+    words = contents.citation(released(scene, "v1.0"))
+
+    assert "0 judgments by people, 0 settled by leads, 3 labels claimed by machines" in words
+
+
+def test_the_page_and_the_api_of_a_release_have_the_same_three(tides):
+    held = contents.of(released(tides, "v1.0"))
+
+    assert dict(contents.figures(held)) | {
+        "judgments by people": 11,
+        "settled by leads": 1,
+        "claims by machines": 1,
+    } == dict(contents.figures(held))
+    counts = contents.all_counts(held)
+    by_people = Judgment.objects.current().of_people().count()
+    assert (counts["judgments_by_people"], by_people) == (11, 11)
+    assert counts["judgments_by_machines"] == 1
+
+
+def test_the_page_of_a_new_release_counts_the_same(tides):
+    counts = dict(preview(tides.carla).counts)
+
+    assert (
+        counts["judgments by people"],
+        counts["settled by leads"],
+        counts["claims by machines"],
+    ) == (11, 1, 1)
+    assert "judgments" not in counts
+
+
+def test_what_was_replaced_or_withdrawn_is_in_none_of_them(tides):
+    Judgment.objects.filter(annotator=tides.model).update(superseded_at=AT)
+    Judgment.objects.filter(annotator=tides.ada).update(superseded_at=AT)
+
+    counts = contents.all_counts(contents.of(released(tides, "v1.0")))
+
+    # ben's: é under version 1; B, FT-10 and FT-9 of 301; C of 302.
+    assert counts["judgments_by_people"] == 5
+    assert counts["judgments_by_machines"] == 0
+
+
+def test_a_manifest_of_an_earlier_version_is_counted_the_same_way():
+    earlier = {
+        "judgments": 13,
+        "judgments_counted": 9,
+        "judgments_stale": 1,
+        "judgments_set_aside": 1,
+        "judgments_by_machines": 1,
+        "settled": 1,
+    }
+
+    counts = with_derived(earlier)
+
+    assert (counts["judgments_by_people"], counts["adjudications_standing"]) == (11, 1)
+    assert "judgments" not in FIGURES

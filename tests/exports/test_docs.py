@@ -1,0 +1,37 @@
+"""The page on exports names what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+
+from annotate.models import Guideline
+from exporters.releases import comparison, contents
+from tests import factories
+from tests.exports.conftest import released
+
+
+def test_every_file_of_an_export_is_on_its_page(tides, write):
+    for side in ("original", "reversed"):
+        under = tides.pair.narratives.filter(side=side).first() or factories.narrative(
+            tides.pair, side
+        )
+        tides.say(under, tides.pool["B"], tides.ada, 1)
+    page = Path(settings.BASE_DIR, "docs", "exports.md").read_text(encoding="utf-8")
+
+    names = {*write(tides.project).bytes(), *write(tides.project, "jsonl").bytes()}
+
+    assert len(names) == 29
+    assert {name for name in names if f"`{name}`" not in page} == set()
+
+
+def test_every_file_of_a_release_is_on_its_page(tides):
+    page = Path(settings.BASE_DIR, "docs", "exports.md").read_text(encoding="utf-8")
+    Guideline.objects.create(project=tides.project, version=1, text="Read.", author=tides.carla)
+
+    names = {name for name in contents.files(released(tides, "v1.0")) if "/" not in name}
+
+    assert len(names) == 5
+    assert {name for name in names if f"`{name}`" not in page} == set()
+    assert {name for name in comparison.TABLE if f"`{name}`" not in page} == set()

@@ -1,0 +1,294 @@
+"""The JSON lines of the hand-made project: everything ever said, re-readable."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from audit.settling.adjudication import settle_condition, withdraw_condition_adjudication
+from formats.jsonl import read_judgments, read_pairs
+from formats.records import ConditionRecord, Evidence, JudgmentRecord, PairRecord, VerdictRecord
+from formats.source import open_source
+from tests.exports.conftest import AT, LATER
+
+pytestmark = pytest.mark.both_databases
+
+
+def said(files, name):
+    with open_source(files.folder / name) as source:
+        return list(read_judgments(source))
+
+
+def test_every_judgment_comes_out_with_who_when_and_under_which_words(tides, write):
+    files = write(tides.project, "jsonl")
+
+    assert files["judgments.jsonl"].splitlines()[7] == (
+        '{"type": "judgment", "query_id": "301", "doc_id": "é", "annotator": "ben", '
+        '"relevance": 1, "side": "altered", "pair_id": "301", "version": 1, '
+        '"at": "2026-03-02T09:30:00+00:00", "note": "", '
+        '"uuid": "00000000-0000-0000-0000-000000000001", "machine": false, "evidence": [], '
+        '"active_ms": null, "superseded_at": null, "withdrawn_at": null, "clauses": [], '
+        '"verdicts": [], "pressed": "", "made_at": null}'
+    )
+
+
+def test_judgments_read_back_as_they_were_said(tides, write):
+    records = said(write(tides.project, "jsonl"), "judgments.jsonl")
+
+    assert [(r.query_id, r.doc_id, r.annotator, r.relevance, r.version) for r in records] == [
+        ("301", "B", "ada", 0, 2),
+        ("301", "B", "ben", 0, 2),
+        ("301", "FT-10", "ada", 1, 2),
+        ("301", "FT-10", "ada", 2, 2),
+        ("301", "FT-10", "ben", 2, 2),
+        ("301", "FT-9", "ada", 1, 2),
+        ("301", "FT-9", "ben", 0, 2),
+        ("301", "é", "ben", 1, 1),
+        ("301", "é", "ada", 0, 2),
+        ("302", "C", "ada", 0, 1),
+        ("302", "C", "ben", 1, 1),
+        ("302", "D", "model", 0, 1),
+        ("303", "R", "ada", 0, 1),
+    ]
+    assert [r.doc_id for r in records if r.machine] == ["D"]
+    assert records[8] == JudgmentRecord(
+        query_id="301",
+        doc_id="é",
+        annotator="ada",
+        relevance=0,
+        side="altered",
+        pair_id="301",
+        version=2,
+        at=AT,
+        uuid="00000000-0000-0000-0000-000000000009",
+        evidence=(Evidence(0, 4),),
+        active_ms=900,
+        clauses=(Evidence(15, 21),),
+        verdicts=(VerdictRecord(1, "not_met"),),
+        pressed="key",
+        made_at=AT,
+    )
+    assert [r.verdicts for r in records if r.annotator == "ben" and r.verdicts] == [
+        (VerdictRecord(1, "met"), VerdictRecord(2, "cant_tell"))
+    ]
+
+
+def test_a_superseded_judgment_says_since_when(tides, write):
+    records = said(write(tides.project, "jsonl"), "judgments.jsonl")
+
+    assert [(r.relevance, r.superseded_at) for r in records if r.superseded_at] == [(1, LATER)]
+
+
+def test_flags_decisions_and_reviews_read_back(tides, write):
+    files = write(tides.project, "jsonl")
+
+    [flag] = said(files, "flags.jsonl")
+    [adjudication] = said(files, "adjudications.jsonl")
+    [review] = said(files, "reviews.jsonl")
+    [decision] = said(files, "decisions.jsonl")
+
+    assert (flag.doc_id, flag.annotator, flag.kind, flag.at) == ("é", "ben", "later", AT)
+    assert (flag.uuid, flag.made_at) == ("00000000-0000-0000-0000-000000000063", AT)
+    assert (adjudication.doc_id, adjudication.by, adjudication.relevance) == ("C", "carla", 1)
+    assert (adjudication.reason, adjudication.cause) == ("It says so.", "error")
+    assert (review.pair_id, review.auditor, review.version, review.at) == ("302", "dan", 1, LATER)
+    assert [rating.criterion for rating in review.ratings] == [
+        "semantic_expansion",
+        "semantic_consistency",
+        "query_dependency",
+        "constraint_abstraction",
+        "category_focus",
+        "internal_consistency",
+    ]
+    assert (decision.pair_id, decision.outcome, decision.by) == ("302", "accepted", "carla")
+
+
+def test_pairs_read_back_with_every_version(tides, write):
+    files = write(tides.project, "jsonl")
+
+    with open_source(files.folder / "pairs.jsonl") as source:
+        pairs = [pair for pair in read_pairs(source) if isinstance(pair, PairRecord)]
+
+    assert [pair.pair_id for pair in pairs] == ["301", "302", "303", "304"]
+    assert (pairs[1].origin, pairs[1].model) == ("llm", "llm-1")
+    assert [(n.side, n.version, n.text) for n in pairs[0].narratives] == [
+        ("original", 1, "Any plant counts."),
+        ("altered", 1, "Only plants at sea count."),
+        ("altered", 2, "Only plants at sea, in use."),
+    ]
+    assert [n.conditions for n in pairs[0].narratives] == [
+        (),
+        (),
+        (ConditionRecord("", "At sea."), ConditionRecord("use", "In use.")),
+    ]
+
+
+def test_documents_come_out_with_the_conditions_they_meet(tides, write):
+    files = write(tides.project, "jsonl")
+
+    assert files.records("verdicts.jsonl") == [
+        {
+            "pair_id": "301",
+            "query_id": "301",
+            "doc_id": "FT-10",
+            "side": "altered",
+            "version": 2,
+            "met": None,
+            "violated_attributes": [],
+            "conditions": [
+                {
+                    "condition": 1,
+                    "name": "",
+                    "text": "At sea.",
+                    "agreed": "met",
+                    "state": "judged",
+                    "answers": [
+                        {"annotator": "ada", "machine": False, "answer": "met"},
+                        {"annotator": "ben", "machine": False, "answer": "met"},
+                    ],
+                    "settled": None,
+                },
+                {
+                    "condition": 2,
+                    "name": "use",
+                    "text": "In use.",
+                    "agreed": None,
+                    "state": "disputed",
+                    "answers": [
+                        {"annotator": "ada", "machine": False, "answer": "met"},
+                        {"annotator": "ben", "machine": False, "answer": "cant_tell"},
+                    ],
+                    "settled": None,
+                },
+            ],
+        },
+        {
+            "pair_id": "301",
+            "query_id": "301",
+            "doc_id": "é",
+            "side": "altered",
+            "version": 2,
+            "met": None,
+            "violated_attributes": ["At sea."],
+            "conditions": [
+                {
+                    "condition": 1,
+                    "name": "",
+                    "text": "At sea.",
+                    "agreed": "not_met",
+                    "state": "judged",
+                    "answers": [{"annotator": "ada", "machine": False, "answer": "not_met"}],
+                    "settled": None,
+                },
+                {
+                    "condition": 2,
+                    "name": "use",
+                    "text": "In use.",
+                    "agreed": None,
+                    "state": "unjudged",
+                    "answers": [],
+                    "settled": None,
+                },
+            ],
+        },
+    ]
+
+
+def test_what_a_lead_settled_of_a_condition_counts_until_it_is_withdrawn(tides, write):
+    second = tides.narrative.conditions.get(number=2)
+    made = settle_condition(
+        condition=second,
+        candidate=tides.pool["FT-10"],
+        answer="not_met",
+        reason="Not since 2011.",
+        cause="edge",
+        by=tides.carla,
+        now=datetime(2026, 11, 16, 9, 30, tzinfo=UTC),
+    )
+
+    line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
+
+    assert (line["doc_id"], line["met"], line["violated_attributes"]) == ("FT-10", 1, ["use"])
+    assert (line["conditions"][1]["agreed"], line["conditions"][1]["state"]) == (
+        "not_met",
+        "settled",
+    )
+    assert line["conditions"][1]["settled"] == {
+        "answer": "not_met",
+        "by": "carla",
+        "at": "2026-11-16T09:30:00+00:00",
+        "cause": "edge",
+        "reason": "Not since 2011.",
+    }
+
+    withdraw_condition_adjudication(adjudication=made, by=tides.carla)
+
+    line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
+    assert (line["met"], line["conditions"][1]["state"]) == (None, "disputed")
+
+
+def test_what_a_machine_says_of_a_condition_is_shown_and_never_counted(tides, write):
+    asked = list(tides.narrative.conditions.order_by("number"))
+    tides.answer(tides.say(tides.narrative, tides.pool["B"], tides.model, 1), asked, "met", "met")
+    judged = tides.narrative.judgments.current().filter(
+        candidate=tides.pool["B"], annotator__is_machine=False
+    )
+    for judgment in judged:
+        tides.answer(judgment, asked, "not_met", "met")
+
+    line = write(tides.project, "jsonl").records("verdicts.jsonl")[0]
+
+    assert (line["doc_id"], line["met"], line["violated_attributes"]) == ("B", 1, ["At sea."])
+    assert [(one["annotator"], one["machine"]) for one in line["conditions"][0]["answers"]] == [
+        ("ada", False),
+        ("ben", False),
+        ("model", True),
+    ]
+
+
+def test_judgments_that_stand_are_a_table_with_active_time_too(tides, write):
+    lines = write(tides.project, "jsonl")["judgments.csv"].splitlines()
+
+    assert len(lines) == 1 + 12
+    assert lines[0] == (
+        "query_id,doc_id,annotator,relevance,side,at,note,pair_id,version,uuid,machine,active_ms,"
+        "pressed,made_at"
+    )
+    assert lines[8] == (
+        "301,é,ada,0,altered,2026-03-02T09:30:00+00:00,,301,2,"
+        "00000000-0000-0000-0000-000000000009,,900,key,2026-03-02T09:30:00+00:00"
+    )
+    # A note may begin like a formula.
+    assert not any("At sea." in line for line in lines)
+
+
+def test_the_manifest_counts_what_stands_and_what_does_not(tides, write):
+    files = write(tides.project, "jsonl")
+
+    assert files.manifest["counts"] == {
+        "queries": 5,
+        "pairs": 4,
+        "judgments": 13,
+        "verdicts": 2,
+        "judgments_by_people": 11,
+        "judgments_counted": 9,
+        "judgments_stale": 1,
+        "judgments_set_aside": 1,
+        "adjudications_standing": 1,
+        "judgments_by_machines": 1,
+        "judgments_by_machines_altered": 1,
+        "judgments_superseded": 1,
+        "flags": 1,
+        "adjudications": 1,
+        "rubrics": 0,
+        "reviews": 1,
+        "reviews_by_machines": 0,
+        "decisions": 1,
+        "repeats": 0,
+        "samples": 0,
+        "checks": 0,
+        "checks_open": 0,
+        "drafts": 1,
+    }
+    assert files.manifest["notes"] == ["1 review is not submitted yet and left out."]

@@ -1,0 +1,110 @@
+"""Same rows, same bytes: twice, in another order of writing, and on either database."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from io import BytesIO
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from exporters.exports.files import pack
+from tests import factories
+from tests.exports.conftest import Tides
+
+pytestmark = pytest.mark.both_databases
+
+# Of all data files of the hand-made project. Both databases are held to the same.
+GOLDEN = {
+    "trec": "1493253cf97017b0c70268c366be4ed493e6214b423984704ab79cfa5b6a909e",
+    "jsonl": "77299b6686c71188ac409fdffad253eadec7174ddedcbcadf2a6bdd849dbb419",
+}
+
+
+def digest(files) -> str:
+    """One sum over the names and contents of everything but the manifest (it has the version)."""
+    whole = hashlib.sha256()
+    for name, content in sorted(files.bytes().items()):
+        if name != "manifest.json":
+            whole.update(name.encode() + b"\0" + content)
+    return whole.hexdigest()
+
+
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_the_same_rows_make_the_same_bytes(tides, write, format_name):
+    first, second = write(tides.project, format_name), write(tides.project, format_name)
+
+    assert first.bytes() == second.bytes()
+
+
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_both_databases_make_the_same_bytes(tides, write, format_name):
+    assert digest(write(tides.project, format_name)) == GOLDEN[format_name]
+
+
+class Backwards(Tides):
+    """The same project, its queries made in the other order: every key is another."""
+
+    def _query_1000(self) -> None:
+        super()._query_304()
+
+    def _query_301(self) -> None:
+        super()._query_301()
+
+    def _query_302(self) -> None:
+        super()._query_302()
+
+    def _query_304(self) -> None:
+        super()._query_1000()
+
+
+def test_the_order_in_which_rows_were_made_does_not_matter(db, write):
+    files = write(Backwards().project)
+
+    assert digest(files) == GOLDEN["trec"]
+
+
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_no_text_is_sorted_by_the_language_of_the_database(tides, write, format_name):
+    with CaptureQueriesContext(connection) as queries:
+        write(tides.project, format_name)
+
+    sorted_by = [term for query in queries for term in order_terms(query["sql"])]
+    texts = [
+        term
+        for term in sorted_by
+        if not re.search(r'"(version|number|at|created_at|uuid|value|rel\w+)"', term)
+    ]
+    assert len(texts) >= 8
+    assert [term for term in texts if " COLLATE " not in term] == []
+
+
+def order_terms(sql: str) -> list[str]:
+    """What a statement sorts by; a number stands for the column in that place."""
+    if " ORDER BY " not in sql:
+        return []
+    columns = sql[: sql.index(" FROM ")].split(", ")
+    terms = sql.rpartition(" ORDER BY ")[2].split(", ")
+    return [columns[int(n[1]) - 1] if (n := re.match(r"(\d+) ", t)) else t for t in terms]
+
+
+def test_an_archive_of_the_same_files_is_the_same_archive(tides, write):
+    archives = []
+    for files in (write(tides.project), write(tides.project)):
+        stream = BytesIO()
+        pack(files.folder, reversed(list(files.bytes())), stream)
+        archives.append(stream.getvalue())
+
+    assert archives[0] == archives[1]
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_what_a_load_has_not_shown_yet_is_in_no_file(tides, write, format_name):
+    before = write(tides.project, format_name)
+
+    factories.unseen_rows(tides.project)
+
+    assert write(tides.project, format_name).bytes() == before.bytes()

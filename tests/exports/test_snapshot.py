@@ -1,0 +1,63 @@
+"""An export is of one moment, and keeps nobody waiting."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+
+from annotate.models import Judgment
+from base.snapshot import snapshot
+from exporters.exports import selection
+from tests.exports.conftest import Tides
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+
+def elsewhere(work) -> None:
+    """Do something over another connection, and see it through."""
+
+    def and_close():
+        try:
+            work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(and_close).result(timeout=10)
+
+
+def test_what_is_judged_meanwhile_is_neither_seen_nor_kept_waiting():
+    scene = Tides()
+
+    with snapshot():
+        before = selection.tally(scene.project, selection.pairs(scene.project))
+        elsewhere(lambda: scene.say(scene.narrative, scene.pool["Z"], scene.ben, 1))
+        during = selection.tally(scene.project, selection.pairs(scene.project))
+    after = selection.tally(scene.project, selection.pairs(scene.project))
+
+    assert (before.people["altered"], during.people["altered"]) == (9, 9)
+    assert after.people["altered"] == 10
+
+
+def test_writing_goes_on_as_before_afterwards():
+    scene = Tides()
+
+    with snapshot():
+        selection.queries(scene.project)
+    with transaction.atomic():
+        Judgment.objects.filter(annotator=scene.ben).update(note="Seen.")
+
+    assert Judgment.objects.filter(note="Seen.").count() == 5
+
+
+def test_an_open_transaction_is_used_as_it_is():
+    scene = Tides()
+
+    with transaction.atomic():
+        scene.say(scene.narrative, scene.pool["Z"], scene.ben, 1)
+        with snapshot():
+            tally = selection.tally(scene.project, selection.pairs(scene.project))
+
+    assert tally.people["altered"] == 10

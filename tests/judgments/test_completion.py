@@ -1,0 +1,413 @@
+"""Progress has one definition: what is wanted, what is there, whoever brought it.
+
+Everything that names how far a project is says the same of it: the home page, the project page, the
+queries, the dashboard, the API, what seats are offered and whether a lead may see figures.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import reverse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotate.judging import actions as judging
+from annotate.judgments import assignments, completion
+from annotate.judgments.blindness import must_answer_first
+from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
+from annotate.overview.progress import my_seats, query_progress, task_progress
+from annotate.projects.rules import GradeRule, change_rules
+from annotate.rewriting import actions as rewriting
+from base.errors import Refused
+from tests import factories
+from tests.collection.arriving import load
+
+JUDGE, REWRITE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REWRITE, Assignment.Task.REVIEW
+DOCUMENTS = ("A", "B", "C")
+
+
+@pytest.fixture
+def tides(db):
+    """Two queries with three documents each, that two people judge: ada and ben; carla leads."""
+    project = factories.project(overlap_judge=2, overlap_review=0)
+    made = SimpleNamespace(project=project, pairs={}, candidates={})
+    for query_id in ("301", "302"):
+        query = factories.query(project, query_id)
+        for doc_id in DOCUMENTS:
+            document = project.documents.filter(doc_id=doc_id).first()
+            document = document or factories.document(project, doc_id)
+            made.candidates[query_id, doc_id] = Candidate.objects.create(
+                query=query, document=document, prior_relevance=1, origin="prior"
+            )
+        made.pairs[query_id] = factories.pair(query)
+    made.ada, made.ben = factories.member(project, "ada"), factories.member(project, "ben")
+    made.dan, made.carla = factories.member(project, "dan"), factories.lead(project)
+    return made
+
+
+def from_file(project: Project, *lines: str) -> None:
+    """Load judgments: "query doc annotator relevance" each."""
+    rows = [line.replace(" ", ",") for line in lines]
+    content = "\n".join(["query_id,doc_id,annotator,relevance", *rows]) + "\n"
+    report = load(project, "judgments-csv", content, "judgments.csv")
+    assert not report.refused, report.problems
+
+
+def everything(by: str, query_id: str) -> list[str]:
+    """Lines of a file in which one person judges a whole query."""
+    return [f"{query_id} {doc_id} {by} 1" for doc_id in DOCUMENTS]
+
+
+def counted(reader: Membership) -> dict[str, Any]:
+    """How far the project is: (answered, wanted), (done, total) of each task, and what is left."""
+    found = completion.judging(reader.project)
+    return {
+        "answers": (found.answered, found.wanted),
+        "left": found.left,
+        "seats": {one.task: (one.done, one.total) for one in task_progress(reader, found)},
+    }
+
+
+def told(reader: Membership) -> dict[str, Any]:
+    """The same as `counted`, of every address that tells how far the project is."""
+    client = Client()
+    assert reader.user is not None
+    client.force_login(reader.user)
+    slug = reader.project.slug
+
+    def context(name: str) -> Any:
+        return client.get(reverse(f"annotate:{name}", args=[slug])).context
+
+    def summed(rows: Any) -> tuple[int, int]:
+        return sum(one["answered"] for one in rows), sum(one["wanted"] for one in rows)
+
+    project, progress = context("project"), context("progress")
+    api = client.get(f"/api/v1/projects/{slug}/progress/").json()
+    pace = client.get(f"/api/v1/projects/{slug}/pace/").json()
+    (led,) = client.get(reverse("annotate:home")).context["led"]
+    return {
+        "answers": {
+            "home": (led["judging"].answered, led["judging"].wanted),
+            "project": (project["judging"].answered, project["judging"].wanted),
+            "its queries": summed(project["rows"]),
+            "queries": summed(context("queries")["rows"]),
+            "dashboard": (progress["work"].answered, progress["work"].wanted),
+            "API progress": (api["answered"], api["wanted"]),
+            "API pace": (pace["answered"], pace["wanted"]),
+            "API queries": summed(
+                client.get(f"/api/v1/projects/{slug}/queries/").json()["results"]
+            ),
+        },
+        "seats": {
+            "project": {one.task: (one.done, one.total) for one in project["tasks"]},
+            "dashboard": {one.task: (one.done, one.total) for one in progress["tasks"]},
+            "API progress": {one["task"]: (one["done"], one["total"]) for one in api["tasks"]},
+            "API pace": {one["task"]: (one["done"], one["total"]) for one in pace["tasks"]},
+        },
+        "left": {"dashboard": progress["work"].left, "API pace": pace["left"]},
+        "outlooks": [progress["outlook"], *(one.outlook for one in progress["tasks"])],
+    }
+
+
+# --- judgments from files -------------------------------------------------------------------------
+
+
+def test_judgments_from_a_file_fill_seats(tides):
+    """20 open seats that lead to "229 of 229" are not open."""
+    for query_id in ("301", "302"):
+        from_file(tides.project, *everything("ada", query_id), *everything("ben", query_id))
+
+    found = counted(tides.carla)
+
+    assert (found["answers"], found["left"]) == ((12, 12), 0)
+    assert found["seats"]["judge"] == (4, 4)
+    for anybody in (tides.ada, tides.ben, tides.dan):
+        assert assignments.take_next(task=JUDGE, by=anybody) is None
+        assert assignments.free_seats(tides.pairs["301"], JUDGE, anybody) == 0
+    assert Assignment.objects.count() == 0
+
+
+def test_who_judged_in_a_file_is_not_offered_the_same_seat_and_others_are(tides):
+    from_file(tides.project, *everything("ada", "301"))
+    pair = tides.pairs["301"]
+
+    assert [assignments.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben)] == [0, 1]
+    assert list(assignments.open_pairs(task=JUDGE, by=tides.ada)) == [tides.pairs["302"]]
+    assignments.take(pair=pair, task=JUDGE, by=tides.ben)
+    assert assignments.free_seats(pair, JUDGE, tides.dan) == 0
+
+
+def test_a_document_that_a_file_left_out_keeps_a_seat_open(tides):
+    lines = [*everything("ada", "301"), *everything("ben", "301")]
+    from_file(tides.project, *lines[:-1])
+    pair = tides.pairs["301"]
+
+    assert [
+        assignments.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben, tides.dan)
+    ] == [
+        0,  # she judged all of them
+        1,
+        1,
+    ]
+    assert counted(tides.carla)["seats"]["judge"] == (1, 4)
+
+
+def test_judgments_from_a_file_end_a_seat_that_was_taken_before(tides):
+    for by in (tides.ada, tides.carla):
+        assignments.take(pair=tides.pairs["301"], task=JUDGE, by=by, become_blind=True)
+    assert must_answer_first(tides.carla)
+
+    from_file(tides.project, *everything("ada", "301"), *everything("carla", "301"))
+
+    assert [seat.done_at for seat in Assignment.objects.all()] == [None, None]
+    assert my_seats(tides.ada) == my_seats(tides.carla) == []
+    assert not must_answer_first(tides.carla)
+    assert counted(tides.carla)["seats"]["judge"] == (2, 4)
+
+
+def test_who_judged_in_a_file_can_still_be_given_a_seat_to_judge_again(tides):
+    from_file(tides.project, *everything("ada", "301"))
+
+    seat = assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
+
+    assert (seat.seat, my_seats(tides.ada)) == (1, [])
+    assert assignments.free_seats(tides.pairs["301"], JUDGE, tides.ben) == 1
+
+
+def test_a_machine_fills_no_seat(tides):
+    machine = factories.machine(tides.project)
+    under = factories.altered(tides.pairs["301"])
+    for doc_id in DOCUMENTS:
+        factories.judgment(under, tides.candidates["301", doc_id], machine)
+
+    found = counted(tides.carla)
+
+    assert (found["answers"], found["seats"]["judge"]) == ((0, 12), (0, 4))
+    assert assignments.free_seats(tides.pairs["301"], JUDGE, tides.ada) == 2
+
+
+# --- every address --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_every_address_says_the_same(tides, complete):
+    from_file(
+        tides.project,
+        *(line for query in ("301", "302") for line in everything("ada", query)),
+        *everything("ben", "301"),
+    )
+    assignments.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ben)
+    for doc_id in DOCUMENTS if complete else "AB":
+        answer(tides, "flag" if doc_id == "A" else "page", "ben", "302", doc_id)
+
+    found = told(tides.carla)
+
+    counts = counted(tides.carla)
+    assert counts["answers"] == ((12, 12) if complete else (11, 12))
+    assert counts["seats"] == {"rewrite": (2, 2), "judge": (4, 4) if complete else (3, 4)}
+    for name in ("answers", "seats", "left"):
+        assert dict.fromkeys(found[name], counts[name]) == found[name]
+    assert (set(found["outlooks"]) == {"nothing_left"}) is complete
+
+
+# --- any mixture ----------------------------------------------------------------------------------
+
+PEOPLE = ("ada", "ben", "dan")
+ANSWERS = st.lists(
+    st.tuples(
+        st.sampled_from(["page", "file", "flag", "later", "machine", "older"]),
+        st.sampled_from(PEOPLE),
+        st.sampled_from(["301", "302"]),
+        st.sampled_from(DOCUMENTS),
+    ),
+    max_size=24,
+)
+
+
+def answer(tides: SimpleNamespace, kind: str, name: str, query_id: str, doc_id: str) -> bool:
+    """Let somebody answer a document in some way; whether it is an answer that counts."""
+    pair, candidate = tides.pairs[query_id], tides.candidates[query_id, doc_id]
+    under, by = factories.altered(pair), getattr(tides, name)
+    if kind == "machine":
+        machine = Membership.objects.filter(project=tides.project, is_machine=True).first()
+        machine = machine or factories.machine(tides.project)
+        if not machine.judgments.filter(narrative=under, candidate=candidate).exists():
+            factories.judgment(under, candidate, machine)
+        return False
+    if kind == "older":
+        older = pair.narratives.get(side="original")
+        if not by.judgments.filter(narrative=older, candidate=candidate).exists():
+            factories.judgment(older, candidate, by)
+        return False
+    if kind == "file":
+        from_file(tides.project, f"{query_id} {doc_id} {name} 1")
+        return True
+    if not assignments.holds(pair=pair, task=JUDGE, by=by):
+        try:
+            assignments.take(pair=pair, task=JUDGE, by=by)
+        except Refused:
+            return False
+    said = {"narrative": under, "candidate": candidate, "by": by}
+    if kind == "page":
+        judging.judge(relevance=0, **said)
+        return True
+    judging.flag(kind="later" if kind == "later" else "problem", words="Torn.", **said)
+    return kind == "flag"
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
+)
+@given(answers=ANSWERS)
+def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
+    with transaction.atomic():
+        final: dict[tuple[str, str], set[str]] = {
+            (query_id, doc_id): set() for query_id in tides.pairs for doc_id in DOCUMENTS
+        }
+        for kind, name, query_id, doc_id in answers:
+            counts = answer(tides, kind, name, query_id, doc_id)
+            if counts:
+                final[query_id, doc_id].add(name)
+            elif kind == "later" and assignments.holds(
+                pair=tides.pairs[query_id], task=JUDGE, by=getattr(tides, name)
+            ):
+                # Whoever puts off what they had answered has not answered it.
+                final[query_id, doc_id].discard(name)
+
+        found = counted(tides.carla)
+
+        assert found["answers"] == (sum(min(len(by), 2) for by in final.values()), 12)
+        assert found["left"] == 12 - found["answers"][0]
+        fewest = [
+            min(min(len(final[query_id, doc_id]), 2) for doc_id in DOCUMENTS)
+            for query_id in tides.pairs
+        ]
+        assert found["seats"]["judge"] == (sum(fewest), 4)
+        by_query = query_progress(tides.carla, list(tides.project.queries.order_by("query_id")))
+        assert [one.answered for one in by_query] == [
+            sum(min(len(final[query_id, doc_id]), 2) for doc_id in DOCUMENTS)
+            for query_id in tides.pairs
+        ]
+        for name in PEOPLE:
+            held = {
+                seat.pair_id for seat in Assignment.objects.filter(member__name=name, task=JUDGE)
+            }
+            still = {
+                pair.pk
+                for query_id, pair in tides.pairs.items()
+                if pair.pk in held
+                and any(name not in final[query_id, doc_id] for doc_id in DOCUMENTS)
+            }
+            assert {seat.pair_id for seat in completion.open_seats(getattr(tides, name))} == still
+        seated = {
+            query_id: set(pair.assignments.values_list("member__name", flat=True))
+            for query_id, pair in tides.pairs.items()
+        }
+        free = {
+            query_id: max(
+                0,
+                *(2 - len(final[query_id, doc_id] | seated[query_id]) for doc_id in DOCUMENTS),
+            )
+            for query_id in tides.pairs
+        }
+        eva = factories.member(tides.project, "eva")
+        assert free == {
+            query_id: assignments.free_seats(pair, JUDGE, eva)
+            for query_id, pair in tides.pairs.items()
+        }
+        people = completion.answers_of_people(tides.project)
+        by_name = Counter(name for names in final.values() for name in names)
+        assert {name: people.get(getattr(tides, name).pk, 0) for name in PEOPLE} == {
+            name: by_name[name] for name in PEOPLE
+        }
+        transaction.set_rollback(True)
+
+
+# --- rules and rewriting --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("holder", ["nobody", "the lead", "an annotator"])
+def test_a_rewriting_by_a_lead_ends_the_seat(tides, client, holder):
+    """ "12 of 12 seats done" and "0 of 1" said the same thing of twelve seats."""
+    pair = InstructionPair.objects.create(
+        project=tides.project, query=tides.pairs["301"].query, pair_id="301-b"
+    )
+    factories.narrative(pair, "original", "Any plant counts.")
+    if holder != "nobody":
+        by = tides.carla if holder == "the lead" else tides.ada
+        assignments.take(pair=pair, task=REWRITE, by=by)
+        pair.assignments.update(touched_at=Membership.objects.get(pk=by.pk).joined_at)
+
+    rewriting.rewrite_narrative(pair=pair, text="At sea only.", by=tides.carla, based_on=0)
+
+    assert counted(tides.carla)["seats"]["rewrite"] == (3, 3)
+    assert my_seats(tides.carla) == my_seats(tides.ada) == []
+    assert all(seat.done_at for seat in pair.assignments.all())
+
+
+def test_rewrite_seats_that_older_versions_left_open_are_done_as_well(tides):
+    pair = tides.pairs["301"]
+    Assignment.objects.create(pair=pair, task=REWRITE, seat=1, member=tides.carla)
+
+    assert my_seats(tides.carla) == []
+    assert counted(tides.carla)["seats"]["rewrite"] == (2, 2)
+    client = Client()
+    client.force_login(tides.carla.user)
+    (listed,) = client.get("/api/v1/projects/tides/seats/?open=false").json()["results"]
+    assert listed["open"] is False
+    assert client.get("/api/v1/projects/tides/seats/").json()["results"] == []
+
+
+def test_documents_that_new_rules_put_before_judges_open_a_seat_again(tides):
+    tides.candidates["302", "C"].prior_relevance = 0
+    tides.candidates["302", "C"].save()
+    assignments.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ada)
+    for doc_id in ("A", "B"):
+        answer(tides, "page", "ada", "302", doc_id)
+    assert my_seats(tides.ada) == []
+
+    grades = [GradeRule(0, "No"), GradeRule(1, "Yes"), GradeRule(2, "Very")]
+    change_rules(changes={"judge_scope": Project.Scope.POOL}, grades=grades, by=tides.carla)
+    tides.ada.project.refresh_from_db()
+
+    ((done, total),) = [(mine.done, mine.total) for mine in my_seats(tides.ada)]
+    assert (done, total) == (2, 3)
+
+
+def test_a_flag_counts_in_ones_own_seat_as_everywhere(tides):
+    assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
+    answer(tides, "flag", "ada", "301", "A")
+    answer(tides, "page", "ada", "301", "B")
+
+    (mine,) = my_seats(tides.ada)
+
+    assert (mine.done, mine.total) == (2, 3)
+    assert counted(tides.carla)["answers"] == (2, 12)
+
+
+def test_a_flag_beside_a_judgment_of_the_same_person_is_one_answer(tides):
+    under, candidate = factories.altered(tides.pairs["301"]), tides.candidates["301", "A"]
+    factories.judgment(under, candidate, tides.ada)
+    Flag.objects.create(narrative=under, candidate=candidate, annotator=tides.ada, kind="problem")
+
+    assert counted(tides.carla)["answers"] == (1, 12)
+
+
+def test_imported_judgments_have_no_date(tides, client):
+    from_file(tides.project, *everything("ada", "301"))
+    client.force_login(tides.carla.user)
+
+    page = client.get(reverse("annotate:project", args=["tides"]))
+
+    (ada,) = [one for one in page.context["people"] if one["member"] == tides.ada]
+    assert (ada["answered"], ada["last_at"]) == (3, None)
+    assert "Imported judgments have no date." in page.content.decode()

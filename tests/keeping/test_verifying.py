@@ -1,0 +1,391 @@
+"""What people said has a chain of sums, and whatever is done to it by other ways is noticed."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from annotate.collection.spans import Span
+from annotate.judging import actions as judging
+from annotate.models import Judgment, Link, Verdict
+from annotate.projects import chain
+from base.append_only import thawed
+from keeping.verify import verify
+from tests import factories
+from tests.collection.arriving import jsonl, load
+from tests.judging.test_judging import NOON, Scene
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def faults(scene: Scene) -> list[tuple[str, str]]:
+    return [(one.what, one.sentence) for one in verify(scene.project).faults]
+
+
+def sql(statement: str, *parameters: Any) -> None:
+    """Somebody at the database, beside every action."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+
+
+def statement(
+    doc_id: str, relevance: int, annotator: str = "ben", **more: object
+) -> dict[str, object]:
+    return {
+        "query_id": "301",
+        "doc_id": doc_id,
+        "annotator": annotator,
+        "relevance": relevance,
+        **more,
+    }
+
+
+# --- what is done by the actions is in order ------------------------------------------------------
+
+
+def test_everything_said_of_a_document_by_the_pages_is_in_the_chain(scene):
+    first = scene.judge(2, note="It is at sea. Œ", evidence=[Span(0, 4)], active_ms=900)
+    scene.judge(1, made_at=NOON, pressed="key")
+    judging.flag(narrative=scene.narrative, candidate=scene.first, kind="later", by=scene.ada)
+    scene.judge(0, of=scene.second)
+    judging.undo(narrative=scene.narrative, by=scene.ada)
+    judging.withdraw(uuid=first.uuid, pair=scene.pair, by=scene.ada)
+    scene.judge(2, of=scene.second)
+
+    found = verify(scene.project)
+
+    assert found.faults == []
+    assert found.rows["judgment"] == 4
+
+
+def test_undoing_all_of_a_chain_is_in_order_at_every_step(scene):
+    scene.judge(2)
+    scene.judge(1)
+    scene.judge(0)
+    for left in (1, 2, None):
+        judging.undo(narrative=scene.narrative, by=scene.ada)
+
+        assert scene.current() == ([("A", left)] if left is not None else [])
+        assert faults(scene) == []
+
+
+def test_verdicts_are_part_of_what_was_said(scene):
+    conditions = [
+        scene.narrative.conditions.create(number=number, text=f"Condition {number}.")
+        for number in (2, 1)
+    ]
+    scene.judge(1, verdicts={conditions[0].pk: "met", conditions[1].pk: "not_met"})
+    assert faults(scene) == []
+
+    Verdict.objects.filter(condition=conditions[0]).update(answer="not_met")
+
+    assert faults(scene) == [
+        (
+            "changed",
+            "the judgment of ada on A (301, altered 1) says something else than was said",
+        )
+    ]
+
+
+def test_what_a_file_brings_has_a_chain_and_what_it_ends_as_well(scene):
+    scene.judge(2)
+    load(scene.project, "judgments-jsonl", jsonl(statement("A", 1), statement("B", 2)))
+    load(
+        scene.project,
+        "judgments-jsonl",
+        jsonl(
+            statement("A", 0, note="after all"),
+            statement("B", 1, at="2020-01-01T00:00:00Z"),
+            statement("A", 1, annotator="ada"),
+        ),
+    )
+    load(scene.project, "judgments-jsonl", jsonl(statement("B", -1)), no_grade=-1)
+
+    found = verify(scene.project)
+
+    assert found.faults == []
+    assert found.rows["judgment"] == Judgment.objects.count() == 6
+
+
+def test_a_file_that_is_loaded_again_adds_no_link(scene):
+    lines = jsonl(statement("A", 1, evidence=[{"start": 0, "end": 4}]), statement("B", 2))
+    load(scene.project, "judgments-jsonl", lines)
+    before = Link.objects.count()
+
+    load(scene.project, "judgments-jsonl", lines)
+    load(scene.project, "judgments-jsonl", jsonl(statement("C", 0)), dry_run=True)
+
+    assert Link.objects.count() == before
+    assert Link.objects.filter(kind="judgment").count() == 2
+    assert faults(scene) == []
+
+
+def test_a_file_with_many_lines_has_them_all_in_one_chain(scene):
+    lines = "".join(jsonl(statement("A", n % 3, annotator=f"rater {n}")) for n in range(40))
+
+    load(scene.project, "judgments-jsonl", lines)
+
+    links = Link.objects.filter(kind="judgment")
+    assert links.values("chain").distinct().count() == 1
+    assert sorted(links.values_list("number", flat=True)) == list(range(1, 41))
+    assert faults(scene) == []
+
+
+def test_a_judgment_has_one_link_and_one_for_what_it_ended(scene):
+    first = scene.judge(2)
+    second = scene.judge(1)
+
+    links = Link.objects.order_by("number").values_list("number", "event", "name", "chain")
+
+    seat = chain.of_seat("301", "ada")
+    assert list(links) == [
+        (1, Link.Event.SAID, first.uuid, seat),
+        (2, Link.Event.SAID, second.uuid, seat),
+        (3, Link.Event.STANDS, first.uuid, seat),
+    ]
+
+
+# --- what is done by other ways is noticed --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("relevance", 0),
+        ("note", "Another note"),
+        ("evidence", '[{"start": 1, "end": 4}]'),
+        ("clauses", '[{"start": 0, "end": 2}]'),
+        ("active_ms", 1),
+        ("pressed", "click"),
+        ("source", "file"),
+        ("at", "2026-01-01 00:00:00"),
+        ("made_at", "2026-01-01 00:00:00"),
+    ],
+)
+def test_a_changed_judgment_is_named(scene, column, value):
+    scene.judge(2, note="A note", evidence=[Span(0, 4)], active_ms=900, pressed="key")
+
+    sql(f"UPDATE annotate_judgment SET {column} = %s", value)  # noqa: S608 (columns of ours)
+
+    assert faults(scene) == [
+        (
+            "changed",
+            "the judgment of ada on A (301, altered 1) says something else than was said",
+        )
+    ]
+
+
+def test_a_judgment_that_was_given_to_someone_else_or_another_document_is_named(scene):
+    scene.judge(2)
+    ben = factories.member(scene.project, "ben")
+
+    Judgment.objects.update(annotator=ben)
+    assert [what for what, _ in faults(scene)] == ["changed"]
+
+    Judgment.objects.update(annotator=scene.ada)
+    assert faults(scene) == []
+
+    Judgment.objects.update(candidate=scene.second)
+    assert faults(scene) == [
+        (
+            "changed",
+            "the judgment of ada on B (301, altered 1) says something else than was said",
+        )
+    ]
+
+
+def test_a_judgment_that_no_longer_stands_by_no_action_is_named(scene):
+    first = scene.judge(2)
+    scene.judge(1)
+
+    Judgment.objects.filter(superseded_at=None).update(superseded_at=NOON)
+    Judgment.objects.filter(pk=first.pk).update(superseded_at=None)
+
+    assert sorted(faults(scene)) == [
+        (
+            "stands",
+            "the judgment of ada on A (301, altered 1) no longer stands, and by no action",
+        ),
+        ("stands", "the judgment of ada on A (301, altered 1) stands, and by no action"),
+    ]
+
+
+def test_a_judgment_that_is_gone_is_named(scene):
+    gone = scene.judge(2)
+    scene.judge(1, of=scene.second)
+
+    sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
+
+    assert faults(scene) == [("gone", f"the judgment with the UUID {gone.uuid} is gone")]
+
+
+def test_a_judgment_that_was_put_in_is_named(scene):
+    scene.judge(2)
+    factories.judgment(scene.narrative, scene.second, scene.ada, 1)
+
+    assert faults(scene) == [
+        (
+            "unlinked",
+            "the judgment of ada on B (301, altered 1) is in no chain: it was put in by other ways",
+        )
+    ]
+
+
+def test_a_judgment_that_goes_with_its_link_leaves_a_gap(scene):
+    gone = scene.judge(2)
+    scene.judge(1, of=scene.second)
+
+    sql("DELETE FROM annotate_judgment WHERE id = %s", gone.pk)
+    with thawed():
+        Link.objects.filter(name=gone.uuid).delete()
+
+    assert faults(scene) == [("link", "link 1 of the chain of what ada judged of 301 is gone")]
+
+
+def test_a_link_made_to_fit_a_changed_judgment_does_not_fit_its_chain(scene):
+    changed = scene.judge(2)
+    scene.judge(1, of=scene.second)
+    link = Link.objects.get(name=changed.uuid)
+    Judgment.objects.filter(pk=changed.pk).update(relevance=0)
+    row = next(
+        row for row in chain.KINDS["judgment"].read(scene.project) if row.name == changed.uuid
+    )
+
+    with thawed():
+        link.delete()
+        link.digest = chain.digest("judgment", row.content)
+        link.save(force_insert=True)
+
+    assert faults(scene) == [
+        ("link", "link 1 of the chain of what ada judged of 301 is not what it was")
+    ]
+
+
+def test_the_end_of_a_chain_is_missed_by_who_kept_it(scene, tmp_path):
+    scene.judge(2)
+    last = scene.judge(1, of=scene.second)
+    kept = tmp_path / "ends.txt"
+    out, _ = run("tides", keep=kept)
+    assert "2 judgment; 2 links" in out
+
+    sql("DELETE FROM annotate_judgment WHERE id = %s", last.pk)
+    with thawed():
+        Link.objects.filter(name=last.uuid).delete()
+
+    assert faults(scene) == []
+    out, error = run("tides", against=kept)
+    assert "the chain of what ada judged of 301 no longer has link 2 as it was then" in out
+    assert error == "1 of what was looked at is not as it was."
+
+
+def test_a_chain_that_is_gone_is_missed_by_who_kept_its_end(scene, tmp_path):
+    scene.judge(2)
+    kept = tmp_path / "ends.txt"
+    run("tides", keep=kept)
+
+    Judgment.objects.all().delete()
+    with thawed():
+        Link.objects.all().delete()
+
+    out, _ = run("tides", against=kept)
+    assert "the chain of what ada judged of 301, which had 1 links, is gone" in out
+
+
+def test_a_chain_that_went_on_is_still_the_one_that_was_kept(scene, tmp_path):
+    scene.judge(2)
+    kept = tmp_path / "ends.txt"
+    run(keep=kept)
+
+    scene.judge(1)
+
+    assert run(against=kept)[1] == ""
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def run(*arguments: str, **options: object) -> tuple[str, str]:
+    """What the command prints, and with which sentence it fails."""
+    out = StringIO()
+    try:
+        call_command("verify", *arguments, stdout=out, **options)
+    except CommandError as error:
+        return out.getvalue(), str(error)
+    return out.getvalue(), ""
+
+
+def test_the_command_tells_programs_what_is_wrong(scene):
+    changed = scene.judge(2)
+    Judgment.objects.update(relevance=0)
+
+    out, error = run(json=True)
+
+    told = json.loads(out)
+    of_all, tides = told["projects"]
+    assert told["wrong"] == 1
+    assert (of_all["project"], tides["project"]) == (None, "tides")
+    assert (tides["rows"], tides["links"], tides["chains"]) == ({"judgment": 1}, 1, 1)
+    assert tides["faults"] == [
+        {
+            "what": "changed",
+            "sentence": "the judgment of ada on A (301, altered 1) says something else than was "
+            "said",
+            "kind": "judgment",
+            "uuid": str(changed.uuid),
+            "chain": None,
+            "number": None,
+        }
+    ]
+    assert error == "1 of what was looked at is not as it was."
+
+
+def test_one_project_is_looked_at_without_the_others(scene):
+    scene.judge(2)
+    other = factories.project("bees")
+
+    assert run("bees") == (f"bees: nothing; 0 links; sum {verify(other).sum}\n", "")
+    assert run("none")[1] == "There is no project “none”."
+
+
+def test_the_sum_of_a_project_is_another_once_anything_was_said(scene):
+    scene.judge(2)
+    before = verify(scene.project).sum
+
+    assert verify(scene.project).sum == before
+    scene.judge(1)
+    assert verify(scene.project).sum != before
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("tides x 1 00\n", "line 1 is not the end of a chain"),
+        (f"tides {uuid.UUID(int=1)} 1 00\n", "line 1 is not the end of a chain"),
+        (f"tides {uuid.UUID(int=1)} 0 {'00' * 32}\n", "line 1 is not the end of a chain"),
+    ],
+    ids=["no chain", "a short sum", "no link"],
+)
+def test_a_file_that_holds_no_ends_is_refused(text, sentence, tmp_path):
+    file = tmp_path / "ends.txt"
+    file.write_text(text)
+
+    assert run(against=file)[1] == f"{file}: {sentence}."
+
+
+def test_ends_are_kept_in_a_new_file_only(scene, tmp_path):
+    file = tmp_path / "ends.txt"
+    file.write_text("mine")
+
+    assert run(keep=file)[1] == f"{file} is there already; name a new file."
+    assert file.read_text() == "mine"

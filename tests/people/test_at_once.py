@@ -1,0 +1,130 @@
+"""Two at the same moment: one link, one project's last two leads, two administrators."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.account.forms import default_token_generator
+
+from annotate.models import Invitation, Membership, User
+from annotate.people import accounts, invitations, members
+from base.errors import Refused
+from config.accounts import LinkUsed, ResetPasswordKeyForm
+from tests import factories
+from tests.reviews.test_at_once import at_once, fresh
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgresql,
+    pytest.mark.both_databases,
+]
+
+PASSWORD = "seven long words of a tide"
+
+
+def refused(outcomes):
+    return [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+
+
+@pytest.fixture
+def carla():
+    return factories.lead(factories.project())
+
+
+def test_of_two_who_use_a_link_at_once_one_comes_in(carla):
+    token = invitations.invite(role="annotator", by=carla).token
+
+    outcomes = at_once(
+        *(
+            lambda name=name: invitations.accept_with_new_account(
+                token=token, username=name, password=PASSWORD
+            )
+            for name in ("ada", "ben")
+        )
+    )
+
+    assert len(refused(outcomes)) == 1
+    [user] = User.objects.exclude(username="carla")
+    assert Membership.objects.get(user=user).project == carla.project
+    assert Invitation.objects.get().accepted_by == user
+
+
+def test_a_link_that_is_used_and_taken_back_at_once_ends_once(carla):
+    link = invitations.invite(role="annotator", by=carla)
+
+    outcomes = at_once(
+        lambda: invitations.accept_with_new_account(
+            token=link.token, username="ada", password=PASSWORD
+        ),
+        lambda: invitations.withdraw(invitation=link.invitation, by=factories.user("carla")),
+    )
+
+    assert len(refused(outcomes)) == 1
+    ended = Invitation.objects.get()
+    assert (ended.accepted_at is None) != (ended.withdrawn_at is None)
+    assert User.objects.filter(username="ada").exists() == (ended.accepted_at is not None)
+
+
+def test_of_two_administrators_who_close_each_other_one_stays(carla):
+    one, other = (User.objects.create_superuser(name) for name in ("root", "toor"))
+
+    outcomes = at_once(
+        lambda: accounts.deactivate(user=other, by=one),
+        lambda: accounts.deactivate(user=one, by=other),
+    )
+
+    assert len(refused(outcomes)) == 1
+    assert User.objects.filter(is_superuser=True, is_active=True).count() == 1
+
+
+def test_of_two_leads_who_go_at_once_one_stays(carla):
+    factories.lead(carla.project, "frank")
+    root = User.objects.create_superuser("root")
+
+    outcomes = at_once(
+        lambda: accounts.deactivate(user=factories.user("frank"), by=root),
+        lambda: members.remove_member(member=carla, by=fresh(carla)),
+    )
+
+    assert len(refused(outcomes)) == 1
+    led = Membership.objects.active().filter(role="lead", user__is_active=True)
+    assert led.count() == 1
+
+
+def test_of_two_who_make_names_that_look_alike_at_once_one_comes_in(carla):
+    tokens = [invitations.invite(role="annotator", by=carla).token for _ in range(2)]
+    names = ("ada", "\N{CYRILLIC SMALL LETTER A}da")
+
+    outcomes = at_once(
+        *(
+            lambda token=token, name=name: invitations.accept_with_new_account(
+                token=token, username=name, password=PASSWORD
+            )
+            for token, name in zip(tokens, names, strict=True)
+        )
+    )
+
+    assert len(refused(outcomes)) == 1
+    assert User.objects.filter(username__in=names).count() == 1
+
+
+def test_of_two_who_set_a_password_by_one_link_at_once_one_does(carla):
+    user = factories.user("ada")
+    key = default_token_generator.make_token(user)
+
+    def set_password(password):
+        form = ResetPasswordKeyForm(
+            {"password1": password, "password2": password},
+            user=User.objects.get(pk=user.pk),
+            temp_key=key,
+        )
+        assert form.is_valid()
+        form.save()
+        return password
+
+    outcomes = at_once(
+        lambda: set_password("eight tidal mills"), lambda: set_password("nine tidal mills")
+    )
+
+    [password] = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    assert [type(one) for one in outcomes if one != password] == [LinkUsed]
+    assert User.objects.get(pk=user.pk).check_password(password)

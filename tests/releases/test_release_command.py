@@ -1,0 +1,177 @@
+"""`manage.py release`, and `manage.py export --release`: the same release as the page's."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotate.models import Judgment, Project
+from exporters.models import Release
+from exporters.releases import contents, file_store
+from tests import factories
+from tests.exports.conftest import released
+
+# The thread that renews a lease would look over a connection of its own.
+pytestmark = pytest.mark.usefixtures("finish_jobs")
+
+
+def command(*args) -> str:
+    out = StringIO()
+    call_command(*map(str, args), stdout=out)
+    return out.getvalue()
+
+
+def files(folder) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_command_makes_what_the_page_makes(tides):
+    by_page = released(tides, "v1")
+
+    printed = command("release", "tides", "v2", "--note", "For the paper.")
+
+    release = Release.objects.get(name="v2")
+    ours, theirs = contents.of(release), contents.of(by_page)
+    assert (release.state, release.by, ours["note"]) == ("done", None, "For the paper.")
+    assert ours["files"] == theirs["files"]
+    assert f"sha256 {release.sha256}." in printed
+    assert f"{ours['files'][0]['sha256']}  trec/qrels.original.txt\n" in printed
+
+
+def test_what_it_holds_is_printed_as_json(tides):
+    printed = json.loads(command("release", "tides", "v1", "--json"))
+
+    assert printed["name"] == "v1"
+    assert printed["sha256"] == Release.objects.get().sha256
+
+
+@pytest.mark.parametrize(
+    ("project", "name", "sentence"),
+    [
+        ("nowhere", "v1", "There is no project called 'nowhere'."),
+        ("tides", "v 1", "A release's name has letters, digits, dots"),
+        ("tides", "made", "There is a release called made already, and it never changes."),
+    ],
+)
+def test_what_cannot_be_released_is_said(tides, project, name, sentence):
+    released(tides, "made")
+
+    with pytest.raises(CommandError) as refused:
+        command("release", project, name)
+
+    assert str(refused.value).startswith(sentence)
+    assert Release.objects.count() == 1
+
+
+def test_an_archived_project_is_not_released(tides):
+    Project.objects.update(archived_at=timezone.now(), archived_by=tides.carla.user)
+
+    with pytest.raises(CommandError, match="This project is archived"):
+        command("release", "tides", "v1")
+
+
+def test_what_cannot_be_written_is_said(tides):
+    newest = factories.narrative(tides.pair, text="Only <num> at sea.", version=3)
+    tides.say(newest, tides.pool["FT-9"], tides.ada, 1)
+
+    with pytest.raises(CommandError, match="This cannot be written: the narrative of topic 301"):
+        command("release", "tides", "v1")
+
+
+def test_a_release_that_is_whole_says_so(tides):
+    release = released(tides, "v1")
+
+    printed = command("release", "tides", "v1", "--verify")
+
+    assert printed == (
+        f"v1: {len(contents.files(release))} files, all as they were released.\n"
+        f"sha256 {release.sha256}\n"
+    )
+
+
+def test_what_differs_is_named_and_the_command_fails(tides, empty_storage, capsys):
+    release = released(tides, "v1")
+    entry = contents.files(release)["trec/qrels.changed.txt"]
+    empty_storage.delete(file_store.place(tides.project.pk, entry["sha256"]))
+
+    with pytest.raises(CommandError, match="v1 is not what was released: 1 thing differs"):
+        command("release", "tides", "v1", "--verify")
+
+    assert "trec/qrels.changed.txt is missing." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("made", "known"), [(["v1"], "There are: v1."), ([], "There are none yet.")]
+)
+def test_a_release_that_is_not_there_is_said(tides, tmp_path, made, known):
+    for name in made:
+        released(tides, name)
+
+    for asked in (
+        ("release", "tides", "v9", "--verify"),
+        ("export", "tides", "trec", "--release", "v9", "--output", tmp_path / "out"),
+    ):
+        with pytest.raises(CommandError) as refused:
+            command(*asked)
+        assert str(refused.value) == f"tides has no release called 'v9'. {known}"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("format_name", ["trec", "jsonl"])
+def test_an_export_of_a_release_is_what_was_exported_then(tides, tmp_path, format_name):
+    command("export", "tides", format_name, "--output", tmp_path / "then")
+    released(tides, "v1")
+    Judgment.objects.update(relevance=1, note="Otherwise.")
+
+    command("export", "tides", format_name, "--release", "v1", "--output", tmp_path / "out")
+    command("export", "tides", format_name, "--output", tmp_path / "now")
+
+    assert files(tmp_path / "out") == files(tmp_path / "then")
+    assert files(tmp_path / "out") != files(tmp_path / "now")
+
+
+def test_a_damaged_release_is_not_given_out_and_leaves_what_was_there(
+    tides, tmp_path, empty_storage
+):
+    release = released(tides, "v1")
+    command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
+    before = files(tmp_path / "out")
+    entry = contents.files(release)["trec/topics.changed.txt"]
+    Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
+
+    with pytest.raises(CommandError, match=r"topics\.changed\.txt is not what was kept"):
+        command("export", "tides", "trec", "--release", "v1", "--output", tmp_path / "out")
+
+    assert files(tmp_path / "out") == before
+
+
+def test_a_real_collection_is_released_and_given_out_as_it_was(db, shared_data, tmp_path):
+    topics = shared_data / "trec" / "topics.core17.txt"
+    qrels = shared_data / "trec" / "qrels.core17.txt"
+    command("load", "core17", "trec-topics", topics, "--create")
+    command("load", "core17", "trec-qrels", qrels)
+    command("release", "core17", "v1.0")
+    project = Project.objects.get()
+    query = project.queries.get(query_id="307")
+    altered = factories.narrative(query.pairs.get(), text="Only projects in use count.")
+    candidate = query.candidates.filter(prior_relevance__gt=0).earliest("pk")
+    factories.judgment(altered, candidate, factories.member(project, "ada"), relevance=0)
+    command("release", "core17", "v1.1")
+
+    for name in ("v1.0", "v1.1"):
+        command("export", "core17", "trec", "--release", name, "--output", tmp_path / name)
+
+    assert (tmp_path / "v1.0" / "qrels.original.txt").read_bytes().count(b"\n") == 30_030
+    assert (tmp_path / "v1.0" / "qrels.changed.txt").read_bytes() == b""
+    changed = (tmp_path / "v1.1" / "qrels.changed.txt").read_text()
+    assert f"307 0 {candidate.document.doc_id} 0\n" in changed
+    assert "all as they were released" in command("release", "core17", "v1.0", "--verify")

@@ -1,0 +1,524 @@
+"""The pages of releases: what would be in one, making it, taking its files, comparing two."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Candidate,
+    Guideline,
+    InstructionPair,
+    Judgment,
+    Project,
+)
+from exporters.models import Release
+from exporters.releases import contents, file_store
+from tests import factories
+from tests.exports.conftest import LATER, released
+
+HTMX = {"HX-Request": "true"}
+SURE = {"name": "v1.0", "note": "For the paper.", "sure": "on"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_published(published):
+    """No broker is asked."""
+
+
+@pytest.fixture
+def carla(tides, client):
+    client.force_login(tides.carla.user)
+    return client
+
+
+def url(name, *args):
+    return reverse(f"exporters:{name}", args=["tides", *args])
+
+
+def body(response) -> bytes:
+    return b"".join(response.streaming_content)
+
+
+def text(response):
+    return response.content.decode()
+
+
+def test_an_empty_list_says_what_will_be_here_and_leads_there(tides, carla):
+    page = text(carla.get(url("releases")))
+
+    assert "What is released will stand here" in page
+    assert f'href="{url("new_release")}"' in page
+
+
+def test_before_releasing_one_reads_what_is_open(tides, carla):
+    page = text(carla.get(url("new_release")))
+
+    assert "1 document is disputed and would be left out of the qrels." in page
+    assert "1 document that judges are asked about is not judged and would be left out" in page
+    assert "1 pair has no altered narrative, so it would be left out." in page
+    assert "1 review is not submitted yet and would be left out." in page
+    assert "There are no guidelines." in page
+    assert "sent back" not in page
+    assert page.index("is disputed") < page.index('name="name"')
+
+
+def test_what_is_sent_back_and_undecided_is_open_too(tides, carla):
+    Project.objects.update(overlap_review=1)
+    decided = InstructionPair.objects.get(pair_id="302").narratives.get(side="altered")
+    decided.decisions.update(withdrawn_at=LATER, withdrawn_by=tides.carla)
+    InstructionPair.objects.filter(pair_id="301").update(
+        sent_back_at=timezone.now(), sent_back_by=tides.carla
+    )
+    Guideline.objects.create(project=tides.project, version=3, text="Read.", author=tides.carla)
+
+    page = text(carla.get(url("new_release")))
+
+    assert "1 pair is sent back and not rewritten, so it would be left out." in page
+    assert "1 instruction waits for a decision." in page
+    assert "and version 3 of the guidelines" in page
+    assert "There are no guidelines." not in page
+
+
+def test_where_nothing_is_open_that_is_said(db, client):
+    carla = factories.lead(factories.project())
+    pair = factories.pair(factories.query(carla.project))
+    candidate = factories.candidate(pair.query)
+    factories.judgment(
+        factories.altered(pair), candidate, factories.member(carla.project, "ada"), 0
+    )
+    Guideline.objects.create(project=carla.project, version=1, text="Read.", author=carla)
+    client.force_login(carla.user)
+
+    page = text(client.get(url("new_release")))
+
+    assert "Nothing: all that people were asked is judged, settled and decided." in page
+
+
+def test_what_a_lead_settled_unheard_is_not_open(tides, carla):
+    Adjudication.objects.create(
+        narrative=tides.narrative,
+        candidate=tides.pool["B"],
+        relevance=0,
+        reason="It says so.",
+        by=tides.carla,
+    )
+    Judgment.objects.filter(candidate=tides.pool["B"]).update(superseded_at=LATER)
+
+    page = text(carla.get(url("new_release")))
+
+    # D of 302, which only a machine judged.
+    assert "1 document that judges are asked about is not judged" in page
+
+
+def test_a_release_is_asked_for_watched_and_made(tides, carla, published, finish_jobs, client):
+    asked = carla.post(url("new_release"), SURE)
+    release = Release.objects.get()
+    waiting = text(carla.get(asked.url))
+
+    assert asked.url == url("release", "v1.0")
+    assert (release.state, release.by, release.note) == ("queued", tides.carla, "For the paper.")
+    assert f'hx-get="{asked.url}"' in waiting
+    assert "Waits for the worker." in waiting
+
+    finish_jobs()
+
+    assert carla.get(asked.url, headers=HTMX)["HX-Refresh"] == "true"
+    page = text(carla.get(asked.url))
+    release.refresh_from_db()
+    assert "released by carla" in page
+    assert f"sha256 {release.sha256}." in page
+    assert "Tides, release v1.0 (" in page
+    for name in contents.files(release):
+        assert url("release_file", "v1.0", name) in page
+
+
+@pytest.mark.parametrize(
+    ("sent", "sentence"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"name": "v 1"}, "begins with a letter or a digit, as in v1.0."),
+        ({"name": "../x"}, "begins with a letter or a digit, as in v1.0."),
+        ({"name": "new"}, "“new” cannot be the name of a release."),
+        ({"name": "a" * 61}, "at most 60 characters"),
+        ({"note": "a" * 2001}, "at most 2000 characters"),
+        ({"sure": ""}, "Tick the box if you are sure."),
+        ({"name": "Made"}, "There is a release called made already, and it never changes."),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_cannot_be_released_is_said_and_nothing_is_made(tides, carla, sent, sentence):
+    released(tides, "made")
+
+    response = carla.post(url("new_release"), {**SURE, **sent})
+
+    assert response.status_code == 422
+    assert sentence in text(response)
+    assert Release.objects.count() == 1
+
+
+def test_an_archived_project_says_so_and_keeps_its_releases(tides, carla):
+    released(tides, "v0")
+    Project.objects.update(archived_at=timezone.now(), archived_by=tides.carla.user)
+
+    response = carla.post(url("new_release"), SURE)
+
+    assert response.status_code == 422
+    assert "This project is archived." in text(response)
+    assert Release.objects.count() == 1
+    assert body(carla.get(url("release_file", "v0", "trec/qrels.changed.txt"))).startswith(b"301 ")
+
+
+def test_files_are_handed_out_as_they_were_kept(tides, carla):
+    release = released(tides, "v1.0")
+
+    for name, entry in contents.files(release).items():
+        response = carla.get(url("release_file", "v1.0", name))
+        assert len(body(response)) == entry["bytes"], name
+    archive = carla.get(url("release_file", "v1.0", "trec.zip"))
+
+    assert archive["Content-Disposition"] == 'attachment; filename="tides-v1.0-trec.zip"'
+    assert archive["X-Content-Type-Options"] == "nosniff"
+    with zipfile.ZipFile(io.BytesIO(body(archive))) as packed:
+        assert "manifest.json" in packed.namelist()
+        assert packed.read("qrels.changed.txt").startswith(b"301 0 B 0\n")
+
+
+@pytest.mark.parametrize("name", ["nothing.txt", "../../rejudge.sqlite3", "trec/../release.json"])
+def test_only_files_of_the_release_are_handed_out(tides, carla, name):
+    released(tides, "v1.0")
+
+    assert carla.get(url("release", "v1.0") + "files/" + name).status_code == 404
+
+
+def test_a_file_that_is_not_what_was_kept_is_never_handed_out(tides, carla, empty_storage):
+    release = released(tides, "v1.0")
+    released(tides, "v1.1")
+    entry = contents.files(release)["trec/qrels.changed.txt"]
+    Path(empty_storage.path(file_store.place(tides.project.pk, entry["sha256"]))).write_bytes(b"x")
+
+    for asked in (
+        url("release_file", "v1.0", "trec/qrels.changed.txt"),
+        url("comparison", "v1.0", "v1.1"),
+        url("comparison_table", "v1.0", "v1.1"),
+    ):
+        page = text(carla.get(asked, follow=True))
+        assert "trec/qrels.changed.txt is not what was kept" in page
+        assert "Restore it from a backup of the data folder." in page
+
+
+def test_a_lead_who_has_yet_to_judge_sees_no_count_no_file_and_makes_none(tides, carla):
+    released(tides, "v1.0")
+    released(tides, "v1.1")
+    Assignment.objects.create(pair=tides.pair, task="judge", seat=1, member=tides.carla)
+
+    for name in ("releases", "new_release"):
+        page = text(carla.get(url(name)))
+        assert "would show you what others said" in page
+        assert "would be left out" not in page
+    assert "disputed" not in text(carla.get(url("release", "v1.0")))
+    for refused in (
+        url("release_file", "v1.0", "release.json"),
+        url("comparison", "v1.0", "v1.1"),
+        url("comparison_table", "v1.0", "v1.1"),
+    ):
+        assert carla.get(refused).status_code == 403
+    assert carla.post(url("new_release"), {**SURE, "name": "v2"}).status_code == 422
+    assert Release.objects.count() == 2
+
+
+def test_nothing_is_offered_of_a_release_that_is_not_made(tides, carla):
+    Release.objects.create(project=tides.project, by=tides.carla, name="v1.0")
+
+    assert carla.get(url("release", "v1.0")).status_code == 200
+    assert carla.get(url("release_file", "v1.0", "release.json")).status_code == 404
+    assert carla.get(url("comparison", "v1.0", "v1.0")).status_code == 404
+
+
+def test_a_failed_release_says_why_and_can_be_tried_again(tides, carla):
+    Release.objects.create(
+        project=tides.project, name="v1.0", state="failed", error="No room.", finished_at=LATER
+    )
+
+    page = text(carla.get(url("release", "v1.0")))
+    again = text(carla.get(url("new_release") + "?name=v1.0"))
+    asked = carla.post(url("new_release"), SURE)
+
+    assert "No room." in page
+    assert f"{url('new_release')}?name=v1.0" in page
+    assert 'value="v1.0"' in again
+    assert "Waits for the worker." in text(carla.get(asked.url))
+
+
+def test_a_release_under_way_can_be_called_off(tides, carla):
+    release = Release.objects.create(project=tides.project, by=tides.carla, name="v1.0")
+
+    response = carla.post(url("release_cancellation", "v1.0"))
+
+    release.refresh_from_db()
+    assert response.url == url("release", "v1.0")
+    assert release.state == Release.State.CANCELLED
+
+
+def test_the_list_has_the_newest_first_with_what_came_out(tides, carla):
+    Guideline.objects.create(project=tides.project, version=4, text="Read.", author=tides.carla)
+    first = released(tides, "v1.0")
+    released(tides, "v1.1", by=None)
+
+    page = text(carla.get(url("releases")))
+
+    assert page.index(url("release", "v1.1")) < page.index(url("release", "v1.0"))
+    assert first.sha256[:12] in page
+    assert ">4</td>" in page
+    assert "the command" in page
+
+
+def test_two_names_lead_to_how_they_differ(tides, carla):
+    released(tides, "v1.0")
+    released(tides, "v1.1")
+
+    asked = carla.get(url("releases"), {"before": "v1.0", "after": "v1.1"})
+    same = carla.get(url("releases"), {"before": "v1.0", "after": "v1.0"})
+    unknown = carla.get(url("releases"), {"before": "v1.0", "after": "v9"})
+
+    assert asked.url == url("comparison", "v1.0", "v1.1")
+    assert (same.status_code, unknown.status_code) == (422, 422)
+    assert "Choose two different releases." in text(same)
+    assert "v9 is not one of the available choices" in text(unknown)
+    assert carla.get(url("comparison", "v1.0", "v9")).status_code == 404
+    back = carla.get(url("comparison", "v1.0", "v1.0"), follow=True)
+    assert "Choose two different releases." in text(back)
+
+
+def test_a_release_of_the_same_rows_differs_in_nothing(tides, carla):
+    released(tides, "v1.0")
+    released(tides, "v1.1")
+
+    page = text(carla.get(url("comparison", "v1.0", "v1.1")))
+
+    assert "Nothing: queries, pairs, narratives, texts and grades are the same in both." in page
+
+
+@pytest.fixture
+def two(tides):
+    """v1.0; then a grade settled, one disputed, one judged, a narrative, a query, a pair out."""
+    released(tides, "v1.0")
+    tides.say(tides.narrative, tides.pool["é"], tides.ben, 0)
+    tides.say(tides.narrative, tides.pool["FT-10"], tides.dan, 1)
+    Adjudication.objects.create(
+        narrative=tides.narrative,
+        candidate=tides.pool["FT-9"],
+        relevance=1,
+        reason="It says so.",
+        by=tides.carla,
+    )
+    pair = InstructionPair.objects.get(pair_id="302")
+    factories.narrative(pair, text="Only dykes at sea count.", version=2)
+    factories.query(tides.project, "900", "sluices")
+    Candidate.objects.filter(document__doc_id="a").update(prior_relevance=None, origin="run")
+    return tides
+
+
+def test_grades_that_changed_are_listed_document_by_document(two, carla):
+    released(two, "v1.1")
+
+    page = carla.get(url("comparison", "v1.0", "v1.1"))
+
+    assert [tuple(row["change"]) for row in page.context["rows"]] == [
+        ("altered", "301", "301", "FT-10", "2", "disputed"),
+        ("altered", "301", "301", "FT-9", "disputed", "1"),
+        ("altered", "301", "301", "a", "0", ""),
+        ("before", "301", "", "a", "0", ""),
+    ]
+    assert page.context["totals"] == {
+        "grades": 4,
+        "queries": 2,
+        "narratives": 1,
+        "texts": 0,
+        "listed": 2,
+    }
+
+
+def test_what_changed_is_counted_by_query(two, carla):
+    released(two, "v1.1")
+
+    page = carla.get(url("comparison", "v1.0", "v1.1"), {"show": "queries"})
+    only = carla.get(url("comparison", "v1.0", "v1.1"), {"show": "grades", "query": "302"})
+
+    assert [tuple(row) for row in page.context["rows"]] == [
+        ("301", 4, 0, (3, 3), (1, 1), (0, 0)),
+        ("302", 0, 1, (1, 0), (0, 0), (1, 0)),
+    ]
+    assert 'href="?show=grades&amp;query=301"' in text(page)
+    assert only.context["rows"] == []
+    assert only.context["totals"]["grades"] == 4
+
+
+def test_narratives_that_changed_are_shown_with_the_words_marked(two, carla):
+    released(two, "v1.1")
+
+    page = text(carla.get(url("comparison", "v1.0", "v1.1"), {"show": "narratives"}))
+
+    assert '<del>plants</del><ins class="instead">dykes</ins>' in page
+    assert "version 1, then version 2" in page
+
+
+def test_queries_and_pairs_that_came_and_went_are_listed(two, carla):
+    released(two, "v1.1")
+
+    page = carla.get(url("comparison", "v1.0", "v1.1"), {"show": "listed"})
+
+    assert [tuple(row) for row in page.context["rows"]] == [
+        ("query", "900", "", "", "there"),
+        ("pair", "302", "302", "there", "not judged"),
+    ]
+    assert "in the changed files" in text(page)
+
+
+def test_the_other_way_round_everything_is_the_other_way_round(two, carla):
+    released(two, "v1.1")
+
+    there = table(carla.get(url("comparison_table", "v1.0", "v1.1")))
+    back = table(carla.get(url("comparison_table", "v1.1", "v1.0")))
+
+    assert {(*row[:5], row[6], row[5]) for row in there[1:]} == set(map(tuple, back[1:]))
+
+
+def table(response) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(body(response).decode())))
+
+
+def test_everything_comes_as_a_table(two, carla):
+    released(two, "v1.1")
+
+    response = carla.get(url("comparison_table", "v1.0", "v1.1"))
+
+    assert response["Content-Disposition"] == 'attachment; filename="tides-v1.0-v1.1.csv"'
+    assert body(response).decode() == (
+        "change,narrative,query_id,pair_id,doc_id,before,after\n"
+        "query,,900,,,,there\n"
+        "pair,,302,302,,there,not judged\n"
+        "narrative,altered,302,302,,1,2\n"
+        "grade,altered,301,301,FT-10,2,disputed\n"
+        "grade,altered,301,301,FT-9,disputed,1\n"
+        "grade,altered,301,301,a,0,\n"
+        "grade,before,301,,a,0,\n"
+    )
+
+
+def test_rules_and_guidelines_that_changed_stand_beside_each_other(tides, carla):
+    released(tides, "v1.0")
+    Project.objects.update(consensus="majority")
+    Guideline.objects.create(project=tides.project, version=1, text="Read.", author=tides.carla)
+    released(tides, "v1.1")
+
+    page = carla.get(url("comparison", "v1.0", "v1.1"))
+
+    assert [about for about, _, _ in page.context["rules"]] == ["Consensus"]
+    assert page.context["guidelines_differ"]
+    counts = {row.key: (row.before, row.after) for row in page.context["counts"]}
+    assert counts["disputed"] == (1, 1)
+
+
+def test_long_lists_come_in_parts_that_meet(tides, carla, monkeypatch):
+    monkeypatch.setattr("exporters.releases.views.SIZES", {**dict.fromkeys(SIZES, 2), "texts": 2})
+    released(tides, "v1.0")
+    Judgment.objects.filter(narrative=tides.narrative).update(relevance=1)
+    factories.query(tides.project, "900")
+    factories.query(tides.project, "901")
+    factories.query(tides.project, "902")
+    released(tides, "v1.1")
+
+    for show in SIZES:
+        seen, where = [], f"?show={show}"
+        while where:
+            page = carla.get(url("comparison", "v1.0", "v1.1") + where)
+            seen += page.context["rows"]
+            where = page.context["next_url"]
+        assert len(seen) == page.context["totals"][show]
+    assert page.context["totals"]["listed"] == 3
+    # B, FT-10, é, and FT-9, which is not disputed any more.
+    assert page.context["totals"]["grades"] == 4
+
+
+SIZES = ("grades", "queries", "narratives", "listed")
+
+
+@pytest.mark.parametrize("asked", ["show=nothing", "after=~%09~", "query=nowhere"])
+def test_what_nobody_asks_for_is_answered_all_the_same(two, carla, asked):
+    released(two, "v1.1")
+
+    assert carla.get(url("comparison", "v1.0", "v1.1") + f"?{asked}").status_code == 200
+
+
+def test_a_comparison_reads_few_rows_and_no_document(two, carla, monkeypatch):
+    released(two, "v1.1")
+    opened = []
+    open_kept = file_store.opened
+
+    def watched(of, entry):
+        opened.append(entry["name"])
+        return open_kept(of, entry)
+
+    monkeypatch.setattr(file_store, "opened", watched)
+
+    for asked in ("", "?show=queries", "?show=narratives", "?show=listed"):
+        with CaptureQueriesContext(connection) as queries:
+            carla.get(url("comparison", "v1.0", "v1.1") + asked)
+        assert len(queries) <= 8, [query["sql"] for query in queries]
+        assert not any("documenttext" in query["sql"] for query in queries)
+        assert not any("annotate_judgment" in query["sql"] for query in queries)
+
+    assert "trec/qrels.changed.txt" in opened
+    assert "trec/documents.changed.jsonl" not in opened
+
+
+def test_the_pages_cost_the_same_however_many_there_are(
+    tides, carla, django_assert_max_num_queries
+):
+    for number in range(4):
+        released(tides, f"v{number}")
+
+    with django_assert_max_num_queries(9):
+        carla.get(url("releases"))
+    with django_assert_max_num_queries(8):
+        carla.get(url("release", "v3"))
+    with django_assert_max_num_queries(40):
+        carla.get(url("new_release"))
+
+
+def test_what_people_wrote_stays_text(tides, carla):
+    released(tides, "v1.0", note="<b>note</b>")
+
+    page = text(carla.get(url("release", "v1.0")))
+
+    assert "&lt;b&gt;note" in page
+    assert "<b>note" not in page
+
+
+def test_the_project_page_tells_its_lead_what_was_released_last(tides, carla):
+    before = text(carla.get(tides.project.get_absolute_url()))
+    released(tides, "v1.0")
+    after = text(carla.get(tides.project.get_absolute_url()))
+
+    assert "Nothing is released yet" in before
+    assert f'Released last: <a href="{url("release", "v1.0")}">v1.0</a>' in after
+
+
+def test_release_json_is_what_the_page_was_drawn_from(tides, carla):
+    release = released(tides, "v1.0")
+
+    sent = json.loads(body(carla.get(url("release_file", "v1.0", "release.json"))))
+
+    assert sent == contents.of(release)

@@ -1,0 +1,264 @@
+"""The export of a release is the same bytes for ever, whatever people do afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from django.core.management import call_command
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotate.guidelines import actions as guidelines
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Candidate,
+    Grade,
+    InstructionPair,
+    Judgment,
+    Membership,
+    Narrative,
+)
+from annotate.projects import rules
+from annotate.rewriting import actions as rewriting
+from audit.models import Decision, Rating
+from audit.reviews import actions as auditing
+from audit.settling import adjudication
+from base.errors import Refused
+from exporters.exports import actions
+from exporters.models import Release
+from exporters.releases import actions as releasing
+from exporters.releases import contents, file_store
+from tests import factories
+from tests.exports.conftest import Tides, released
+
+pytestmark = pytest.mark.both_databases
+
+
+def newest(tides: Tides) -> Narrative:
+    return factories.altered(tides.pair)
+
+
+def judge(tides: Tides, n: int) -> None:
+    """ada or ben says something else, or the same again, of one of the documents."""
+    by = (tides.ada, tides.ben)[n % 2]
+    assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
+    candidate = tides.pool[("B", "FT-9", "FT-10", "é")[n % 4]]
+    judging.judge(narrative=newest(tides), candidate=candidate, relevance=n % 3, by=by)
+
+
+def undo(tides: Tides, n: int) -> None:
+    """What was replaced stands again: superseded_at is null once more."""
+    by = (tides.ada, tides.ben)[n % 2]
+    assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=by)
+    judging.undo(narrative=newest(tides), by=by)
+
+
+def flag(tides: Tides, n: int) -> None:
+    assignments.take(pair=tides.pair, task=Assignment.Task.JUDGE, by=tides.ada)
+    candidate = tides.pool[("B", "FT-9")[n % 2]]
+    judging.flag(narrative=newest(tides), candidate=candidate, kind="later", by=tides.ada)
+
+
+def settle(tides: Tides, n: int) -> None:
+    adjudication.adjudicate(
+        narrative=newest(tides),
+        candidate=tides.pool["FT-9"],
+        relevance=n % 3,
+        reason="It says so.",
+        cause="error",
+        by=tides.carla,
+    )
+
+
+def unsettle(tides: Tides, n: int) -> None:
+    standing = Adjudication.objects.current().order_by("pk").first()
+    if standing is not None:
+        adjudication.withdraw_adjudication(adjudication=standing, by=tides.carla)
+
+
+def rewrite(tides: Tides, n: int) -> None:
+    rewriting.rewrite_narrative(
+        pair=tides.pair,
+        text=f"Only plants at sea, number {n}.",
+        by=tides.carla,
+        based_on=newest(tides).version,
+    )
+
+
+def send_back(tides: Tides, n: int) -> None:
+    rewriting.send_back(pair=tides.pair, by=tides.carla)
+
+
+def remove_or_bring_back(tides: Tides, n: int) -> None:
+    pair = InstructionPair.objects.get(pair_id="302")
+    if pair.removed_at is None:
+        rewriting.remove(pair=pair, by=tides.carla)
+    else:
+        rewriting.take_back_decision(pair=pair, by=tides.carla)
+
+
+def withdraw_decision(tides: Tides, n: int) -> None:
+    standing = Decision.objects.current().order_by("pk").first()
+    if standing is not None:
+        auditing.withdraw_decision(decision=standing, by=tides.carla)
+
+
+def rename(tides: Tides, n: int) -> None:
+    Membership.objects.filter(pk=tides.ada.pk).update(name=f"ada {n}")
+
+
+def change_rules(tides: Tides, n: int) -> None:
+    grades = [
+        rules.GradeRule(grade.value, f"{grade.name}, {n}", "")
+        for grade in Grade.objects.filter(project=tides.project).order_by("value")
+    ]
+    tides.carla.project.refresh_from_db()
+    change: dict[str, object] = {
+        "consensus": ("majority", "unanimous")[n % 2],
+        "name": f"Tides {n}",
+    }
+    rules.change_rules(changes=change, grades=grades, by=tides.carla)
+
+
+def write_guidelines(tides: Tides, n: int) -> None:
+    based_on = tides.project.guidelines.count()
+    guidelines.write_guideline(text=f"Read {n} times.", by=tides.carla, based_on=based_on)
+
+
+def load(tides: Tides, n: int) -> None:
+    """Earlier relevance comes for what had none, and documents that were not in the pool."""
+    with TemporaryDirectory() as folder:
+        qrels = Path(folder, "qrels.txt")
+        qrels.write_text(f"301 0 Z 2\n301 0 new-{n} 1\n")
+        call_command("load", "tides", "trec-qrels", str(qrels), stdout=StringIO())
+
+
+def release_again(tides: Tides, n: int) -> None:
+    released(tides, f"again-{n}")
+
+
+def write_rows(tides: Tides, n: int) -> None:
+    """What no page does: every row of what people said written over."""
+    Judgment.objects.update(relevance=n % 3, note="Otherwise.")
+    Narrative.objects.update(text="Otherwise.")
+    Rating.objects.update(words="Otherwise.")
+    Candidate.objects.update(prior_relevance=n % 3, origin=Candidate.Origin.PRIOR)
+
+
+CHANGING: list[Callable[[Tides, int], None]] = [
+    *(judge, undo, flag, settle, unsettle, rewrite, send_back, remove_or_bring_back),
+    *(withdraw_decision, rename, change_rules, load, write_rows),
+]
+STEPS = [*CHANGING, write_guidelines, release_again]
+
+
+def kept_files(release: Release) -> dict[str, bytes]:
+    """The release as it is given out now: every file, read through the checks."""
+    found = {}
+    for name, entry in contents.files(Release.objects.get(pk=release.pk)).items():
+        with file_store.checked(release.project_id, entry) as stream:
+            found[name] = stream.read()
+    return found
+
+
+def given_out(release: Release) -> dict[str, bytes]:
+    """The same through `export --release`."""
+    found: dict[str, bytes] = {}
+    for format_name in actions.FORMATS:
+        with TemporaryDirectory() as folder:
+            releasing.copy(Release.objects.get(pk=release.pk), format_name, Path(folder))
+            found |= {
+                f"{format_name}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+                for path in Path(folder).rglob("*")
+                if path.is_file()
+            }
+    return found
+
+
+def live(tides: Tides) -> str:
+    """One sum over what would be exported now."""
+    whole = hashlib.sha256()
+    for format_name in actions.FORMATS:
+        with TemporaryDirectory() as folder:
+            actions.write(tides.project, format_name, Path(folder))
+            for path in sorted(Path(folder).rglob("*")):
+                if path.is_file():
+                    whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+@pytest.mark.parametrize("step", CHANGING, ids=lambda step: step.__name__)
+def test_what_people_do_changes_the_next_export_and_never_the_release(tides, published, step):
+    # Something stands that can be undone or settled.
+    judge(tides, 3)
+    release = released(tides, "v1.0")
+    files, exported = kept_files(release), live(tides)
+
+    step(tides, 1)
+
+    assert live(tides) != exported
+    assert kept_files(release) == files
+    assert releasing.verify(release).faults == []
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 11)), min_size=1, max_size=10))
+def test_whatever_people_do_after_a_release_it_stays_the_same_bytes(scene, steps):
+    tides, release = scene.tides, scene.release
+
+    with transaction.atomic():
+        for step, n in steps:
+            # What is not possible now is refused, and is no less a thing that people try.
+            with suppress(Refused), transaction.atomic():
+                step(tides, n)
+
+        assert kept_files(release) == scene.files
+        assert given_out(release) == scene.given_out
+        transaction.set_rollback(True)
+    tides.carla.refresh_from_db()
+
+
+class Scene:
+    """A release, and what it was when it was made."""
+
+    def __init__(self, tides: Tides) -> None:
+        # Both sit there, and something stands that can be undone.
+        judge(tides, 2)
+        judge(tides, 3)
+        self.tides, self.release = tides, released(tides, "v1.0")
+        self.files, self.given_out = kept_files(self.release), given_out(self.release)
+
+
+@pytest.fixture
+def scene(tides, published):
+    return Scene(tides)
+
+
+def test_a_newer_rejudge_gives_out_the_same_bytes(scene, settings, monkeypatch):
+    release, files = scene.release, scene.files
+    settings.VERSION = "99.0"
+    monkeypatch.setattr(
+        "exporters.exports.trec._line", lambda stream, *fields: stream.write(b"new\n")
+    )
+    monkeypatch.setattr("exporters.exports.manifest.VERSION", 99)
+
+    assert kept_files(release) == files
+    assert given_out(release) == scene.given_out
+    assert b"99.0" not in files["release.json"]
+    assert kept_files(released(scene.tides, "v2.0"))["trec/pairs.tsv"] != files["trec/pairs.tsv"]
+
+
+def test_the_same_rows_released_twice_give_the_same_files(tides):
+    first, second = kept_files(released(tides, "v1.0")), kept_files(released(tides, "v1.1"))
+
+    assert {name for name in first if first[name] != second[name]} == {"release.json"}

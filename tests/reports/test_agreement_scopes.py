@@ -1,0 +1,408 @@
+"""Agreement in a part of a project: which judgments are in it, and which are not."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from annotate.judgments import assignments
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Guideline,
+    InstructionPair,
+    LookAgain,
+    Membership,
+)
+from annotate.rewriting import actions as rewriting
+from audit.models import AgreementReport
+from audit.reports.reliability import agreement_of, since
+from audit.reports.scopes import Scope, kept, scope_of, words
+from audit.reviews.actions import save_ratings, submit_review
+from base.errors import Refused
+from tests import factories
+from tests.second_pass import levels
+
+pytestmark = pytest.mark.both_databases
+
+# Monday.
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def everyone(scene, **scope):
+    found = agreement_of(scene.project, seed=1, resamples=100, scope=Scope(**scope), by=())
+    return found["judgments"]["all"]
+
+
+def percent(scope):
+    return scope["coefficients"]["percent"]["value"]
+
+
+def judge(scene, doc_id, narrative=None, at=NOON, **by):
+    """One candidate and what each said of it, at one moment: ada=1, ben=0."""
+    narrative = narrative or scene.narrative
+    candidate = factories.candidate(narrative.pair.query, doc_id)
+    for name, relevance in by.items():
+        factories.judgment(narrative, candidate, getattr(scene, name), relevance, at=at)
+    return candidate
+
+
+def again(judgment, relevance, at):
+    """The same person says something else later."""
+    judgment.superseded_at = at
+    judgment.save()
+    return factories.judgment(
+        judgment.narrative,
+        judgment.candidate,
+        judgment.annotator,
+        relevance,
+        at=at,
+        replaces=judgment,
+    )
+
+
+@pytest.fixture
+def two(scene):
+    """They agree on one document of query 301 (category C1), and differ on both of 302 (S1)."""
+    InstructionPair.objects.update(category="C1")
+    other = factories.pair(factories.query(scene.project, "302"), category="S1")
+    scene.other = factories.altered(other)
+    judge(scene, "a", ada=1, ben=1)
+    judge(scene, "b", scene.other, ada=1, ben=0)
+    judge(scene, "c", scene.other, ada=2, dan=0)
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("scope", "units", "value"),
+    [
+        ({}, 3, 1 / 3),
+        ({"query": "301"}, 1, 1.0),
+        ({"query": "302"}, 2, 0.0),
+        ({"category": "C1"}, 1, 1.0),
+        ({"category": "S1"}, 2, 0.0),
+        ({"side": "altered"}, 3, 1 / 3),
+        ({"side": "original"}, 0, None),
+        ({"people": ("ada", "ben")}, 2, 0.5),
+        ({"people": ("ada", "dan")}, 1, 0.0),
+        ({"query": "301", "people": ("ada", "dan")}, 0, None),
+        ({"week": date(2026, 11, 16)}, 3, 1 / 3),
+        ({"week": date(2026, 11, 9)}, 0, None),
+    ],
+)
+def test_a_part_takes_in_what_belongs_to_it(two, scope, units, value):
+    found = everyone(two, **scope)
+
+    assert (found["units"], percent(found)) == (
+        units,
+        value if value is None else pytest.approx(value),
+    )
+
+
+def test_a_project_is_split_by_category(two):
+    InstructionPair.objects.filter(pk=two.other.pair_id).update(category="")
+
+    found = agreement_of(two.project, seed=1, resamples=100)["judgments"]["categories"]
+
+    assert [(one["category"], one["units"]) for one in found] == [("", 2), ("C1", 1)]
+
+
+def test_without_categories_there_is_no_split_by_them(scene):
+    judge(scene, "a", ada=1, ben=1)
+
+    assert agreement_of(scene.project, seed=1, resamples=100)["judgments"]["categories"] == []
+
+
+def test_a_document_is_of_the_week_in_which_it_was_last_judged(scene):
+    # Ada on Sunday, ben on Monday: known since Monday.
+    candidate = judge(scene, "a", at=NOON - DAY, ada=1)
+    factories.judgment(scene.narrative, candidate, scene.ben, 1, at=NOON)
+    judge(scene, "b", at=NOON - DAY, ada=1, ben=0)
+
+    weeks = agreement_of(scene.project, seed=1, resamples=100)["judgments"]["weeks"]
+
+    assert [(week["week"], week["units"], percent(week)) for week in weeks] == [
+        ("2026-11-09", 1, 0.0),
+        ("2026-11-16", 1, 1.0),
+    ]
+    assert everyone(scene, week=date(2026, 11, 16))["units"] == 1
+
+
+def test_only_what_a_week_left_out_is_said_of_it(scene):
+    judge(scene, "a", at=NOON - DAY, ada=1, ben=1)
+    judge(scene, "b", at=NOON, ada=1)
+    rewriting.rewrite_narrative(pair=scene.pair, text="Other words.", based_on=1, by=scene.carla)
+
+    def left_out(**parts):
+        found = agreement_of(scene.project, scope=Scope(**parts), seed=1, resamples=100)
+        return [entry["count"] for entry in found["left_out"]]
+
+    assert left_out() == [3]
+    assert left_out(week=date(2026, 11, 9)) == [2]
+    assert left_out(week=date(2026, 11, 16)) == [1]
+
+
+def guideline(scene, version, at):
+    return Guideline.objects.create(
+        project=scene.project, version=version, text="Words.", author=scene.carla, created_at=at
+    )
+
+
+@pytest.fixture
+def guided(scene):
+    """Version 1 from noon, 2 a day later. Ben changes his mind under version 2."""
+    judge(scene, "before", at=NOON - DAY, ada=2, ben=2)
+    guideline(scene, 1, NOON)
+    scene.candidate = judge(scene, "under one", at=NOON, ada=1, ben=0)
+    guideline(scene, 2, NOON + DAY)
+    bens = scene.candidate.judgments.get(annotator=scene.ben)
+    scene.changed = again(bens, 1, NOON + 2 * DAY)
+    judge(scene, "under two", at=NOON + 2 * DAY, ada=0, ben=0)
+    return scene
+
+
+def test_each_version_of_the_guidelines_has_what_stood_when_the_next_came(guided):
+    found = agreement_of(guided.project, seed=1, resamples=100)["judgments"]
+
+    # Ben's change stands now, and not under version 1; ada said hers under version 1 only.
+    assert [(one["guideline"], one["units"], percent(one)) for one in found["guidelines"]] == [
+        (0, 1, 1.0),
+        (1, 1, 0.0),
+        (2, 1, 1.0),
+    ]
+    assert [one["end"] for one in found["guidelines"]] == [
+        "2026-11-16T12:00:00+00:00",
+        "2026-11-17T12:00:00+00:00",
+        None,
+    ]
+    assert (found["all"]["units"], percent(found["all"])) == (3, 1.0)
+
+
+@pytest.mark.parametrize(("version", "value"), [(0, 1.0), (1, 0.0), (2, 1.0)])
+def test_a_version_of_the_guidelines_is_a_part_of_its_own(guided, version, value):
+    found = everyone(guided, guideline=version)
+
+    assert (found["units"], percent(found)) == (1, value)
+
+
+def test_what_was_taken_back_stood_under_no_version(guided):
+    judge(guided, "slip", at=NOON, ada=1)
+    slip = judge(guided, "taken back", at=NOON, ada=1, ben=0)
+    slip.judgments.update(superseded_at=NOON + 3 * DAY, withdrawn_at=NOON + 3 * DAY)
+
+    assert everyone(guided, guideline=1)["units"] == 1
+
+
+def settle(scene, candidate, at):
+    Adjudication.objects.create(
+        narrative=scene.narrative,
+        candidate=candidate,
+        relevance=1,
+        reason="So it is.",
+        cause="edge",
+        by=scene.carla,
+        at=at,
+    )
+
+
+def test_what_was_said_after_it_was_settled_is_not_blind(scene):
+    candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
+    settle(scene, candidate, NOON + DAY)
+    again(candidate.judgments.get(annotator=scene.ben), 1, NOON + 2 * DAY)
+
+    assert percent(everyone(scene)) == 1.0
+    # Ben's answer from before he could see the decision.
+    assert percent(everyone(scene, blind=True)) == 0.0
+
+
+def test_what_was_changed_before_it_was_settled_is_blind(scene):
+    candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
+    again(candidate.judgments.get(annotator=scene.ben), 1, NOON + DAY)
+    settle(scene, candidate, NOON + 2 * DAY)
+
+    assert percent(everyone(scene, blind=True)) == 1.0
+
+
+def test_the_answer_to_a_wish_to_look_again_is_not_blind(scene):
+    candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
+    bens = candidate.judgments.get(annotator=scene.ben)
+    LookAgain.objects.create(judgment=bens, by=scene.carla, words="Look.", at=NOON + DAY)
+    again(bens, 1, NOON + 2 * DAY)
+
+    assert percent(everyone(scene)) == 1.0
+    assert percent(everyone(scene, blind=True)) == 0.0
+
+
+def test_an_answer_under_new_guidelines_is_blind(scene):
+    candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
+    bens = candidate.judgments.get(annotator=scene.ben)
+    version = guideline(scene, 1, NOON + DAY)
+    LookAgain.objects.create(
+        judgment=bens, by=scene.carla, words="Look.", guideline=version, at=NOON + DAY
+    )
+    again(bens, 1, NOON + 2 * DAY)
+
+    assert percent(everyone(scene, blind=True)) == 1.0
+
+
+def test_a_lead_who_answers_anew_after_another_spoke_is_not_blind(scene):
+    candidate = judge(scene, "a", at=NOON, carla=0)
+    factories.judgment(scene.narrative, candidate, scene.ada, 1, at=NOON + DAY)
+    again(candidate.judgments.get(annotator=scene.carla), 1, NOON + 2 * DAY)
+
+    assert percent(everyone(scene)) == 1.0
+    assert percent(everyone(scene, blind=True)) == 0.0
+
+
+def test_an_annotator_who_answers_anew_is_blind_still(scene):
+    candidate = judge(scene, "a", at=NOON, ben=0)
+    factories.judgment(scene.narrative, candidate, scene.ada, 1, at=NOON + DAY)
+    again(candidate.judgments.get(annotator=scene.ben), 1, NOON + 2 * DAY)
+
+    assert percent(everyone(scene, blind=True)) == 1.0
+
+
+def test_blind_and_under_one_version_go_together(guided):
+    hour = timedelta(hours=1)
+    candidate = judge(guided, "settled", at=NOON, ada=1, ben=0)
+    settle(guided, candidate, NOON + hour)
+    again(candidate.judgments.get(annotator=guided.ben), 1, NOON + 2 * hour)
+
+    # Beside the document on which they differ under version 1.
+    assert percent(everyone(guided, guideline=1)) == 0.5
+    assert percent(everyone(guided, guideline=1, blind=True)) == 0.0
+
+
+def review(scene, by, narrative, **others):
+    assignments.take(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    save_ratings(narrative=narrative, answers=levels(**others), by=by)
+    submit_review(narrative=narrative, by=by)
+
+
+def test_a_criterion_is_of_reviews_and_of_nothing_else(two):
+    for by in (two.ben, two.dan):
+        review(two, by, two.narrative)
+    review(two, two.ben, two.other, query_dependency="poor")
+    review(two, two.dan, two.other)
+
+    found = agreement_of(
+        two.project, seed=1, resamples=100, scope=Scope(criterion="query_dependency")
+    )
+
+    assert (found["judgments"]["all"]["units"], found["judgments"]["weeks"]) == (0, [])
+    assert list(found["reviews"]["criteria"]) == ["query_dependency"]
+    assert (found["reviews"]["all"]["units"], percent(found["reviews"]["all"])) == (2, 0.5)
+
+
+def test_reviews_belong_to_parts_too(two):
+    for by in (two.ben, two.dan):
+        review(two, by, two.narrative)
+        review(two, by, two.other)
+
+    found = agreement_of(two.project, seed=1, resamples=100, scope=Scope(query="302"))
+
+    assert found["reviews"]["all"]["units"] == 6
+
+
+def test_only_the_splits_that_are_asked_for_are_measured(two):
+    found = agreement_of(two.project, seed=1, resamples=100, by=["query"])
+
+    assert [len(found["judgments"][key]) for key in ("queries", "pairs", "weeks")] == [2, 0, 0]
+    assert found["reviews"]["criteria"] == {}
+
+
+def test_the_same_answers_have_the_same_sum_in_any_database(two):
+    found = agreement_of(two.project, seed=1, resamples=100)
+
+    assert found["sha256"] == SUM
+    assert agreement_of(two.project, seed=2, resamples=200)["sha256"] == SUM
+
+
+SUM = "7510894d0790dfc27d07a1a59be7a15d024751216899c8a5f40415314744569e"
+
+
+def test_another_answer_makes_another_sum_and_another_name_does(two):
+    before = agreement_of(two.project, seed=1, resamples=100)["sha256"]
+    judge(two, "d", ada=0, ben=0)
+    after = agreement_of(two.project, seed=1, resamples=100)["sha256"]
+    Membership.objects.filter(pk=two.ben.pk).update(name="bert")
+    renamed = agreement_of(two.project, seed=1, resamples=100)["sha256"]
+
+    assert len({before, after, renamed}) == 3
+
+
+def test_what_came_elsewhere_has_not_come_since(two):
+    figures = agreement_of(two.project, seed=1, resamples=100, scope=Scope(query="301"))
+    made = AgreementReport.objects.create(project=two.project, scope="query=301", figures=figures)
+    judge(two, "d", two.other, ada=0, ben=0)
+    rewriting.rewrite_narrative(
+        pair=two.other.pair, text="Only fences count.", based_on=1, by=two.carla
+    )
+    assert not since(made).anything
+
+    judge(two, "e", ada=0)
+    assert since(made) == (1, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope(),
+        Scope(query="a&b=ü 1", category="C1", side="altered", blind=True),
+        Scope(people=("a,b", "ø"), guideline=0, week=date(2026, 11, 16), criterion="x"),
+    ],
+)
+def test_a_scope_is_read_as_it_was_written(scope):
+    assert kept(str(scope)) == scope
+
+
+def test_a_scope_says_what_it_is_of():
+    assert words(Scope()) == ""
+    assert words(Scope(query="301", people=("ada", "ben"), guideline=0, blind=True)) == (
+        "query 301, ada and ben, said before there were guidelines, blind judgments only"
+    )
+    assert words(Scope(side="original", guideline=2, week=date(2026, 11, 16))) == (
+        "original narratives, said under version 2 of the guidelines, in the week of 2026-11-16"
+    )
+
+
+def test_a_pair_is_one_part_whoever_is_named_first(scene):
+    assert scope_of(scene.project, {"one": "ben", "other": "ada"}).people == ("ada", "ben")
+
+
+def test_any_day_names_its_week(scene):
+    assert scope_of(scene.project, {"week": "2026-11-22"}).week == date(2026, 11, 16)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"query": "999"}, "There is no query 999 in this project"),
+        ({"category": "X9"}, "No instruction here is of category X9. There are: C1, S1."),
+        (
+            {"side": "left"},
+            "left is no side of a narrative. There are: original, altered",
+        ),
+        ({"criterion": "beauty"}, "There is no criterion beauty. There are: semantic_expansion"),
+        ({"one": "ada"}, "Choose both, or leave both open"),
+        ({"one": "ada", "other": "ada"}, "Choose two different ones"),
+        ({"one": "ada", "other": "zoe"}, "Nobody in this project is called zoe"),
+        ({"one": "ada", "other": "eve"}, "Nobody in this project is called eve"),
+        ({"one": "ada", "other": "gauge"}, "gauge is a machine. The page of machines"),
+        ({"guideline": "1"}, "This project has no guidelines yet"),
+        ({"week": "soon"}, "soon is no day. Write a day of the week you mean"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_to_do(two, asked, sentence):
+    factories.machine(two.project, "gauge")
+
+    with pytest.raises(Refused, match=sentence):
+        scope_of(two.project, asked)
+
+
+@pytest.mark.parametrize("version", ["3", "x", "-1", "²", "9" * 5000])
+def test_a_version_there_is_not_is_refused(guided, version):
+    with pytest.raises(Refused, match="The newest is 2"):
+        scope_of(guided.project, {"guideline": version})

@@ -1,0 +1,126 @@
+"""The table of units: what a report counted, for who computes it anew elsewhere."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.urls import reverse
+
+from annotate.judgments import assignments
+from annotate.models import Assignment, InstructionPair, Membership
+from audit.reviews.actions import save_ratings, submit_review
+from tests import factories
+from tests.second_pass import levels
+
+pytestmark = pytest.mark.both_databases
+
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def led(scene, client):
+    """Ada and ben on S1, ada alone on S2; another query with ben and dan, ids of every sort."""
+    client.force_login(scene.carla.user)
+    InstructionPair.objects.update(category='C1, "narrow"')
+    factories.judgment(scene.narrative, scene.first, scene.ada, 0, at=NOON)
+    factories.judgment(scene.narrative, scene.first, scene.ben, 2, at=NOON)
+    factories.judgment(scene.narrative, scene.second, scene.ada, 1, at=NOON - timedelta(days=7))
+    query = factories.query(scene.project, "10")
+    other = factories.altered(factories.pair(query, pair_id="10_b"))
+    for doc_id in ("ä", "Z"):
+        candidate = factories.candidate(query, doc_id)
+        factories.judgment(other, candidate, scene.ben, 1, at=NOON)
+        factories.judgment(other, candidate, scene.dan, 0, at=NOON)
+    return scene
+
+
+def table(client, scene, asked="", of="judgments"):
+    url = reverse("audit:agreement_units", args=[scene.project.slug])
+    response = client.get(f"{url}?of={of}&{asked.removeprefix('?')}")
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="tides-{of}.csv"'
+    return response.getvalue().decode().splitlines()
+
+
+def test_each_document_is_a_line_and_each_person_a_column(led, client):
+    assert table(client, led) == [
+        "query_id,doc_id,pair_id,category,side,version,ada,ben,dan",
+        "10,Z,10_b,,altered,1,,1,0",
+        "10,ä,10_b,,altered,1,,1,0",
+        '301,S1,301,"C1, ""narrow""",altered,1,0,2,',
+        '301,S2,301,"C1, ""narrow""",altered,1,1,,',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "lines"),
+    [
+        ("?query=10", ["10,Z,10_b,,altered,1,1,0", "10,ä,10_b,,altered,1,1,0"]),
+        ("?one=dan&other=ada&query=301", ['301,S1,301,"C1, ""narrow""",altered,1,0']),
+        ("?week=2026-11-09", ['301,S2,301,"C1, ""narrow""",altered,1,1,,']),
+        ("?side=original", []),
+    ],
+)
+def test_the_table_is_of_the_part_that_the_address_names(led, client, asked, lines):
+    assert table(client, led, asked)[1:][: len(lines) or None] == lines
+
+
+def test_people_can_be_numbered(led, client):
+    factories.judgment(led.narrative, led.first, factories.machine(led.project, "gauge"), 2)
+
+    assert table(client, led, "?people=numbered")[0].endswith("version,person 1,person 2,person 3")
+    assert table(client, led, "?people=numbered", "machines")[0].endswith(
+        "person 1,person 2,person 3,gauge"
+    )
+
+
+def test_what_no_longer_stands_is_not_in_it(led, client):
+    led.first.judgments.filter(annotator=led.ben).update(superseded_at=NOON, withdrawn_at=NOON)
+
+    assert '301,S1,301,"C1, ""narrow""",altered,1,0,,' in table(client, led)
+
+
+def test_reviews_have_a_line_for_each_criterion(led, client):
+    for by in (led.ben, led.dan):
+        assignments.take(pair=led.pair, task=Assignment.Task.REVIEW, by=by)
+        save_ratings(
+            narrative=led.narrative,
+            answers=levels(semantic_expansion="acceptable" if by == led.ben else "poor"),
+            by=by,
+        )
+        submit_review(narrative=led.narrative, by=by)
+
+    found = table(client, led, of="reviews")
+
+    assert found[0] == "query_id,pair_id,category,side,version,criterion,ben,dan"
+    assert len(found) == 7
+    assert '301,301,"C1, ""narrow""",altered,1,semantic_expansion,acceptable,poor' in found
+    assert len(table(client, led, "?criterion=semantic_expansion", "reviews")) == 2
+
+
+def test_an_unknown_part_leads_back_with_a_sentence(led, client):
+    url = reverse("audit:agreement_units", args=[led.project.slug])
+
+    response = client.get(url + "?query=999", follow=True)
+
+    assert "There is no query 999 in this project" in response.getvalue().decode()
+
+
+def test_there_is_no_other_table(led, client):
+    url = reverse("audit:agreement_units", args=[led.project.slug])
+
+    assert client.get(url + "?of=documents").status_code == 404
+
+
+def test_names_that_look_like_numbers_stay_names(led, client):
+    Membership.objects.filter(pk=led.ada.pk).update(name="1,5")
+
+    assert table(client, led)[0].endswith('"1,5",ben,dan')
+
+
+def test_the_table_costs_a_fixed_number_of_queries(led, client, django_assert_max_num_queries):
+    url = reverse("audit:agreement_units", args=[led.project.slug])
+
+    with django_assert_max_num_queries(13):
+        client.get(url).getvalue()

@@ -1,0 +1,236 @@
+"""Each person with themselves: what they said again of what had come before."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.models import Project, Repeat
+from annotate.rewriting import actions as rewriting
+from audit.models import AgreementReport
+from audit.reports.reliability import agreement_of, since
+from audit.reports.scopes import Scope
+from audit.reports.tables import tables
+from tests import factories
+from tests.collection.arriving import jsonl, load
+
+pytestmark = pytest.mark.both_databases
+
+# What ada said of ten documents, first and again; what ben said of two.
+ADA = [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 1), (2, 2), (1, 2), (2, 1), (0, 1)]
+BEN = [(0, 0), (2, 2)]
+
+
+def twice(scene, by, doc_id, first, again, narrative=None, **fields):
+    under = narrative or scene.narrative
+    candidate = scene.query.candidates.filter(document__doc_id=doc_id).first()
+    candidate = candidate or factories.candidate(scene.query, doc_id)
+    said = factories.judgment(under, candidate, by, first) if first is not None else None
+    return Repeat.objects.create(
+        narrative=under, candidate=candidate, annotator=by, first=said, relevance=again, **fields
+    )
+
+
+@pytest.fixture
+def repeated(scene):
+    for by, answers in ((scene.ada, ADA), (scene.ben, BEN)):
+        for number, (first, again) in enumerate(answers):
+            twice(scene, by, f"D{number}", first, again)
+    return scene
+
+
+def figures(scene, **more):
+    return agreement_of(scene.project, seed=1, resamples=100, **more)
+
+
+def test_repeats_of_an_older_text_are_left_out_and_said(repeated):
+    for doc_id in ("D0", "D1"):
+        line = jsonl({"doc_id": doc_id, "text": "Another text."})
+        load(repeated.project, "docs-jsonl", line)
+
+    found = figures(repeated)
+
+    # D0 and D1 came again to ada and to ben.
+    assert [(one["raters"], one["units"]) for one in found["selves"]["people"]] == [(["ada"], 8)]
+    told = {one["reason"]: one["count"] for one in found["left_out"]}
+    assert told["repeats of an older text of the document"] == 4
+
+
+def test_each_person_is_measured_with_themselves_over_all_pairs(repeated):
+    found = figures(repeated)["selves"]
+
+    assert [(one["raters"], one["units"]) for one in found["people"]] == [
+        (["ada"], 10),
+        (["ben"], 2),
+    ]
+    ada = found["people"][0]["coefficients"]
+    # Ada agrees with herself on seven of ten. First she says 0 four times, 1 four times, 2 twice;
+    # again 0 three times, 1 five times, 2 twice: by chance 12 + 20 + 4 of 100.
+    assert ada["percent"]["value"] == pytest.approx(7 / 10)
+    assert ada["cohen"]["value"] == pytest.approx((0.70 - 0.36) / (1 - 0.36))
+    low, high = ada["alpha_ordinal"]["interval"]
+    assert low <= ada["alpha_ordinal"]["value"] <= high
+    assert found["people"][0]["table"] == [[3, 1, 0], [0, 3, 1], [0, 1, 1]]
+    assert found["all"]["raters"] == ["first", "again"]
+    assert found["all"]["coefficients"]["percent"]["value"] == pytest.approx(9 / 12)
+
+
+def test_it_never_enters_the_agreement_among_people(repeated):
+    before = figures(repeated)["judgments"]
+
+    Repeat.objects.all().delete()
+
+    assert figures(repeated)["judgments"] == before
+
+
+def test_what_stood_when_it_came_again_is_what_is_compared(scene):
+    said = twice(scene, scene.ada, "D1", 1, 0)
+    # She changes her first judgment afterwards, to what she said the second time.
+    said.first.superseded_at = timezone.now()
+    said.first.save()
+    factories.judgment(scene.narrative, said.candidate, scene.ada, 0)
+
+    (ada,) = figures(scene)["selves"]["people"]
+
+    assert ada["coefficients"]["percent"]["value"] == 0
+
+
+def test_a_first_judgment_that_was_taken_back_gives_way_to_the_one_that_stands(scene):
+    said = twice(scene, scene.ada, "D1", 1, 0)
+    said.first.superseded_at = said.first.withdrawn_at = timezone.now()
+    said.first.save()
+    assert figures(scene)["selves"]["people"] == []
+
+    factories.judgment(scene.narrative, said.candidate, scene.ada, 0)
+
+    (ada,) = figures(scene)["selves"]["people"]
+    assert ada["coefficients"]["percent"]["value"] == 1
+
+
+def test_a_repeat_that_came_before_its_first_time_is_compared_with_what_was_said_then(scene):
+    said = twice(scene, scene.ada, "D1", None, 2)
+    factories.judgment(scene.narrative, said.candidate, scene.ada, 2)
+
+    (ada,) = figures(scene)["selves"]["people"]
+
+    assert (ada["units"], ada["coefficients"]["percent"]["value"]) == (1, 1)
+
+
+def test_what_is_left_out_is_counted_with_its_reason(scene):
+    twice(scene, scene.ada, "D1", 1, None, flag="problem", note="It is cut off.")
+    twice(scene, scene.ada, "D2", None, 1)
+    gone = twice(scene, scene.ada, "D3", 1, 1)
+    gone.superseded_at = timezone.now()
+    gone.save()
+    for doc_id in ("D4", "D5"):
+        twice(
+            scene,
+            scene.ben,
+            doc_id,
+            1,
+            1,
+            narrative=factories.narrative(
+                scene.pair, side="reversed", version=1 if doc_id == "D4" else 2
+            ),
+        )
+
+    found = figures(scene)
+
+    left_out = {one["reason"]: one["count"] for one in found["left_out"]}
+    assert left_out["repeat flagged instead of judged"] == 1
+    assert left_out["repeat of a document without a first judgment"] == 1
+    assert left_out["repeat under an older version of the narrative"] == 1
+    assert [(one["raters"], one["units"]) for one in found["selves"]["people"]] == [(["ben"], 1)]
+
+
+def test_a_new_version_leaves_what_was_said_twice_behind(repeated):
+    rewriting.rewrite_narrative(
+        pair=repeated.pair, text="Only far out at sea.", based_on=1, by=repeated.carla
+    )
+
+    found = figures(repeated)
+
+    assert found["selves"] == {"all": None, "people": []}
+    assert {"reason": "repeats under an older version of the narrative", "count": 12} in (
+        found["left_out"]
+    )
+
+
+def test_a_part_of_a_project_has_its_own(repeated):
+    def people(**scope):
+        found = figures(repeated, scope=Scope(**scope))["selves"]["people"]
+        return [(one["raters"], one["units"]) for one in found]
+
+    assert people(query="301") == [(["ada"], 10), (["ben"], 2)]
+    assert people(query="302") == []
+    assert people(people=("ben", "dan")) == [(["ben"], 2)]
+    assert people(blind=True) == []
+    assert figures(repeated, by=["pair"])["selves"] == {"all": None, "people": []}
+
+
+def test_a_report_knows_what_was_said_again_since_and_its_sum_changes(repeated):
+    before = figures(repeated)
+    report = AgreementReport(project=repeated.project, figures=before)
+    assert not since(report).anything
+
+    Repeat.objects.create(
+        narrative=repeated.narrative,
+        candidate=repeated.first,
+        annotator=repeated.ada,
+        relevance=1,
+        first=factories.judgment(repeated.narrative, repeated.second, repeated.ada, 1),
+    )
+
+    assert since(report).judgments == 2
+    assert figures(repeated)["sha256"] != before["sha256"]
+
+
+def test_a_grade_that_the_project_has_no_more_stays_on_the_scale(scene):
+    twice(scene, scene.ada, "D1", 1, 7)
+
+    (ada,) = figures(scene)["selves"]["people"]
+
+    assert ada["coefficients"]["percent"]["value"] == 0
+
+
+def test_the_table_and_the_command_have_each_person(repeated):
+    (table,) = [one for one in tables(figures(repeated)) if one.key == "selves"]
+    assert [line.label for line in table.lines] == ["All people", "ada", "ben"]
+    printed = StringIO()
+
+    call_command("agreement", "tides", stdout=printed)
+
+    assert "Each person with themselves" in printed.getvalue()
+    assert "  ada: 10 documents" in printed.getvalue()
+
+
+def test_a_report_from_before_shows_without_it(repeated):
+    old = figures(repeated)
+    del old["selves"]
+    del old["through"]["repeat"]
+
+    assert "selves" not in {table.key for table in tables(json.loads(json.dumps(old)))}
+    # What was said again by then is new to it.
+    assert since(AgreementReport(project=repeated.project, figures=old)).judgments == 12
+
+
+def test_leads_see_it_and_nobody_else(repeated, client):
+    AgreementReport.objects.create(
+        project=Project.objects.get(pk=repeated.project.pk),
+        state="done",
+        started_at=timezone.now(),
+        finished_at=timezone.now(),
+        figures=figures(repeated),
+    )
+    client.force_login(repeated.carla.user)
+    page = client.get(reverse("audit:agreement", args=["tides"])).content.decode()
+    client.force_login(repeated.ada.user)
+    refused = client.get(reverse("audit:agreement", args=["tides"]))
+
+    assert "Each person with themselves" in page
+    assert refused.status_code == 403

@@ -1,0 +1,142 @@
+"""Two people at the same moment: one decision stands, one report is made, no answer is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from annotate.models import Adjudication, Assignment, Membership, Narrative
+from annotate.rewriting import actions as rewriting
+from audit.models import AgreementReport, Decision, Rating, Review
+from audit.reports.actions import request_agreement
+from audit.reviews.actions import decide, save_rating, save_ratings, submit_review
+from audit.reviews.criteria import FOLLOWTABLE
+from audit.settling.adjudication import adjudicate
+from base.errors import Refused, Stale
+from tests import factories
+from tests.second_pass import levels
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgresql,
+    pytest.mark.both_databases,
+]
+
+
+def deliver(name: str, pk: int) -> None:
+    """Stands in for the broker."""
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Run all calls at the same moment, each on its own connection; give results or refusals."""
+    start = threading.Barrier(len(calls))
+    outcomes: list[Any] = [None] * len(calls)
+
+    def run(place: int, call: Callable[[], Any]) -> None:
+        try:
+            start.wait()
+            outcomes[place] = call()
+        except Exception as error:  # noqa: BLE001 (the test looks at it)
+            outcomes[place] = error
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=each) for each in enumerate(calls)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+def fresh(member: Membership) -> Membership:
+    return Membership.objects.select_related("project").get(pk=member.pk)
+
+
+def test_of_two_leads_who_settle_at_once_one_is_refused(disputed):
+    other = factories.lead(disputed.project, "carol")
+
+    outcomes = at_once(
+        *(
+            lambda lead=lead, grade=grade: adjudicate(
+                narrative=disputed.narrative,
+                candidate=disputed.first,
+                relevance=grade,
+                reason="So.",
+                cause="edge",
+                by=fresh(lead),
+            )
+            for lead, grade in ((disputed.carla, 0), (other, 2))
+        )
+    )
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Adjudication", "Refused"]
+    assert Adjudication.objects.count() == 1
+
+
+def test_of_two_leads_who_decide_at_once_one_is_refused(seated):
+    answers = {**levels(), "query_dependency": ("poor", "Weak.")}
+    save_ratings(narrative=seated.narrative, answers=answers, by=seated.dan)
+    submit_review(narrative=seated.narrative, by=seated.dan)
+    other = factories.lead(seated.project, "carol")
+
+    outcomes = at_once(
+        *(
+            lambda lead=lead, outcome=outcome: decide(
+                narrative=seated.narrative, outcome=outcome, reason="So.", by=fresh(lead)
+            )
+            for lead, outcome in ((seated.carla, "revise"), (other, "removed"))
+        )
+    )
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Decision", "Refused"]
+    made = Decision.objects.get()
+    seated.pair.refresh_from_db()
+    assert (seated.pair.removed_at is not None) == (made.outcome == "removed")
+    assert (seated.pair.sent_back_at is not None) == (made.outcome == "revise")
+
+
+def test_answers_from_several_tabs_at_once_are_all_kept_in_one_review(seated):
+    outcomes = at_once(
+        *(
+            lambda key=key: save_rating(
+                narrative=seated.narrative, criterion=key, level="acceptable", by=fresh(seated.dan)
+            )
+            for key in FOLLOWTABLE.keys
+        )
+    )
+
+    assert {type(outcome) for outcome in outcomes} == {Review}
+    assert Review.objects.count() == 1
+    assert Rating.objects.filter(level="acceptable").count() == 6
+
+
+def test_a_review_handed_in_while_the_text_is_rewritten_counts_or_is_stale(seated):
+    save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
+
+    handed_in, rewritten = at_once(
+        lambda: submit_review(narrative=seated.narrative, by=fresh(seated.dan)),
+        lambda: rewriting.rewrite_narrative(
+            pair=seated.pair, text="Only fences count.", based_on=1, by=fresh(seated.carla)
+        ),
+    )
+
+    assert isinstance(rewritten, Narrative)
+    assert isinstance(handed_in, Review | Stale)
+    # Either way the auditor has the new version to review.
+    assert Assignment.objects.get(member=seated.dan).done_at is None
+
+
+def test_two_requests_for_agreement_at_once_are_one_report(disputed, settings):
+    settings.JOBS_DELIVER = f"{__name__}.deliver"
+
+    outcomes = at_once(
+        *[lambda: request_agreement(project=disputed.project, by=fresh(disputed.carla))] * 4
+    )
+
+    assert not any(isinstance(outcome, Refused) for outcome in outcomes)
+    assert AgreementReport.objects.count() == 1

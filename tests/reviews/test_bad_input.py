@@ -1,0 +1,183 @@
+"""What makes no sense in an audit is answered with a sentence on the page, and changes nothing."""
+
+from __future__ import annotations
+
+import html
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from annotate.judgments import assignments
+from annotate.models import Assignment, Project, Run, RunLine
+from annotate.rewriting import actions as rewriting
+from audit.models import Rating, Review
+from audit.reviews.actions import decide, save_ratings, submit_review
+from tests import factories
+from tests.second_pass import levels
+from tests.test_permissions import rows
+
+DRAW = "/projects/tides/checks/new/"
+SAMPLE = {"name": "Labels", "claims": "prior", "stratify": "none", "per": "stratum"}
+SUSPECTS = "/projects/tides/suspects/"
+
+
+@pytest.fixture
+def carla(scene, client):
+    """The lead of the scene, signed in; its two documents are claimed by the earlier qrels."""
+    client.force_login(scene.carla.user)
+    return client
+
+
+def answered(client: Any, url: str, sent: dict[str, Any]) -> str:
+    """Send it, see that nothing changed, and return the page that it came to, as it is read."""
+    before = rows()
+    response = client.post(url, sent, follow=True)
+    assert rows() == before
+    return html.unescape(response.content.decode())
+
+
+def test_a_sample_larger_than_its_frame(carla):
+    page = answered(carla, DRAW, {**SAMPLE, "size": "3", "seed": "1"})
+
+    assert "There are 2 to draw from, fewer than the 3 asked for." in page
+
+
+def test_a_stratum_with_nothing_in_it(scene, carla):
+    factories.pair(factories.query(scene.project, "302"))
+
+    page = answered(carla, DRAW, {**SAMPLE, "stratify": "query", "size": "1", "seed": "1"})
+
+    assert "“302” has nothing in it to draw from" in page
+
+
+def test_runs_for_other_queries(scene, carla):
+    run = Run.objects.create(project=scene.project, name="strange", sha256="0" * 64)
+    other = factories.query(scene.project, "302")
+    RunLine.objects.create(run=run, query=other, document=scene.first.document, rank=1, score=1.0)
+    asked = {"claims": "prior", "runs": [run.pk], "depth": "10", "at_least": "1"}
+
+    page = answered(carla, SUSPECTS, {**asked, "name": "Look again", "stratify": "none"})
+
+    assert "has a query that so many of these runs have." in page
+
+
+@pytest.mark.parametrize("more", [{}, {"submit": "yes"}], ids=["a draft", "handed in"])
+def test_a_review_on_a_superseded_version(seated, client, more):
+    rewriting.rewrite_narrative(
+        pair=seated.pair, text="Only fences count.", based_on=1, by=seated.carla
+    )
+    client.force_login(seated.dan.user)
+
+    page = answered(client, f"/pairs/{seated.pair.pk}/review/", form(seated, levels()) | more)
+
+    assert "The narrative changed while you were reading. Read it again, then rate it." in page
+
+
+def test_one_key_of_a_review_on_a_superseded_version(seated, client):
+    rewriting.rewrite_narrative(
+        pair=seated.pair, text="Only fences count.", based_on=1, by=seated.carla
+    )
+    client.force_login(seated.dan.user)
+    entry = {
+        "uuid": "00000000-0000-4000-8000-000000000001",
+        "user": seated.dan.user_id,
+        "kind": "rating",
+        "pair": seated.pair.pk,
+        "narrative": seated.narrative.pk,
+        "criterion": "semantic_expansion",
+        "level": "excellent",
+        "made_at": "2026-03-02T09:30:00Z",
+    }
+    before = rows()
+
+    sent = client.post("/api/v1/journal/", {"entries": [entry]}, content_type="application/json")
+
+    [answer] = sent.json()["answers"]
+    assert answer["state"] == "refused"
+    assert "The narrative changed while you were reading." in answer["sentence"]
+    assert rows() == before
+
+
+@pytest.mark.parametrize("outcome", ["accepted", "revise", "removed"])
+def test_a_decision_on_what_nobody_has_reviewed(scene, carla, outcome):
+    url = f"/narratives/{scene.narrative.pk}/decision/"
+
+    page = answered(carla, url, {"outcome": outcome, "reason": "Because."})
+
+    assert "Nobody has reviewed this version yet, so there is nothing to decide." in page
+
+
+def test_a_decision_on_what_another_lead_has_decided_meanwhile(seated, client):
+    for auditor in (seated.dan, seated.ben):
+        save_ratings(narrative=seated.narrative, answers=levels(), by=auditor)
+        submit_review(narrative=seated.narrative, by=auditor)
+    decide(narrative=seated.narrative, outcome="accepted", by=seated.carla)
+    client.force_login(factories.lead(seated.project, "gina").user)
+    url = f"/narratives/{seated.narrative.pk}/decision/"
+
+    page = answered(client, url, {"outcome": "removed", "reason": "Because."})
+
+    assert "carla has decided this: accepted. Withdraw that decision first." in page
+
+
+def test_accepting_what_not_every_auditor_has_reviewed(seated, carla):
+    save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
+    submit_review(narrative=seated.narrative, by=seated.dan)
+    url = f"/narratives/{seated.narrative.pk}/decision/"
+
+    page = answered(carla, url, {"outcome": "accepted", "reason": ""})
+
+    assert "1 of 2 reviews are in. Accept it once all are." in page
+
+
+@pytest.mark.parametrize("said", [{}, {"ada": 1, "ben": 1}], ids=["nobody", "both the same"])
+def test_settling_what_nobody_disagrees_on(scene, carla, said):
+    for name, relevance in said.items():
+        factories.judgment(scene.narrative, scene.first, getattr(scene, name), relevance)
+    url = f"/narratives/{scene.narrative.pk}/candidates/{scene.first.pk}/disagreement/"
+
+    page = answered(carla, url, {"relevance": "1", "reason": "Because.", "cause": "edge"})
+
+    assert "Nobody disagrees about this document." in page
+
+
+def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(seated, client):
+    client.force_login(seated.dan.user)
+    url = f"/pairs/{seated.pair.pk}/review/"
+    answers = levels() | {"query_dependency": ("poor", "")}
+
+    handed_in = client.post(url, form(seated, answers) | {"submit": "yes"}, follow=True)
+    later = client.get(url).content.decode()
+
+    assert "Say in words why it fails on: query dependency." in handed_in.content.decode()
+    assert Review.objects.get().submitted_at is None
+    assert Rating.objects.get(criterion="query_dependency").level == "poor"
+    assert Rating.objects.count() == 6
+    assert later.count(' aria-pressed="true"') + later.count(" checked") == 6
+
+
+def test_a_review_in_a_project_that_was_put_away(seated, client):
+    Project.objects.update(archived_at="2026-03-02T09:30Z", archived_by=seated.carla.user)
+    client.force_login(seated.dan.user)
+
+    page = answered(client, f"/pairs/{seated.pair.pk}/review/", form(seated, levels()))
+
+    assert "This project is archived." in page
+
+
+def test_a_seat_where_all_are_taken(seated, client):
+    client.force_login(seated.ada.user)
+
+    page = answered(client, "/projects/tides/reviews/seat/", {})
+
+    assert "Every seat is taken, or there is nothing to review now." in page
+    assert not assignments.holds(pair=seated.pair, task=Assignment.Task.REVIEW, by=seated.ada)
+
+
+def form(scene: SimpleNamespace, answers: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """The form of the review page, filled in."""
+    sent: dict[str, Any] = {"narrative": scene.narrative.pk}
+    for key, (level, words) in answers.items():
+        sent |= {f"level-{key}": level, f"words-{key}": words}
+    return sent

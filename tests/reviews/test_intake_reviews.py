@@ -1,0 +1,180 @@
+"""Reviews and decisions from a file, after the instructions they are about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from audit.models import Decision, Rating, Review
+from audit.reviews.criteria import FOLLOWTABLE
+from tests import factories
+from tests.collection.arriving import counts, jsonl, load, problems, rows
+
+pytestmark = pytest.mark.both_databases
+
+AT = "2026-03-01T09:30:00+00:00"
+LATER = "2026-03-02T09:30:00+00:00"
+
+
+@pytest.fixture
+def pair(db):
+    return factories.pair(factories.query(factories.project(), "907"), pair_id="907_0")
+
+
+def review(**fields: object) -> dict[str, Any]:
+    return {
+        "type": "review",
+        "pair_id": "907_0",
+        "query_id": "907",
+        "auditor": "dan",
+        "rubric": FOLLOWTABLE.name,
+        "at": AT,
+        "ratings": [{"criterion": key, "level": "acceptable"} for key in FOLLOWTABLE.keys],
+        **fields,
+    }
+
+
+def decision(**fields: object) -> dict[str, Any]:
+    return {
+        "type": "decision",
+        "pair_id": "907_0",
+        "query_id": "907",
+        "by": "carla",
+        "outcome": "removed",
+        "reason": "Off the topic.",
+        "at": AT,
+        **fields,
+    }
+
+
+def take(pair, *records: dict[str, Any]):
+    return load(pair.project, "judgments-jsonl", jsonl(*records))
+
+
+def test_a_review_comes_with_its_ratings(pair):
+    worst = {"criterion": FOLLOWTABLE.keys[0], "level": "poor", "words": "Says nothing."}
+
+    report = take(pair, review(ratings=[worst, *review()["ratings"][1:]]))
+
+    assert counts(report) == (1, 1, 0, 0, 0)
+    assert rows(report)["reviews"] == (1, 0, 0)
+    found = Review.objects.get()
+    assert (found.auditor.name, found.narrative) == ("dan", factories.altered(pair))
+    assert found.submitted_at == datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+    ratings = Rating.objects.filter(criterion=FOLLOWTABLE.keys[0])
+    assert list(ratings.values_list("level", "words")) == [("poor", "Says nothing.")]
+    assert Rating.objects.count() == 6
+
+
+def test_loading_again_changes_nothing(pair):
+    take(pair, review(), decision())
+
+    report = take(pair, review(), decision())
+
+    assert counts(report) == (2, 0, 0, 2, 0)
+    assert (Review.objects.count(), Decision.objects.count()) == (1, 1)
+
+
+def test_a_review_that_is_here_already_stays_as_it_is(pair):
+    take(pair, review())
+    worst = {"criterion": FOLLOWTABLE.keys[0], "level": "poor", "words": "Says nothing."}
+
+    report = take(pair, review(ratings=[worst, *review()["ratings"][1:]]))
+
+    assert problems(report) == [
+        (
+            "file.txt:1: dan has reviewed version 1 of 907_0 here already, and said otherwise: a "
+            "review stays as it is"
+        )
+    ]
+    assert set(Rating.objects.values_list("level", flat=True)) == {"acceptable"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"ratings": review()["ratings"][1:]}, "the review lacks a rating of semantic_expansion"),
+        (
+            {"ratings": [{"criterion": "wit", "level": "poor"}]},
+            "“wit” is not one of the criteria: semantic_expansion,",
+        ),
+        (
+            {"ratings": [{"criterion": "query_dependency", "level": "fine"}]},
+            "“fine” is not a level: excellent, acceptable, poor",
+        ),
+        (
+            {"ratings": review()["ratings"] * 2},
+            "semantic_expansion is rated twice",
+        ),
+        ({"version": 2}, "there is no version 2 of the altered narrative of 907_0"),
+        ({"pair_id": "907_9"}, "there is no version 1 of the altered narrative of 907_9"),
+        ({"query_id": "908"}, "instruction pair 907_0 belongs to query 907"),
+    ],
+)
+def test_a_review_that_cannot_be_kept_is_refused_with_its_line(pair, fields, sentence):
+    report = take(pair, review(auditor="ada"), review(**fields))
+
+    assert [problem.line for problem in report.problems] == [2] * report.refused
+    assert sentence in report.problems[0].message
+    assert Review.objects.count() == 0
+
+
+def test_the_same_review_twice_in_a_file_is_refused(pair):
+    report = take(pair, review(), review())
+
+    assert problems(report) == ["file.txt:2: dan has reviewed this version of 907_0 on line 1"]
+
+
+def test_a_decision_has_its_effect_on_the_pair(pair):
+    report = take(pair, decision())
+
+    assert rows(report)["decisions"] == (1, 0, 0)
+    pair.refresh_from_db()
+    assert (pair.removed_at.isoformat(), pair.removed_by.name) == (AT, "carla")
+
+
+def test_a_decision_on_an_older_version_has_no_effect_any_more(pair):
+    factories.narrative(pair, version=2)
+
+    take(pair, decision(outcome="revise"))
+
+    pair.refresh_from_db()
+    assert pair.sent_back_at is None
+
+
+def test_a_decision_that_the_file_knows_to_be_withdrawn_is_withdrawn_here_too(pair):
+    take(pair, decision())
+
+    report = take(pair, decision(withdrawn_by="carla", withdrawn_at=LATER))
+
+    assert counts(report) == (1, 0, 1, 0, 0)
+    assert Decision.objects.get().withdrawn_at == datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+    pair.refresh_from_db()
+    assert pair.removed_at is None
+
+
+def test_a_decision_that_stands_is_not_overruled_by_a_file(pair):
+    take(pair, decision(outcome="accepted", reason=""))
+
+    report = take(pair, decision())
+
+    assert problems(report) == [
+        "file.txt:1: carla has decided version 1 of 907_0 here already: accepted"
+    ]
+    pair.refresh_from_db()
+    assert pair.removed_at is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"reason": " "}, "a decision to revise or remove needs a reason"),
+        ({"withdrawn_at": LATER}, "a withdrawn decision says by whom and when"),
+    ],
+)
+def test_a_decision_that_cannot_be_kept_is_refused(pair, fields, sentence):
+    report = take(pair, decision(**fields))
+
+    assert problems(report) == [f"file.txt:1: {sentence}"]

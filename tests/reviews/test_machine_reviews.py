@@ -1,0 +1,215 @@
+"""A machine's review is stored as a machine's: it is shown beside people's, and counts nowhere."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from annotate.models import Flag, Membership
+from audit.models import Decision, Review
+from audit.reports import overview
+from audit.reports.reliability import agreement_of
+from audit.reports.tables import against_machines
+from audit.reviews import rubrics
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.reviews.criteria import FOLLOWTABLE, Verdict
+from audit.reviews.passes import passes_of, story, to_decide, verdict_of
+from audit.reviews.rejected import rejected
+from audit.settling import queue as disagreements
+from base.errors import Refused
+from exporters.exports.selection import pairs as pairs_of
+from exporters.exports.selection import reviews as exported
+from formats.jsonl import read_judgments
+from formats.source import Source
+from tests import factories
+from tests.collection.arriving import jsonl, load, problems
+from tests.second_pass import levels
+
+CRITIC = "gpt-critic"
+
+
+def review(auditor: str = CRITIC, level: str = "poor", **fields: Any) -> dict[str, Any]:
+    return {
+        "type": "review",
+        "pair_id": "301",
+        "query_id": "301",
+        "auditor": auditor,
+        "machine": True,
+        "rubric": FOLLOWTABLE.name,
+        "ratings": [
+            {"criterion": key, "level": level, "words": "A machine says so."}
+            for key in FOLLOWTABLE.keys
+        ],
+        **fields,
+    }
+
+
+def take(scene, *records):
+    return load(scene.project, "judgments-jsonl", jsonl(*records))
+
+
+def hand_in(scene, by, **others):
+    save_ratings(narrative=scene.narrative, answers=levels(**others), by=by)
+    submit_review(narrative=scene.narrative, by=by)
+
+
+@pytest.fixture
+def criticised(seated):
+    """The machine finds everything poor; dan and ben have yet to say a word."""
+    assert problems(take(seated, review())) == []
+    return seated
+
+
+def test_a_file_says_that_a_machine_reviewed(criticised):
+    assert Review.objects.get().auditor.is_machine
+    assert take(criticised, review()).unchanged == 1
+
+
+def test_what_a_person_is_called_cannot_be_a_machine(seated):
+    report = take(seated, review("dan"))
+
+    assert problems(report) == ["file.txt:1: “dan” is a person here; a machine needs another name"]
+    assert not Review.objects.exists()
+
+
+def test_a_machine_that_is_known_stays_one_where_a_file_does_not_say_so(criticised):
+    again = factories.pair(factories.query(criticised.project, "302"))
+
+    take(criticised, review(pair_id=again.pair_id, query_id="302", machine=False))
+
+    assert set(Review.objects.values_list("auditor__is_machine", flat=True)) == {True}
+
+
+def test_it_counts_in_no_verdict_and_no_number_of_reviews(criticised):
+    narrative = criticised.narrative
+
+    assert verdict_of(passes_of([narrative])[narrative.pk], 2) is Verdict.UNREVIEWED
+    assert list(to_decide(criticised.carla)) == []
+    assert list(rejected(criticised.project, undecided=True, everyone=True)) == []
+    hand_in(criticised, criticised.dan)
+    hand_in(criticised, criticised.ben)
+    assert verdict_of(passes_of([narrative])[narrative.pk], 2) is Verdict.PASSED
+    reviewed = overview.contribution(criticised.carla).context["reviewed_by"]
+    people = {criticised.dan.pk: 1, criticised.ben.pk: 1}
+    assert {key: n for key, n in reviewed.items() if key in people} == people
+
+
+def test_it_lets_nobody_decide_before_people_have_reviewed(criticised):
+    with pytest.raises(Refused, match="Nobody has reviewed this version yet"):
+        decide(
+            narrative=criticised.narrative, outcome="revise", reason="Weak.", by=criticised.carla
+        )
+    hand_in(criticised, criticised.dan)
+    with pytest.raises(Refused, match="1 of 2 reviews are in"):
+        decide(narrative=criticised.narrative, outcome="accepted", reason="", by=criticised.carla)
+
+
+def test_it_makes_no_disagreement_with_people(criticised):
+    hand_in(criticised, criticised.dan)
+    hand_in(criticised, criticised.ben)
+
+    wanted = disagreements.Wanted(kind=disagreements.Kind.REVIEW)
+    assert disagreements.count(criticised.carla, wanted) == 0
+
+
+def test_it_does_not_choose_the_rubric_that_people_review_under(criticised):
+    nine = FOLLOWTABLE._replace(name="nine-1")
+    factories_rubric(criticised.project, nine)
+
+    assert rubrics.under(criticised.narrative, criticised.project.pk).name == "nine-1"
+
+
+def factories_rubric(project, content):
+    from audit.reviews.actions import choose_rubric, save_rubric
+
+    save_rubric(project=project, content=content, by=None)
+    choose_rubric(project=project, name=content.name, by=None)
+
+
+def test_it_is_a_rater_of_no_agreement_among_people_and_stands_against_each(criticised):
+    hand_in(criticised, criticised.dan)
+    hand_in(criticised, criticised.ben)
+
+    figures = agreement_of(criticised.project, seed=1, resamples=100)
+
+    among_people = figures["reviews"]["all"]
+    assert (among_people["raters"], among_people["ratings"]) == (["ben", "dan"], 12)
+    (reviewing,) = against_machines(figures)
+    assert reviewing.machine == CRITIC
+    # Six criteria each; people say excellent, the machine poor.
+    assert [(line.label, line.units) for line in reviewing.table.lines] == [("ben", 6), ("dan", 6)]
+    percent = reviewing.table.lines[0].coefficients[0]
+    assert percent["value"] == 0.0
+
+
+def test_people_read_it_beside_their_own_once_they_have_handed_in(criticised, client):
+    client.force_login(criticised.dan.user)
+    url = f"/pairs/{criticised.pair.pk}/story/"
+
+    before = client.get(url).content.decode()
+    hand_in(criticised, criticised.dan)
+    after = client.get(url).content.decode()
+
+    assert CRITIC not in before
+    assert "A machine says so." not in before
+    assert "Reviews by machines" in after
+    assert CRITIC in after
+    (chapter,) = story(criticised.pair, criticised.dan)
+    assert len(chapter.machines) == 1
+
+
+def test_who_settles_reads_it_beside_what_auditors_said(criticised, client):
+    hand_in(criticised, criticised.dan, query_dependency="poor")
+    hand_in(criticised, criticised.ben)
+    client.force_login(criticised.carla.user)
+
+    page = client.get(f"/narratives/{criticised.narrative.pk}/disagreement/").content.decode()
+
+    assert "Reviews by machines" in page
+    assert CRITIC in page
+
+
+def test_the_export_says_that_it_is_a_machines(criticised):
+    (record,) = exported(pairs_of(criticised.project))
+
+    assert record.machine is True
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "sentence"),
+    [
+        ("decision", {"by": CRITIC, "outcome": "accepted"}, "a decision is made by a person"),
+        (
+            "adjudication",
+            {"doc_id": "S1", "by": CRITIC, "relevance": 1, "reason": "So.", "cause": "edge"},
+            "an adjudication is made by a person",
+        ),
+    ],
+)
+def test_a_machine_decides_nothing(criticised, kind, fields, sentence):
+    about = {"type": kind, "pair_id": "301", "query_id": "301", **fields}
+
+    flagged = take(criticised, {**about, "machine": True})
+    named = take(criticised, about)
+
+    assert sentence in problems(flagged)[0]
+    assert sentence in problems(named)[0]
+    assert not Decision.objects.exists()
+
+
+def test_a_flag_of_a_machine_is_stored_as_a_machines(scene):
+    flag = {"type": "flag", "query_id": "301", "doc_id": "S1", "annotator": CRITIC, "kind": "later"}
+
+    take(scene, {**flag, "machine": True})
+
+    assert Flag.objects.get().annotator == Membership.objects.get(is_machine=True)
+
+
+def test_the_field_must_be_true_or_false():
+    line = json.dumps(review(machine="yes")).encode()
+    source = Source(line, "file.txt", collect=True)
+
+    assert list(read_judgments(source)) == []
+    assert "machine must be true or false, not text" in str(source.problems[0])

@@ -1,0 +1,251 @@
+"""A rejected instruction goes back to its author, comes again, and is reviewed afresh."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotate.judgments import assignments
+from annotate.models import Assignment
+from audit.models import Review
+from audit.reviews.actions import (
+    decide,
+    save_ratings,
+    submit_review,
+    take_review,
+    withdraw_decision,
+)
+from base.errors import Stale
+from tests import factories
+from tests.collection.arriving import load
+from tests.second_pass import levels
+
+WORDS = "It says nothing that the query does not."
+
+
+def signed_in(member):
+    client = Client()
+    client.force_login(member.user)
+    return client
+
+
+def pair_of_a_model(scene, pair_id="301_1"):
+    return factories.pair(
+        scene.query, pair_id=pair_id, origin="llm", model="some-model", category="C1"
+    )
+
+
+def rejecting(scene, pair, *auditors):
+    """Each auditor rejects its semantic expansion; the first has words on another criterion too."""
+    narrative = factories.altered(pair)
+    for auditor in auditors or (scene.dan, scene.ben):
+        assignments.take(pair=pair, task=Assignment.Task.REVIEW, by=auditor)
+        answers = {
+            **levels(),
+            "semantic_expansion": ("poor", f"{WORDS} ({auditor.name} hid a name here)"),
+            "query_dependency": ("acceptable", "Fine, mostly."),
+        }
+        save_ratings(narrative=narrative, answers=answers, by=auditor)
+        submit_review(narrative=narrative, by=auditor)
+    return narrative
+
+
+def send_back(scene, narrative):
+    return decide(narrative=narrative, outcome="revise", reason="Say more.", by=scene.carla)
+
+
+def printed(*args: str) -> list[dict[str, Any]]:
+    out = StringIO()
+    call_command("rejected", "tides", *args, stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+@pytest.fixture
+def generated(scene):
+    scene.made = pair_of_a_model(scene)
+    scene.version = rejecting(scene, scene.made)
+    return scene
+
+
+def test_the_file_holds_what_a_generator_needs_and_no_names(generated):
+    send_back(generated, generated.version)
+
+    [record] = printed()
+
+    assert record == {
+        "type": "rejected",
+        "pair_id": "301_1",
+        "query_id": "301",
+        "query": "tidal power",
+        "description": "",
+        "category": "C1",
+        "model": "some-model",
+        "version": 1,
+        "narrative": "Only plants at sea count.",
+        "decision": "revise",
+        "reason": "Say more.",
+        "reviews": 2,
+        "criteria": [
+            {
+                "rubric": "followtable-1",
+                "criterion": "semantic_expansion",
+                "name": "Semantic expansion",
+                "asks": "Does it add a non-trivial constraint that narrows what is retrieved?",
+                "answers": [
+                    {"level": "poor", "words": f"{WORDS} (dan hid a name here)"},
+                    {"level": "poor", "words": f"{WORDS} (ben hid a name here)"},
+                ],
+            }
+        ],
+    }
+
+
+def test_what_nobody_decided_on_is_in_the_file_only_when_asked_for(generated):
+    assert printed() == []
+
+    [record] = printed("--undecided")
+
+    assert (record["pair_id"], record["decision"], record["reason"]) == ("301_1", None, "")
+
+
+def test_instructions_of_people_are_in_the_file_only_when_asked_for(scene):
+    send_back(scene, rejecting(scene, scene.pair))
+
+    assert printed() == []
+    assert [record["model"] for record in printed("--everyone")] == [None]
+
+
+def test_what_was_accepted_removed_or_taken_back_is_not_in_the_file(generated):
+    decision = send_back(generated, generated.version)
+    withdraw_decision(decision=decision, by=generated.carla)
+    assert printed() == []
+
+    decide(narrative=generated.version, outcome="removed", reason="No.", by=generated.carla)
+    assert printed("--undecided") == []
+
+
+def test_the_command_writes_a_file_or_says_why_not(generated, tmp_path, capsys):
+    send_back(generated, generated.version)
+    file = tmp_path / "rejected.jsonl"
+
+    call_command("rejected", "tides", "--output", str(file))
+
+    assert capsys.readouterr().err == f"{file}: 1 rejected\n"
+    assert [json.loads(line)["pair_id"] for line in file.read_text().splitlines()] == ["301_1"]
+    with pytest.raises(CommandError, match="No such file"):
+        call_command("rejected", "tides", "--output", str(tmp_path / "none" / "x"))
+    with pytest.raises(CommandError, match="There is no project “nowhere”"):
+        call_command("rejected", "nowhere")
+
+
+def test_the_page_of_reviews_gives_the_same_file(generated):
+    client = signed_in(generated.carla)
+    before = client.get("/projects/tides/reviews/?state=sent-back").content.decode()
+    send_back(generated, generated.version)
+
+    page = client.get("/projects/tides/reviews/?state=sent-back").content.decode()
+    response = client.get("/projects/tides/reviews/rejected.jsonl")
+
+    assert "Nothing is sent back" in before
+    assert "1 instruction of a language model" in page
+    assert response["Content-Disposition"] == 'attachment; filename="rejected-tides.jsonl"'
+    body = response.getvalue().decode()
+    assert [json.loads(line) for line in body.splitlines()] == printed()
+
+
+def test_a_lead_who_has_yet_to_review_gets_no_words_of_others(generated):
+    generated.project.overlap_review = 3
+    generated.project.save()
+    generated.carla.refresh_from_db()
+    other = factories.lead(generated.project, "cora")
+    task = Assignment.Task.REVIEW
+    assignments.take(pair=generated.made, task=task, by=other, become_blind=True)
+    send_back(generated, generated.version)
+
+    response = signed_in(other).get("/projects/tides/reviews/rejected.jsonl")
+
+    assert response.getvalue() == b""
+
+
+def test_many_rejected_instructions_take_as_many_queries_as_one(scene, django_assert_num_queries):
+    for number in range(3):
+        made = pair_of_a_model(scene, f"301_{number}")
+        send_back(scene, rejecting(scene, made, scene.dan))
+
+    with django_assert_num_queries(6):
+        assert len(printed()) == 3
+
+
+def test_the_generators_answer_is_a_new_version_that_is_reviewed_afresh(generated):
+    send_back(generated, generated.version)
+    answer = {
+        "pair_id": "301_1",
+        "query_id": "301",
+        "origin": "llm",
+        "narratives": [
+            {"side": "altered", "version": 2, "text": "Only plants at sea count, built since 2000."}
+        ],
+    }
+
+    report = load(generated.project, "pairs-jsonl", json.dumps(answer))
+
+    assert report.of("narratives").new == 1
+    assert printed() == []
+    newest = factories.altered(generated.made)
+    assert newest.version == 2
+    generated.made.refresh_from_db()
+    assert (generated.made.origin, generated.made.model) == ("llm", "some-model")
+    taken = take_review(by=generated.dan)
+    assert taken is not None
+    assert taken.pair == generated.made
+    with pytest.raises(Stale, match="The narrative changed while you were reading"):
+        save_ratings(
+            narrative=generated.version,
+            answers={"query_dependency": ("poor", "")},
+            by=generated.dan,
+        )
+    assert not Review.objects.filter(narrative=newest).exists()
+
+    page = signed_in(generated.dan).get(f"/pairs/{generated.made.pk}/review/").content.decode()
+    assert WORDS in page
+    assert "<ins" in page
+    story = signed_in(generated.carla).get(f"/pairs/{generated.made.pk}/story/").content.decode()
+    assert "Version 2" in story
+    assert "Version 1" in story
+    assert "Say more." in story
+    assert WORDS in story
+
+
+def test_an_author_reads_on_the_rewrite_page_why_it_was_sent_back(scene):
+    narrative = rejecting(scene, scene.pair)
+    narrative.author = scene.ada
+    narrative.save(update_fields=["author"])
+    ada, address = signed_in(scene.ada), f"/pairs/{scene.pair.pk}/narrative/"
+    send_back(scene, narrative)
+    assignments.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)
+
+    page = ada.get(address).content.decode()
+
+    assert "Say more." in page
+    assert WORDS in page
+    ada.post(address, {"text": "Other words.", "based_on": "1"})
+    assert "Say more." not in ada.get(address).content.decode()
+
+
+def test_who_has_yet_to_review_reads_nothing_of_it_while_rewriting(scene):
+    scene.project.overlap_review = 3
+    scene.project.save()
+    narrative = rejecting(scene, scene.pair)
+    assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=scene.ada)
+    send_back(scene, narrative)
+    assignments.take(pair=scene.pair, task=Assignment.Task.REWRITE, by=scene.ada)
+
+    page = signed_in(scene.ada).get(f"/pairs/{scene.pair.pk}/narrative/").content.decode()
+
+    assert WORDS not in page
+    assert "Say more." not in page

@@ -1,0 +1,216 @@
+"""A review names the texts that were at hand, and does not become stale by a newer one."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from annotate.projects import chain
+from audit.models import Review, ReviewedText
+from audit.reviews import chain_content as sums
+from audit.reviews.actions import save_ratings, submit_review
+from audit.reviews.passes import in_force
+from audit.reviews.texts_at_hand import at_hand, texts_of
+from base.errors import Stale
+from exporters.exports import selection
+from formats.jsonl import write_judgments
+from keeping.verify import verify
+from tests import factories
+from tests.collection.arriving import jsonl, load
+from tests.second_pass import levels
+
+pytestmark = pytest.mark.both_databases
+
+CHANGED = "The documents beside the instruction changed while you were reviewing"
+REPLACED = "1 of the 2 documents that were at hand have another text since."
+
+
+@pytest.fixture
+def rated(seated):
+    """Dan has rated the instruction. S1 and S2 are at hand, each with its first text."""
+    save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
+    seated.shown = texts_of(at_hand(seated.pair, seated.narrative))
+    return seated
+
+
+def change(scene, doc_id: str = "S1", text: str = "Another text.") -> list[str]:
+    line = jsonl({"doc_id": doc_id, "text": text})
+    return load(scene.project, "docs-jsonl", line).notes
+
+
+def kept() -> list[tuple[str, int]]:
+    return sorted(ReviewedText.objects.values_list("document__doc_id", "text_version"))
+
+
+def written(project) -> list[dict[str, Any]]:
+    """The lines of reviews.jsonl."""
+    stream = io.BytesIO()
+    write_judgments(selection.reviews(list(project.pairs.all())), stream)
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_submitted_review_keeps_which_text_each_document_at_hand_had(rated):
+    change(rated)
+    now = texts_of(at_hand(rated.pair, rated.narrative))
+
+    submit_review(narrative=rated.narrative, by=rated.dan, texts=now)
+
+    assert kept() == [("S1", 2), ("S2", 1)]
+
+
+def test_a_draft_keeps_no_texts(rated):
+    assert kept() == []
+
+
+def test_a_document_without_a_text_is_not_named(rated):
+    factories.candidate(rated.query, "S3", text=None)
+
+    submit_review(narrative=rated.narrative, by=rated.dan)
+
+    assert kept() == [("S1", 1), ("S2", 1)]
+
+
+def test_a_review_is_not_submitted_with_other_texts_than_those_shown(rated):
+    change(rated)
+
+    with pytest.raises(Stale, match=CHANGED):
+        submit_review(narrative=rated.narrative, by=rated.dan, texts=rated.shown)
+
+    assert Review.objects.get().submitted_at is None
+    assert kept() == []
+
+
+def test_the_page_says_that_a_text_changed_before_it_shows_the_summary(rated, client):
+    client.force_login(rated.dan.user)
+    url = reverse("audit:review", args=[rated.pair.pk])
+    assert f'name="texts" value="{rated.shown}"' in client.get(url).content.decode()
+    change(rated)
+
+    form = {"narrative": rated.narrative.pk, "submit": "yes", "texts": rated.shown}
+    page = client.post(url, form, follow=True).content.decode()
+
+    assert CHANGED in page
+    assert "Submit this review?" not in page
+    assert Review.objects.get().ratings.count() == len(levels())
+
+
+def test_a_newer_text_leaves_the_review_standing(rated):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+
+    change(rated)
+
+    assert in_force(rated.project).count() == 1
+    assert kept() == [("S1", 1), ("S2", 1)]
+
+
+def test_the_story_and_the_review_page_say_how_many_documents_have_another_text(rated, client):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    client.force_login(rated.dan.user)
+    urls = [reverse(f"audit:{name}", args=[rated.pair.pk]) for name in ("story", "review")]
+    assert all(REPLACED not in client.get(url).content.decode() for url in urls)
+
+    change(rated)
+
+    assert all(REPLACED in client.get(url).content.decode() for url in urls)
+
+
+def test_the_story_says_nothing_of_reviews_that_are_hidden(rated, client):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    change(rated)
+    client.force_login(rated.ben.user)
+
+    page = client.get(reverse("audit:story", args=[rated.pair.pk])).content.decode()
+
+    assert "another text since" not in page
+
+
+def test_a_load_counts_the_reviews_that_had_the_older_text_at_hand(rated):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+
+    notes = change(rated)
+
+    assert "1 review had the text before at hand." in notes[1]
+    assert len(change(rated, "S9")) == 0
+
+
+def test_the_export_names_the_texts_and_a_load_keeps_them(rated):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    [line] = written(rated.project)
+    assert line["documents"] == [
+        {"doc_id": "S1", "text_version": 1},
+        {"doc_id": "S2", "text_version": 1},
+    ]
+    Review.objects.all().delete()
+    assert kept() == []
+
+    report = load(rated.project, "judgments-jsonl", jsonl(line))
+
+    assert not report.refused
+    assert kept() == [("S1", 1), ("S2", 1)]
+    assert written(rated.project) == [line]
+
+
+def test_a_review_without_texts_is_exported_without_the_field(rated):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    ReviewedText.objects.all().delete()
+
+    [line] = written(rated.project)
+
+    assert "documents" not in line
+
+
+@pytest.mark.parametrize(
+    ("documents", "sentence"),
+    [
+        ([{"doc_id": "S9"}], "there is no document S9 in this project"),
+        ([{"doc_id": "S1", "text_version": 2}], "the text of document S1 has no version 2 here"),
+        ([{"doc_id": "S1"}, {"doc_id": "S1"}], "document S1 is named twice under “documents”"),
+        ([{"doc_id": "S1", "text": "x"}], "text"),
+    ],
+)
+def test_a_file_that_names_texts_that_are_not_here_is_refused(rated, documents, sentence):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    [line] = written(rated.project)
+    Review.objects.all().delete()
+
+    report = load(rated.project, "judgments-jsonl", jsonl({**line, "documents": documents}))
+
+    assert report.refused
+    assert sentence in str(report.problems)
+    assert not Review.objects.exists()
+
+
+def test_a_file_with_other_texts_of_a_review_that_is_here_is_refused(rated):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    change(rated)
+    [line] = written(rated.project)
+    line["documents"][0]["text_version"] = 2
+
+    report = load(rated.project, "judgments-jsonl", jsonl(line))
+
+    assert "said otherwise" in str(report.problems)
+
+
+def test_a_changed_text_version_of_a_review_shows_in_the_chain(rated):
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    assert verify(rated.project).faults == []
+
+    ReviewedText.objects.filter(document__doc_id="S1").update(text_version=7)
+
+    assert [fault.kind for fault in verify(rated.project).faults] == ["review"]
+
+
+def test_the_sum_of_a_review_without_texts_is_what_it_was(rated):
+    """Sums from before this table have no texts in them."""
+    submit_review(narrative=rated.narrative, by=rated.dan)
+    ReviewedText.objects.all().delete()
+
+    [(_key, with_texts)] = sums.reviews(rated.project.pk, texts=True)
+    [(_key, without)] = sums.reviews(rated.project.pk)
+
+    assert with_texts == without
+    assert isinstance(with_texts, chain.Row)

@@ -1,0 +1,355 @@
+"""A project's own rubrics: kept, chosen, and what reviews are made under."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotate.judgments import assignments
+from annotate.models import Assignment
+from annotate.projects import rules
+from audit.models import Rating, Review, Rubric
+from audit.reviews import actions, rubrics
+from audit.reviews.criteria import FOLLOWTABLE, MULTICONIR
+from audit.reviews.passes import pass_of, passes_of, verdict_of
+from base.errors import Refused
+from formats.rubrics import parse, pretty
+from tests import factories
+from tests.collection.arriving import load
+
+OURS = {
+    "name": "ours-1",
+    "title": "Ours",
+    "levels": [
+        {"value": "fine", "name": "Fine"},
+        {"value": "so_so", "name": "So so"},
+        {"value": "bad", "name": "Bad", "rejects": True},
+        {"value": "awful", "name": "Awful", "rejects": True},
+    ],
+    "criteria": [
+        {"key": "clear", "name": "Clear", "asks": "Is it clear?"},
+        {"key": "short", "name": "Short", "asks": "Is it short?"},
+    ],
+}
+
+
+def ours(**changes: Any) -> str:
+    return json.dumps({**OURS, **changes})
+
+
+def signed_in(member):
+    client = Client()
+    client.force_login(member.user)
+    return client
+
+
+def save(scene, **changes: Any) -> Rubric:
+    return actions.save_rubric(
+        project=scene.project, content=parse(ours(**changes)), by=scene.carla
+    )
+
+
+def rate(scene, by, **levels: str) -> Review:
+    answers = {key: (level, "Because.") for key, level in levels.items()}
+    actions.save_ratings(narrative=scene.narrative, answers=answers, by=by)
+    return actions.submit_review(narrative=scene.narrative, by=by)
+
+
+def test_the_six_criteria_are_in_force_until_another_rubric_is_chosen(scene):
+    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+
+    save(scene)
+
+    assert rubrics.in_force(scene.project.pk).keys == ("clear", "short")
+
+
+def test_a_rubric_is_kept_with_who_and_when_and_saving_it_again_changes_nothing(scene):
+    first = save(scene)
+
+    again = save(scene)
+
+    assert again.pk == first.pk
+    assert (again.created_by, again.chosen_by) == (scene.carla, scene.carla)
+    assert again.chosen_at == first.chosen_at
+    assert Rubric.objects.count() == 1
+
+
+def test_a_name_never_says_two_things(scene):
+    save(scene)
+
+    with pytest.raises(Refused, match="another name, for example “ours-2”"):
+        save(scene, title="Ours, changed")
+    with pytest.raises(Refused, match="another name, for example “followtable-2”"):
+        save(scene, name="followtable-1")
+
+    assert [one.title for one in Rubric.objects.all()] == ["Ours"]
+
+
+def test_of_several_the_one_chosen_last_is_in_force(scene):
+    save(scene)
+    save(scene, name="ours-2")
+
+    actions.choose_rubric(project=scene.project, name="ours-1", by=scene.carla)
+    assert rubrics.in_force(scene.project.pk).name == "ours-1"
+
+    actions.choose_rubric(project=scene.project, name="multiconir-1", by=scene.carla)
+    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+
+    actions.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
+    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+
+
+def test_only_leads_of_the_project_say_what_is_rated_and_only_while_it_is_not_archived(scene):
+    for stranger in (scene.ada, scene.eve):
+        with pytest.raises(Refused, match="Only leads of this project"):
+            actions.save_rubric(project=scene.project, content=parse(ours()), by=stranger)
+    with pytest.raises(Refused, match="There is no rubric “theirs-1” in this project"):
+        actions.choose_rubric(project=scene.project, name="theirs-1", by=scene.carla)
+    rules.archive(by=scene.carla)
+    with pytest.raises(Refused, match="archived"):
+        save(scene)
+
+    assert not Rubric.objects.exists()
+
+
+def test_a_review_is_rated_on_the_projects_rubric_and_each_rating_knows_its_place(seated):
+    save(seated)
+
+    review = rate(seated, seated.dan, clear="so_so", short="awful")
+
+    assert review.rubric == "ours-1"
+    assert list(
+        review.ratings.order_by("criterion").values_list("criterion", "level", "place", "rejects")
+    ) == [("clear", "so_so", 1, False), ("short", "awful", 3, True)]
+
+
+def test_a_level_or_criterion_of_another_rubric_is_refused(seated):
+    save(seated)
+
+    with pytest.raises(Refused, match="Choose one of: fine, so so, bad, awful"):
+        actions.save_rating(
+            narrative=seated.narrative, criterion="clear", level="poor", by=seated.dan
+        )
+    with pytest.raises(Refused, match="is not one of the criteria"):
+        actions.save_rating(
+            narrative=seated.narrative, criterion="query_dependency", level="fine", by=seated.dan
+        )
+
+    assert not Rating.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("dan", "ben", "expected", "straddles"),
+    [
+        ("fine", "so_so", "passed", False),
+        ("fine", "bad", "rejected", True),
+        ("bad", "awful", "rejected", False),
+    ],
+)
+def test_the_verdict_follows_the_levels_that_reject(seated, dan, ben, expected, straddles):
+    save(seated)
+    rate(seated, seated.dan, clear=dan, short="fine")
+    rate(seated, seated.ben, clear=ben, short="fine")
+
+    passes = passes_of([seated.narrative])[seated.narrative.pk]
+
+    assert verdict_of(passes, 2) == expected
+    page = signed_in(seated.carla).get(f"/projects/{seated.project.slug}/disagreements/")
+    assert (f"/narratives/{seated.narrative.pk}/disagreement/" in page.content.decode()) is (
+        straddles
+    )
+
+
+def test_all_auditors_of_a_version_answer_the_questions_of_whoever_began_first(seated):
+    save(seated)
+    actions.start_review(narrative=seated.narrative, by=seated.dan)
+    actions.choose_rubric(project=seated.project, name="followtable-1", by=seated.carla)
+
+    second = actions.start_review(narrative=seated.narrative, by=seated.ben)
+    newer = factories.narrative(seated.pair, text="Other words.", version=2)
+
+    assert second.rubric == "ours-1"
+    assert rubrics.under(newer, seated.project.pk) == FOLLOWTABLE
+
+
+def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(seated):
+    save(seated)
+    answers = {"clear": ("bad", ""), "short": ("fine", "")}
+    actions.save_ratings(narrative=seated.narrative, answers=answers, by=seated.dan)
+
+    with pytest.raises(Refused, match="clear"):
+        actions.submit_review(narrative=seated.narrative, by=seated.dan)
+
+    said = pass_of(seated.narrative, seated.dan)
+    assert said is not None
+    assert [level.value for level in said.levels] == ["bad", "fine"]
+    assert said.review.submitted_at is None
+
+
+@pytest.mark.parametrize(
+    ("level", "place", "rejects"),
+    [("fine", None, False), ("fine", 0, None), ("", 0, False), ("", None, True)],
+)
+def test_a_rating_without_place_or_a_place_without_level_is_no_row(seated, level, place, rejects):
+    review = actions.start_review(narrative=seated.narrative, by=seated.dan)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Rating.objects.create(
+            review=review, criterion="clear", level=level, place=place, rejects=rejects
+        )
+
+
+def test_a_file_brings_a_rubric_and_puts_it_in_force_once(scene):
+    first = load(scene.project, "rubric-json", ours())
+    actions.choose_rubric(project=scene.project, name="followtable-1", by=scene.carla)
+    second = load(scene.project, "rubric-json", ours())
+
+    assert (first.of("rubrics").new, first.refused) == (1, 0)
+    assert (second.of("rubrics").new, second.of("rubrics").unchanged) == (0, 1)
+    assert rubrics.in_force(scene.project.pk) == FOLLOWTABLE
+
+
+def test_a_file_cannot_change_what_a_name_says(scene):
+    load(scene.project, "rubric-json", ours())
+
+    report = load(scene.project, "rubric-json", ours(title="Changed"))
+
+    assert report.refused == 1
+    assert "there is a rubric ours-1 already, and it says otherwise" in str(report.problems[0])
+    assert Rubric.objects.get().title == "Ours"
+
+
+def test_reviews_from_a_file_are_read_by_the_rubric_they_name(scene):
+    line = {
+        "type": "review",
+        "pair_id": scene.pair.pair_id,
+        "query_id": scene.query.query_id,
+        "auditor": "rater 1",
+        "rubric": "ours-1",
+        "ratings": [
+            {"criterion": "clear", "level": "awful", "words": "No."},
+            {"criterion": "short", "level": "fine"},
+        ],
+    }
+    unknown = load(scene.project, "judgments-jsonl", json.dumps(line))
+    load(scene.project, "rubric-json", ours())
+    known = load(scene.project, "judgments-jsonl", json.dumps(line))
+
+    assert "there is no rubric “ours-1” in this project: load it first" in str(unknown.problems[0])
+    assert known.of("reviews").new == 1
+    assert set(Rating.objects.values_list("level", "place", "rejects")) == {
+        ("awful", 3, True),
+        ("fine", 0, False),
+    }
+
+
+def test_the_command_prints_what_is_in_force_and_chooses_another(scene, capsys):
+    call_command("rubric", "tides")
+    assert parse(capsys.readouterr().out) == FOLLOWTABLE
+
+    call_command("rubric", "tides", "multiconir-1")
+    assert capsys.readouterr().out == "multiconir-1 is in force in tides.\n"
+    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+    with pytest.raises(CommandError, match="There is no rubric “none”"):
+        call_command("rubric", "tides", "none")
+    with pytest.raises(CommandError, match="There is no project “nowhere”"):
+        call_command("rubric", "nowhere")
+
+
+@pytest.fixture
+def page(scene):
+    return signed_in(scene.carla), reverse("audit:rubric", args=[scene.project.slug])
+
+
+def test_the_page_shows_what_is_in_force_and_what_can_be(page):
+    client, address = page
+
+    shown = client.get(address).content.decode()
+
+    assert "In force; it comes with Rejudge" in shown
+    assert "Does it rely on the query" in shown
+    assert "multiconir-1" in shown
+
+
+def test_the_page_looks_at_a_rubric_before_it_is_saved(page):
+    client, address = page
+
+    looked = client.post(address, {"text": ours(), "preview": "yes"})
+
+    assert looked.status_code == 200
+    assert "Is it clear?" in looked.content.decode()
+    assert not Rubric.objects.exists()
+
+    saved = client.post(address, {"text": ours(), "save": "yes"}, follow=True)
+    assert "“ours-1” is in force" in saved.content.decode()
+    assert rubrics.in_force(Rubric.objects.get().project_id).name == "ours-1"
+
+
+def test_the_page_says_where_a_rubric_is_wrong_and_keeps_the_text(page):
+    client, address = page
+
+    one = client.post(address, {"text": ours(levels=OURS["levels"][:1]), "save": "yes"})
+    broken = client.post(address, {"text": '{"name": }', "save": "yes"})
+
+    assert one.status_code == broken.status_code == 422
+    assert "levels: there is one; with one level every answer is the same." in (
+        one.content.decode()
+    )
+    assert "Is it clear?" in one.content.decode()
+    assert "Line 1, column 10: not JSON" in broken.content.decode()
+    assert not Rubric.objects.exists()
+
+
+def test_the_page_takes_a_file_in_place_of_the_text(page, tmp_path):
+    client, address = page
+    file = tmp_path / "ours.json"
+    file.write_text(pretty(parse(ours())), "utf-8")
+    wrong = tmp_path / "wrong.json"
+    wrong.write_bytes(b"\xff\xfe\x00")
+
+    with file.open("rb") as upload:
+        client.post(address, {"text": "", "file": upload, "save": "yes"})
+    with wrong.open("rb") as upload:
+        refused = client.post(address, {"text": "", "file": upload, "save": "yes"})
+
+    assert Rubric.objects.get().content == parse(ours())
+    assert "The file is no text in UTF-8." in refused.content.decode()
+
+
+def test_another_rubric_is_chosen_on_the_page(page, scene):
+    client, _ = page
+    address = reverse("audit:rubric_choice", args=[scene.project.slug])
+
+    chosen = client.post(address, {"name": "multiconir-1"}, follow=True).content.decode()
+    refused = client.post(address, {"name": "nothing"}, follow=True).content.decode()
+
+    assert "“multiconir-1” is in force" in chosen
+    assert "There is no rubric “nothing”" in refused
+    assert rubrics.in_force(scene.project.pk) == MULTICONIR
+
+
+def test_the_review_page_asks_what_the_rubric_asks(seated):
+    actions.choose_rubric(project=seated.project, name="multiconir-1", by=seated.carla)
+
+    shown = signed_in(seated.dan).get(f"/pairs/{seated.pair.pk}/review/").content.decode()
+
+    assert shown.count('role="radiogroup"') == 3
+    assert shown.count('value="not_valid"') == 3
+    assert "Could one document meet all of its conditions together?" in shown
+    assert "Semantic expansion" not in shown
+
+
+def test_ten_raters_of_a_version_have_ten_seats(scene):
+    type(scene.project).objects.filter(pk=scene.project.pk).update(overlap_review=10)
+    scene.project.refresh_from_db()
+    raters = [factories.member(scene.project, f"rater{n}") for n in range(11)]
+
+    taken = [assignments.take_next(task=Assignment.Task.REVIEW, by=rater) for rater in raters]
+
+    assert [seat is not None for seat in taken] == [True] * 10 + [False]

@@ -1,0 +1,230 @@
+"""What is settled, reviewed, decided and checked has chains, on pages and from files, and what is
+done to it by other ways is noticed.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotate.models import Adjudication, ConditionAdjudication, Verdict
+from audit.checks import actions as checks
+from audit.models import Check, Decision, Rating, Review
+from audit.reviews import actions as audit
+from audit.settling import adjudication
+from keeping.verify import verify
+from tests.checks.checking import claimed_scene, draw, say
+from tests.collection.arriving import jsonl, load
+from tests.second_pass import levels
+from tests.test_trail_of_actions import Story, storage
+
+pytestmark = pytest.mark.both_databases
+
+__all__ = ["storage"]
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+WHY: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
+
+
+@pytest.fixture
+def story(db, storage, published) -> Story:
+    return Story()
+
+
+def faults(project) -> list[tuple[str, str]]:
+    return [(one.what, one.sentence) for one in verify(project).faults]
+
+
+def settle(story, number: int = 0, **more):
+    return adjudication.adjudicate(
+        narrative=story.narrative,
+        candidate=story.candidates[number],
+        relevance=1,
+        by=story.carla,
+        **WHY,
+        **more,
+    )
+
+
+def test_settling_and_taking_it_back_at_one_moment_is_in_order(story):
+    for _ in range(3):
+        made = settle(story, now=NOON)
+        adjudication.withdraw_adjudication(adjudication=made, by=story.carla, now=NOON)
+    settle(story, now=NOON)
+
+    found = verify(story.project)
+
+    assert found.faults == []
+    assert found.rows["adjudication"] == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "sentence"),
+    [
+        ({"relevance": 2}, "changed", "says something else than was said"),
+        ({"reason": "Another."}, "changed", "says something else than was said"),
+        ({"withdrawn_at": NOON}, "stands", "no longer stands, and by no action"),
+    ],
+)
+def test_a_settlement_that_was_changed_is_named(story, change, what, sentence):
+    settle(story)
+    if "withdrawn_at" in change:
+        change = {**change, "withdrawn_by": story.carla}
+
+    Adjudication.objects.update(**change)
+
+    named = "how A (301, altered 1) was settled"
+    assert faults(story.project) == [(what, f"{named} {sentence}")]
+
+
+def test_a_condition_that_was_settled_otherwise_is_named(story):
+    made = adjudication.settle_condition(
+        condition=story.condition,
+        candidate=story.candidates[0],
+        answer="met",
+        by=story.carla,
+        **WHY,
+    )
+    adjudication.withdraw_condition_adjudication(adjudication=made, by=story.carla)
+    assert faults(story.project) == []
+
+    ConditionAdjudication.objects.update(answer=Verdict.Answer.NOT_MET)
+
+    assert [what for what, _ in faults(story.project)] == ["changed"]
+
+
+def test_what_files_bring_is_in_the_chain_and_again_adds_nothing(story):
+    settle(story)
+    lines = jsonl(
+        {
+            "type": "adjudication",
+            "query_id": "301",
+            "doc_id": "A",
+            "relevance": 2,
+            "reason": "Later.",
+            "cause": "edge",
+            "by": "carla",
+            "at": (timezone.now() + timedelta(hours=1)).isoformat(),
+        },
+        {
+            "type": "adjudication",
+            "query_id": "301",
+            "doc_id": "B",
+            "relevance": 0,
+            "reason": "Old.",
+            "cause": "edge",
+            "by": "gus",
+        },
+    )
+    for _ in range(2):
+        report = load(story.project, "judgments-jsonl", lines)
+        assert report.refused == 0, report.problems
+        assert faults(story.project) == []
+    assert Adjudication.objects.count() == 3
+
+    Adjudication.objects.get(reason="Old.").delete()
+    assert [what for what, _ in faults(story.project)] == ["gone"]
+
+
+def test_a_review_that_was_changed_after_it_was_handed_in_is_named(story):
+    assert verify(story.project).rows["review"] == 2
+    assert faults(story.project) == []
+
+    review = Review.objects.get(auditor=story.dan)
+    Rating.objects.filter(review=review, criterion="semantic_consistency").update(words="Hm.")
+
+    assert faults(story.project) == [
+        ("changed", "the review of 301, altered 1, by dan says something else than was said")
+    ]
+
+
+def test_a_draft_of_a_review_says_nothing_yet(db, seated):
+    audit.save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
+
+    assert faults(seated.project) == []
+    assert verify(seated.project).rows["review"] == 0
+
+
+def test_a_decision_that_was_changed_is_named(story):
+    made = audit.decide(narrative=story.narrative, outcome="accepted", by=story.carla)
+    audit.withdraw_decision(decision=made, by=story.carla)
+    audit.decide(narrative=story.narrative, outcome="accepted", by=story.carla)
+    assert faults(story.project) == []
+
+    Decision.objects.filter(withdrawn_at=None).update(reason="Another.")
+
+    assert faults(story.project) == [
+        ("changed", "the decision on 301, altered 1 says something else than was said")
+    ]
+
+
+def test_checks_and_their_settling_are_in_order_and_a_changed_one_is_named(db):
+    scene = claimed_scene()
+    sample = draw(scene)
+    say(sample, "A", ada=1, ben=0, dan=2)
+    item = sample.items.get(candidate=scene.candidates["B"])
+    checks.check(item=item, by=scene.ada, relevance=1)
+    checks.check(item=item, by=scene.ada, relevance=0)
+    checks.take_back(item=item, by=scene.ada)
+    sums = verify(scene.project)
+    assert [one for one in sums.faults if one.kind == "check"] == []
+    assert sums.rows["check"] == 5
+
+    Check.objects.filter(checker=scene.dan).update(relevance=1)
+
+    named = "the check of A (301) in “Spot checks” by dan"
+    found = [one.sentence for one in verify(scene.project).faults if one.kind == "check"]
+    assert found == [f"{named} says something else than was said"]
+
+
+def test_reviews_and_decisions_of_a_file_are_in_the_chain(db, scene):
+    lines = jsonl(
+        {
+            "type": "review",
+            "pair_id": "301",
+            "query_id": "301",
+            "side": "altered",
+            "version": 1,
+            "auditor": "dan",
+            "rubric": "followtable-1",
+            "at": "2026-03-02T12:00:00Z",
+            "started_at": "2026-03-02T11:00:00Z",
+            "ratings": [
+                {"criterion": key, "level": level, "words": words}
+                for key, (level, words) in levels().items()
+            ],
+        },
+        {
+            "type": "decision",
+            "pair_id": "301",
+            "query_id": "301",
+            "side": "altered",
+            "version": 1,
+            "outcome": "accepted",
+            "by": "carla",
+            "at": "2026-03-02T12:00:00Z",
+        },
+    )
+    for _ in range(2):
+        report = load(scene.project, "judgments-jsonl", lines)
+        assert report.refused == 0, report.problems
+    found = verify(scene.project)
+
+    assert found.faults == []
+    assert (found.rows["review"], found.rows["decision"]) == (1, 1)
+
+
+def test_many_settled_together_and_taken_back_are_in_order(story):
+    batch = adjudication.settle_together(
+        decisions=[(story.narrative.pk, one.pk, 1) for one in story.candidates],
+        by=story.carla,
+        **WHY,
+    )
+    assert faults(story.project) == []
+    adjudication.withdraw_batch(batch=batch, by=story.carla)
+
+    assert faults(story.project) == []
+    assert verify(story.project).rows["adjudication"] == 3

@@ -1,0 +1,190 @@
+"""The second pass counts nothing that was said of an older text of a document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.urls import reverse
+
+from annotate.collection import text_versions
+from annotate.models import Adjudication, Candidate, Condition, Document, Judgment, Verdict
+from audit.checks import actions
+from audit.checks.queue import to_check, with_checks
+from audit.models import Check, SampleItem
+from audit.reports.reliability import agreement_of
+from audit.settling.adjudication import adjudicate, settle_condition
+from audit.settling.disagreement_queries import Kind, Wanted
+from audit.settling.many import How, Rule, preview, settle_many
+from audit.settling.queue import counts
+from base.errors import Refused, Stale
+from keeping.verify import verify
+from tests import factories
+from tests.checks.checking import claimed_scene, draw, say
+from tests.collection.arriving import jsonl, load
+
+pytestmark = pytest.mark.both_databases
+
+
+def change(candidate: Candidate, text: str = "Another text.") -> list[str]:
+    """Load another text for a candidate's document, and return what the load says."""
+    found = Document.objects.get(pk=candidate.document_id)
+    line = jsonl({"doc_id": found.doc_id, "text": text})
+    return load(found.project, "docs-jsonl", line).notes
+
+
+def settle(scene, relevance: int = 1) -> Adjudication:
+    return adjudicate(
+        narrative=scene.narrative,
+        candidate=scene.first,
+        relevance=relevance,
+        reason="It stands at the mouth.",
+        cause="edge",
+        by=scene.carla,
+    )
+
+
+def open_judgments(scene) -> int:
+    return counts(scene.carla, Wanted())[Kind.JUDGMENT]
+
+
+def test_what_people_differed_on_under_the_older_text_is_no_disagreement(disputed):
+    assert open_judgments(disputed) == 1
+
+    change(disputed.first)
+
+    assert open_judgments(disputed) == 0
+    with pytest.raises(Refused, match="Nobody disagrees"):
+        settle(disputed)
+
+
+def test_a_settling_decision_is_of_the_text_it_was_made_of(disputed):
+    first = settle(disputed)
+    change(disputed.first)
+    for by, relevance in ((disputed.ada, 2), (disputed.ben, 0)):
+        factories.judgment(
+            disputed.narrative, disputed.first, by, relevance, text_version=2, note="Anew."
+        )
+
+    assert open_judgments(disputed) == 1
+    second = settle(disputed, 2)
+
+    assert (first.text_version, second.text_version) == (1, 2)
+    assert list(Adjudication.objects.current()) == [second]
+    assert "adjudication" not in {fault.kind for fault in verify(disputed.project).faults}
+
+
+def test_a_settled_condition_is_of_the_text_it_was_made_of(disputed):
+    condition = Condition.objects.create(narrative=disputed.narrative, number=1, text="At sea.")
+    for judgment, answer in ((disputed.adas, "met"), (disputed.bens, "not_met")):
+        Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+    how = {"reason": "It does.", "cause": "edge", "by": disputed.carla, "answer": "met"}
+    settle_condition(condition=condition, candidate=disputed.first, **how)
+
+    notes = change(disputed.first)
+
+    assert "1 settled condition" in notes[0]
+    with pytest.raises(Refused, match="Nobody disagrees about this condition"):
+        settle_condition(condition=condition, candidate=disputed.first, **how)
+
+
+def test_agreement_leaves_out_what_was_said_of_an_older_text_and_says_so(disputed):
+    change(disputed.first)
+
+    after = agreement_of(disputed.project, seed=1, resamples=100)
+
+    told = {one["reason"]: one["count"] for one in after["left_out"]}
+    assert told["judgments of an older text of the document"] == 2
+
+
+def test_many_are_not_settled_on_a_text_that_arrives_between_the_count_and_the_locks(
+    disputed, monkeypatch
+):
+    how = How(Rule.GRADE, grade=1)
+    token = preview(disputed.carla, Wanted(), how).token
+
+    def load_then_lock(candidates) -> bool:
+        assert list(candidates) == [disputed.first.pk]
+        change(disputed.first)
+        return True
+
+    monkeypatch.setattr(text_versions, "hold_of", load_then_lock)
+
+    with pytest.raises(Stale, match="a document got another text"):
+        settle_many(
+            wanted=Wanted(),
+            how=how,
+            cause="edge",
+            reason="It stands at the mouth.",
+            token=token,
+            by=disputed.carla,
+        )
+    assert not Adjudication.objects.exists()
+
+
+def test_texts_are_held_until_the_end_of_the_transaction_on_postgresql(
+    disputed, django_assert_num_queries
+):
+    with django_assert_num_queries(2 if connection.vendor == "postgresql" else 0) as queries:
+        held = text_versions.hold_of([disputed.first.pk])
+
+    assert held == (connection.vendor == "postgresql")
+    assert all("FOR NO KEY UPDATE" in one["sql"] for one in queries.captured_queries[1:])
+
+
+@pytest.fixture
+def checked(db):
+    """Ada and ben have checked what a machine claims of A."""
+    scene = claimed_scene()
+    scene.sample = draw(scene)
+    say(scene.sample, "A", ada=1, ben=1)
+    scene.item = scene.sample.items.get(candidate__document__doc_id="A")
+    return scene
+
+
+def outcome(scene) -> int | None:
+    item: Any = with_checks(SampleItem.objects.all()).get(pk=scene.item.pk)
+    found: int | None = item.outcome
+    return found
+
+
+def test_a_checked_label_is_open_again_once_the_text_is_another(checked):
+    assert outcome(checked) == 1
+
+    notes = change(checked.candidates["A"])
+
+    assert "2 checks" in notes[0]
+    assert outcome(checked) is None
+    assert to_check(checked.ada, checked.sample).filter(pk=checked.item.pk).exists()
+    actions.check(item=checked.item, relevance=0, by=checked.ada)
+    actions.check(item=checked.item, relevance=0, by=checked.ben)
+    assert outcome(checked) == 0
+    assert sorted(Check.objects.values_list("relevance", "text_version")) == [
+        *((0, 2), (0, 2), (1, 1), (1, 1)),
+    ]
+    faults = verify(checked.project).faults
+    assert [fault for fault in faults if fault.kind == "check"] == []
+
+
+def test_a_check_of_a_text_that_was_replaced_meanwhile_is_refused(checked, client):
+    change(checked.candidates["B"])
+    item = checked.sample.items.get(candidate__document__doc_id="B")
+    client.force_login(checked.ada.user)
+    url = reverse("audit:check", args=[item.pk])
+    assert b'name="text_version" value="2"' in client.get(url).content
+
+    response = client.post(url, {"relevance": 1, "text_version": 1})
+
+    assert response.status_code == 422
+    assert b"The document got another text while you were reading." in response.content
+    with pytest.raises(Stale):
+        actions.check(item=item, relevance=1, by=checked.ada, text=1)
+    assert not Check.objects.filter(item=item).exists()
+
+
+def test_stale_claims_of_a_machine_are_not_drawn(checked):
+    change(checked.candidates["A"])
+
+    assert Judgment.objects.current().filter(annotator=checked.model).count() == 5
+    assert sum(draw(checked, name="Again", size=1).frame.values()) == 5

@@ -1,0 +1,505 @@
+"""The pages of disagreements: a list, one page for each, one key adopts, and the next one opens."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.judgments import assignments
+from annotate.models import (
+    Adjudication,
+    Assignment,
+    Condition,
+    Flag,
+    Judgment,
+    Project,
+    Verdict,
+)
+from audit.models import Decision
+from audit.reviews.actions import save_ratings, submit_review
+from audit.settling.adjudication import adjudicate
+from tests import factories
+from tests.second_pass import levels
+
+MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
+
+
+@pytest.fixture
+def led(disputed, client):
+    """The scene with a second, nearer disagreement, seen by carla."""
+    disputed.third = factories.candidate(disputed.query, "S3", text="A lagoon at Swansea.")
+    factories.judgment(disputed.narrative, disputed.third, disputed.ada, 0, at=MONDAY)
+    factories.judgment(disputed.narrative, disputed.third, disputed.ben, 1, at=MONDAY)
+    disputed.url = url(disputed, disputed.first)
+    disputed.list = reverse("audit:disagreements", args=[disputed.project.slug])
+    client.force_login(disputed.carla.user)
+    return disputed
+
+
+@pytest.fixture
+def reviewed(led):
+    """The scene, where dan calls poor what ben does not."""
+    for auditor, others in ((led.dan, {"query_dependency": "poor"}), (led.ben, {})):
+        assignments.take(pair=led.pair, task=Assignment.Task.REVIEW, by=auditor)
+        save_ratings(narrative=led.narrative, answers=levels(**others), by=auditor)
+        submit_review(narrative=led.narrative, by=auditor)
+    led.review = reverse("audit:review_disagreement", args=[led.narrative.pk])
+    return led
+
+
+def url(scene, candidate, name="disagreement"):
+    return reverse(f"audit:{name}", args=[scene.narrative.pk, candidate.pk])
+
+
+def text(response):
+    return response.content.decode()
+
+
+def test_the_list_names_documents_people_and_grades_but_reads_no_text(led, client):
+    response = client.get(led.list)
+
+    page = text(response)
+    assert [row["candidate"] for row in response.context["rows"]] == [led.first, led.third]
+    assert page.index(">S1<") < page.index(">S3<")
+    assert "Person A" in page
+    assert "Person B" in page
+    assert "Turbines in the Severn." not in page
+    assert led.url in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("order=age", ["S3", "S1"]),
+        ("kind=review", []),
+        ("kind=judgment", ["S1", "S3"]),
+        ("query=301", ["S1", "S3"]),
+        ("state=settled", []),
+        ("after=nonsense", ["S1", "S3"]),
+    ],
+)
+def test_the_list_can_be_cut_and_ordered(led, client, asked, shown):
+    response = client.get(f"{led.list}?{asked}")
+
+    assert [row["candidate"].document.doc_id for row in response.context["rows"]] == shown
+
+
+def test_two_people_can_be_asked_for_where_names_are_shown(led, client):
+    Project.objects.update(hide_names=False)
+    asked = f"{led.list}?one={led.ada.pk}&other={led.dan.pk}"
+
+    assert client.get(asked).context["rows"] == []
+    assert "Nothing here fits the filter" in text(client.get(asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ("query=999", "There is no query 999 in this project."),
+        ("one={ada}", "Choose two people, or leave both open."),
+        ("one={ada}&other={ada}", "Choose two different people."),
+        ("one={eve}&other={ada}", "not one of the available choices"),
+        ("order=loudness", "not one of the available choices"),
+    ],
+)
+def test_a_filter_that_means_nothing_is_explained(led, client, asked, sentence):
+    Project.objects.update(hide_names=False)
+    asked = asked.format(ada=led.ada.pk, eve=led.eve.pk)
+
+    response = client.get(f"{led.list}?{asked}")
+
+    assert response.status_code == 200
+    assert sentence in text(response)
+
+
+def test_a_pair_that_the_list_names_asks_for_its_query(led, client):
+    pair = factories.pair(led.query, pair_id="301_1")
+    elsewhere = factories.pair(factories.query(led.project, "302"), pair_id="302_1")
+
+    shown = [
+        [row["candidate"] for row in client.get(led.list, {"query": one.pair_id}).context["rows"]]
+        for one in (pair, elsewhere)
+    ]
+
+    assert shown == [[led.first, led.third], []]
+
+
+def test_a_long_list_comes_in_pages(led, client, monkeypatch):
+    monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 1)
+
+    first = client.get(led.list)
+    second = client.get(first.context["next_url"])
+
+    assert [row["candidate"] for row in first.context["rows"]] == [led.first]
+    assert [row["candidate"] for row in second.context["rows"]] == [led.third]
+    assert (second.context["next_url"], second.context["first_url"]) == ("", led.list)
+
+
+@pytest.mark.parametrize("more", [0, 20])
+def test_the_list_costs_the_same_however_long(led, client, django_assert_num_queries, more):
+    for number in range(more):
+        candidate = factories.candidate(led.query, f"N{number}")
+        factories.judgment(led.narrative, candidate, led.ada, 0)
+        factories.judgment(led.narrative, candidate, led.ben, 1)
+
+    with django_assert_num_queries(28) as queries:
+        client.get(led.list)
+
+    assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
+
+
+def test_the_page_puts_answers_narrative_and_document_together(led, client):
+    Flag.objects.create(
+        narrative=led.narrative,
+        candidate=led.first,
+        annotator=led.dan,
+        kind="problem",
+        words="Cut off.",
+    )
+    factories.judgment(led.narrative, led.first, factories.machine(led.project, "gauge"), 1)
+
+    page = text(client.get(led.url))
+
+    for words in (
+        "Person A",
+        "On a river.",
+        "Person B",
+        "Turbines in the Severn.",
+        "at sea",
+        "Cut off.",
+        "gauge",
+    ):
+        assert words in page
+
+
+def test_evidence_is_quoted_from_the_text(led, client):
+    Judgment.objects.filter(pk=led.bens.pk).update(evidence=[{"start": 0, "end": 8}])
+
+    assert ">Turbines</blockquote>" in text(client.get(led.url))
+
+
+def test_settling_opens_the_next_one(led, client):
+    response = client.post(led.url, {"relevance": 1, "cause": "edge", "reason": "At the mouth."})
+
+    assert (response.status_code, response.url) == (302, url(led, led.third))
+    made = Adjudication.objects.get()
+    assert (made.candidate, made.relevance, made.by) == (led.first, 1, led.carla)
+
+
+def test_the_next_one_is_the_next_of_what_was_asked_for(led, client):
+    asked = "?order=age"
+
+    response = client.post(
+        url(led, led.third) + asked, {"relevance": 1, "cause": "edge", "reason": "So."}
+    )
+
+    assert response.url == led.url + asked
+
+
+def test_after_the_last_one_comes_the_list(led, client):
+    for candidate in (led.first, led.third):
+        response = client.post(
+            url(led, candidate), {"relevance": 1, "cause": "edge", "reason": "So."}
+        )
+
+    assert response.url == led.list
+    assert "All of it is settled" in text(client.get(led.list))
+
+
+def test_one_key_adopts_an_answer(led, client):
+    page = client.get(led.url)
+
+    response = client.post(led.url, {"adopt": led.adas.pk, "cause": "error"})
+
+    keys = {answer.adopt: answer.key for answer in page.context["answers"]}
+    assert sorted(keys.values()) == ["a", "b"]
+    adopting = f'name="adopt" value="{led.adas.pk}" formnovalidate data-key="{keys[led.adas.pk]}"'
+    assert adopting in text(page)
+    assert response.url == url(led, led.third)
+    assert Adjudication.objects.get().reason == "As one of them said: On a river."
+
+
+def test_an_answer_adopted_without_a_cause_is_refused_and_kept_with_what_was_typed(led, client):
+    response = client.post(led.url, {"adopt": led.adas.pk, "reason": "It stands on a river."})
+
+    page = text(response)
+    assert response.status_code == 422
+    assert "Say why they differ: choose one of the causes." in page
+    assert f'name="adopt" value="{led.adas.pk}" checked' in page
+    assert f'name="adopt" value="{led.adas.pk}" formnovalidate aria-pressed="true"' in page
+    assert "It stands on a river.</textarea>" in page
+
+
+@pytest.mark.parametrize(
+    ("sent", "sentence"),
+    [
+        ({"relevance": 1, "reason": "So."}, "choose one of the causes"),
+        ({"relevance": 1, "cause": "edge"}, "Give a reason"),
+        ({"cause": "edge", "reason": "So."}, "Choose an answer, or adopt one that was given."),
+        ({"relevance": 7, "cause": "edge", "reason": "So."}, "7 is not a grade of this project"),
+        ({"relevance": "x", "cause": "edge", "reason": "So."}, "Enter a whole number"),
+    ],
+)
+def test_what_cannot_settle_is_explained_and_what_was_typed_stays(led, client, sent, sentence):
+    response = client.post(led.url, sent)
+
+    assert response.status_code == 422
+    assert sentence in text(response)
+    assert sent.get("reason", "") in text(response)
+    assert not Adjudication.objects.exists()
+
+
+def test_an_answer_to_another_document_is_not_adopted(led, client):
+    other = Judgment.objects.get(candidate=led.third, annotator=led.ada)
+
+    assert client.post(led.url, {"adopt": other.pk, "cause": "error"}).status_code == 404
+    assert not Adjudication.objects.exists()
+
+
+def test_settling_twice_with_another_grade_is_refused(led, client):
+    client.post(led.url, {"relevance": 1, "cause": "edge", "reason": "So."})
+
+    response = client.post(led.url, {"relevance": 2, "cause": "edge", "reason": "So."})
+
+    assert response.status_code == 422
+    assert Adjudication.objects.get().relevance == 1
+
+
+def test_what_is_settled_shows_its_decision_and_can_be_withdrawn(led, client):
+    client.post(led.url, {"relevance": 1, "cause": "edge", "reason": "At the mouth."})
+    page = text(client.get(led.url))
+
+    response = client.post(url(led, led.first, "adjudication_withdrawal"))
+
+    assert "At the mouth." in page
+    assert 'name="relevance"' not in page
+    assert response.url == led.url
+    assert not Adjudication.objects.current().exists()
+    assert "Decisions taken back" in text(client.get(led.url))
+
+
+def test_the_next_page_offers_to_undo_the_last_decision(led, client):
+    page = text(
+        client.post(led.url, {"relevance": 1, "cause": "edge", "reason": "So."}, follow=True)
+    )
+
+    assert url(led, led.first, "adjudication_withdrawal") in page
+
+
+@pytest.mark.parametrize(("minutes", "offered"), [(59, True), (61, False)])
+def test_only_a_decision_of_the_last_hour_is_offered_to_be_undone(led, client, minutes, offered):
+    at = timezone.now() - timedelta(minutes=minutes)
+    adjudicate(
+        narrative=led.narrative,
+        candidate=led.first,
+        relevance=1,
+        cause="edge",
+        reason="So.",
+        by=led.carla,
+        now=at,
+    )
+
+    page = text(client.get(url(led, led.third)))
+
+    assert (url(led, led.first, "adjudication_withdrawal") in page) is offered
+    # With its date: around midnight the time alone would say another day.
+    assert (f"{at.day} {at:%b %Y, %H:%M} UTC" in page) is offered
+
+
+def test_what_another_lead_settled_is_not_offered_to_be_undone(led, client):
+    adjudicate(
+        narrative=led.narrative,
+        candidate=led.first,
+        relevance=1,
+        cause="edge",
+        reason="So.",
+        by=factories.lead(led.project, "clara"),
+    )
+
+    assert 'id="undo"' not in text(client.get(url(led, led.third)))
+
+
+def test_withdrawing_nothing_is_not_found(led, client):
+    assert client.post(url(led, led.first, "adjudication_withdrawal")).status_code == 404
+
+
+def test_under_a_superseded_narrative_nothing_can_be_settled(led, client):
+    factories.narrative(led.pair, text="Only fences count.", version=2)
+
+    page = text(client.get(led.url))
+    response = client.post(led.url, {"relevance": 1, "cause": "edge", "reason": "So."})
+
+    assert "rewritten since" in page
+    assert response.status_code == 422
+    assert not Adjudication.objects.exists()
+
+
+def test_a_lead_who_judged_too_is_told_which_answer_is_theirs(led, client):
+    factories.judgment(led.narrative, led.first, led.carla, 1)
+
+    assert "(you)" in text(client.get(led.url))
+
+
+def test_a_lead_who_has_yet_to_judge_it_does_not_see_the_answers(led, client):
+    Project.objects.update(overlap_judge=3)
+    led.carla.refresh_from_db()
+    factories.seat(led.pair, led.carla)
+
+    response = client.get(led.url)
+
+    assert response.status_code == 403
+    assert "On a river." not in text(response)
+    assert "Judge this document first" in text(response)
+    assert client.get(led.list).context["rows"] == []
+
+
+def test_nothing_that_people_wrote_can_run(led, client):
+    Judgment.objects.filter(pk=led.adas.pk).update(note="<script>alert(1)</script>")
+
+    assert "<script>alert(1)" not in text(client.get(led.url))
+
+
+def test_what_decided_is_quoted_with_the_time_it_took(led, client):
+    Judgment.objects.filter(pk=led.adas.pk).update(
+        evidence=[{"start": 16, "end": 22}], clauses=[{"start": 5, "end": 18}], active_ms=12_400
+    )
+
+    page = text(client.get(led.url))
+
+    assert 'data-start="16" data-end="22">Severn</blockquote>' in page
+    assert '<q dir="auto">plants at sea</q>' in page
+    assert "12 s with the document" in page
+
+
+def test_verdicts_stand_side_by_side_those_that_differ_first(led, client):
+    answers = {"One.": ("met", "met"), "Two.": ("not_met", "met"), "Three.": ("cant_tell", None)}
+    for number, (words, each) in enumerate(answers.items(), start=1):
+        condition = Condition.objects.create(narrative=led.narrative, number=number, text=words)
+        for judgment, answer in zip((led.adas, led.bens), each, strict=True):
+            if answer:
+                Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
+
+    rows = client.get(led.url).context["verdicts"]
+
+    said = [{verdict and verdict.answer for verdict in row["answers"]} for row in rows]
+    assert [row["condition"].text for row in rows] == ["Two.", "One.", "Three."]
+    assert said == [{"not_met", "met"}, {"met"}, {"cant_tell", None}]
+    assert [row["differs"] for row in rows] == [True, False, False]
+
+
+def test_the_page_costs_a_fixed_number_of_queries(led, client, django_assert_num_queries):
+    for name in ("fay", "gil", "hal"):
+        factories.judgment(led.narrative, led.first, factories.member(led.project, name), 1)
+
+    with django_assert_num_queries(35):
+        client.get(led.url)
+
+
+def test_a_condition_stands_with_its_name(led, client):
+    condition = Condition.objects.create(
+        narrative=led.narrative, number=1, name="length", text="At most two pages."
+    )
+    Verdict.objects.create(judgment=led.adas, condition=condition, answer="met")
+
+    assert "1 <bdi><b>length</b> At most two pages.</bdi>" in text(client.get(led.url))
+
+
+def test_reviews_stand_side_by_side_with_the_verdict(reviewed, client):
+    page = text(client.get(reviewed.review))
+
+    for words in ("Person A", "Person B", "Weak.", "they differ", "rejected"):
+        assert words in page
+    assert page.count("they differ") == 1
+
+
+def test_deciding_on_reviews_opens_the_next_disagreement(reviewed, client):
+    response = client.post(reviewed.review, {"outcome": "revise", "reason": "It repeats it."})
+
+    assert response.url == url(reviewed, reviewed.third)
+    assert Decision.objects.get().outcome == "revise"
+
+
+def test_a_decision_without_a_reason_is_explained(reviewed, client):
+    response = client.post(reviewed.review, {"outcome": "revise", "reason": ""})
+
+    assert response.status_code == 422
+    assert "Give a reason" in text(response)
+    assert not Decision.objects.exists()
+
+
+def test_a_decided_review_shows_its_decision(reviewed, client):
+    client.post(reviewed.review, {"outcome": "removed", "reason": "Beyond repair."})
+
+    page = text(client.get(reviewed.review))
+
+    assert "Beyond repair." in page
+    assert 'name="outcome"' not in page
+
+
+def test_settled_ones_are_listed_with_who_settled_them(reviewed, client):
+    adjudicate(
+        narrative=reviewed.narrative,
+        candidate=reviewed.first,
+        relevance=2,
+        reason="So.",
+        cause="edge",
+        by=reviewed.carla,
+    )
+
+    page = client.get(f"{reviewed.list}?state=settled")
+
+    assert [row["candidate"] for row in page.context["rows"]] == [reviewed.first]
+    assert "carla" in text(page)
+
+
+def test_a_lead_who_has_yet_to_review_it_does_not_see_the_reviews(reviewed, client):
+    Project.objects.update(overlap_review=3)
+    reviewed.carla.refresh_from_db()
+    factories.seat(reviewed.pair, reviewed.carla, Assignment.Task.REVIEW)
+
+    for response in (
+        client.get(reviewed.review),
+        client.post(reviewed.review, {"outcome": "accepted", "reason": "So."}),
+    ):
+        assert response.status_code == 403
+        assert "Weak." not in text(response)
+    assert not Decision.objects.exists()
+
+
+def test_a_stranger_finds_nothing_and_an_annotator_is_refused(reviewed, client):
+    before = list(Adjudication.objects.values()), list(Decision.objects.values())
+    pages = [reviewed.list, reviewed.url, reviewed.review]
+
+    for who, status in ((reviewed.eve, 404), (reviewed.ada, 403)):
+        client.force_login(who.user)
+        assert [client.get(page).status_code for page in pages] == [status] * 3
+        for page in pages[1:]:
+            sent = {"relevance": 1, "cause": "edge", "reason": "So.", "outcome": "removed"}
+            assert client.post(page, sent).status_code == status
+
+    assert (list(Adjudication.objects.values()), list(Decision.objects.values())) == before
+
+
+def test_the_ways_back_of_the_browser_show_nothing_that_was_settled_since(led, client):
+    for address in (led.list, reverse("audit:disagreement_count", args=[led.project.slug])):
+        assert "no-store" in client.get(address)["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("", "2 open"),
+        ("?kind=review", "0 open"),
+        ("?state=settled", "0 settled"),
+        ("?state=waiting", "0 waiting for an annotator"),
+    ],
+)
+def test_a_page_asks_how_many_there_are_once_it_stands(led, client, asked, words):
+    page = client.get(led.url + asked)
+
+    count = page.context["count_url"]
+    assert f'hx-get="{count.replace("&", "&amp;")}"' in text(page)
+    assert text(client.get(count)) == words

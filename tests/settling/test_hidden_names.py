@@ -1,0 +1,298 @@
+"""Names of those who differ: hidden, the same letter on every page, revealed once it is kept."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from annotate.judgments import assignments
+from annotate.models import Assignment, Condition, Flag, Project, Verdict
+from annotate.projects.rules import archive
+from audit.checks import actions as checking
+from audit.models import Reveal, Sample, SampleItem
+from audit.reviews.actions import save_ratings, submit_review
+from audit.settling.pseudonyms import person, places
+from audit.settling.reveals import reveal_names
+from base.errors import Refused
+from tests import factories
+from tests.programs import Program
+from tests.second_pass import levels
+
+
+@pytest.fixture
+def led(disputed, client):
+    """The scene, seen by carla, with a verdict, two reviews and two checks that differ."""
+    disputed.condition = Condition.objects.create(
+        narrative=disputed.narrative, number=1, text="In the sea."
+    )
+    for judgment, answer in ((disputed.adas, "not_met"), (disputed.bens, "met")):
+        Verdict.objects.create(judgment=judgment, condition=disputed.condition, answer=answer)
+    for auditor, others in ((disputed.ada, {"query_dependency": "poor"}), (disputed.ben, {})):
+        assignments.take(pair=disputed.pair, task=Assignment.Task.REVIEW, by=auditor)
+        save_ratings(narrative=disputed.narrative, answers=levels(**others), by=auditor)
+        submit_review(narrative=disputed.narrative, by=auditor)
+    sample = Sample.objects.create(
+        project=disputed.project,
+        name="Spot",
+        source="prior",
+        seed=1,
+        size=1,
+        created_by=disputed.carla,
+    )
+    disputed.item = SampleItem.objects.create(
+        sample=sample, narrative=disputed.narrative, candidate=disputed.first, claimed=1
+    )
+    for checker, relevance in ((disputed.ada, 0), (disputed.ben, 2)):
+        checking.check(item=disputed.item, relevance=relevance, by=checker)
+    narrative, candidate = disputed.narrative.pk, disputed.first.pk
+    disputed.pages = {
+        "judgment": reverse("audit:disagreement", args=[narrative, candidate]),
+        "verdict": reverse("audit:verdict_disagreement", args=[disputed.condition.pk, candidate]),
+        "review": reverse("audit:review_disagreement", args=[narrative]),
+        "check": reverse("audit:check_disagreement", args=[disputed.item.pk]),
+    }
+    disputed.reveals = {
+        "judgment": reverse("audit:reveal_judges", args=[narrative, candidate]),
+        "verdict": reverse("audit:reveal_judges", args=[narrative, candidate]),
+        "review": reverse("audit:reveal_auditors", args=[narrative]),
+        "check": reverse("audit:reveal_checkers", args=[disputed.item.pk]),
+    }
+    disputed.list = reverse("audit:disagreements", args=[disputed.project.slug])
+    client.force_login(disputed.carla.user)
+    return disputed
+
+
+KINDS = ["judgment", "verdict", "review", "check"]
+
+
+def text(response):
+    return response.content.decode()
+
+
+def names(page):
+    """Which of the two names stand in a page, also in what only a screen reader says."""
+    return {name for name in ("ada", "ben") if f">{name}" in page or f"{name}<" in page} | {
+        name for name in ("ada", "ben") if f'"{name}' in page or f" {name} " in page
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_says_letters_until_the_names_are_revealed(led, client, kind):
+    before = text(client.get(led.pages[kind]))
+    sent = {"condition": led.condition.pk} if kind == "verdict" else {}
+
+    response = client.post(led.reveals[kind], sent)
+
+    assert names(before) == set()
+    assert "Person A" in before
+    assert "Person B" in before
+    assert (response.status_code, response.url) == (302, led.pages[kind])
+    after = text(client.get(led.pages[kind]))
+    assert "Person A" not in after
+    assert {"ada", "ben"} <= names(after)
+    assert "carla looked up the names" in after
+
+
+def test_the_list_says_letters_and_then_the_names_where_they_are_revealed(led, client):
+    before = text(client.get(led.list + "?kind=judgment"))
+    client.post(led.reveals["judgment"])
+    after = text(client.get(led.list + "?kind=judgment"))
+
+    assert '<span class="muted">Person A</span>' in before
+    assert '<span class="muted">ada</span>' not in before
+    assert '<span class="muted">ada</span>' in after
+    assert '<span class="muted">Person A</span>' in text(client.get(led.list + "?kind=check"))
+
+
+def test_one_person_has_one_letter_on_the_document_and_on_its_conditions(led, client):
+    on_document = client.get(led.pages["judgment"]).context["answers"]
+    on_condition = client.get(led.pages["verdict"]).context["answers"]
+
+    assert {one.voices[0].said.pk: one.who for one in on_document} == {
+        one.voices[0].said.pk: one.who for one in on_condition
+    }
+
+
+def test_the_list_and_the_page_give_the_same_letters(led, client):
+    (row,) = client.get(led.list + "?kind=judgment").context["rows"]
+    answers = client.get(led.pages["judgment"]).context["answers"]
+
+    listed = [(voice.name, voice.relevance) for voice in row["answers"]]
+    assert listed == [(one.who, one.value) for one in answers]
+
+
+def test_letters_do_not_follow_the_names():
+    first = {thing: places((thing, 7, 0), [1, 2])[1] for thing in range(40)}
+
+    assert set(first.values()) == {0, 1}
+    assert places((3, 7, 0), [1, 2]) == places((3, 7, 0), [2, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("place", "called"),
+    [(0, "Person A"), (25, "Person Z"), (26, "Person AA"), (52, "Person BA"), (702, "Person AAA")],
+)
+def test_after_z_comes_aa(place, called):
+    assert person(place) == called
+
+
+def test_another_lead_looks_for_themselves(led, client):
+    client.post(led.reveals["judgment"])
+    client.force_login(factories.lead(led.project, "clara").user)
+
+    page = text(client.get(led.pages["judgment"]))
+
+    assert "Person A" in page
+    assert "carla looked up the names" in page
+
+
+def test_who_only_flagged_is_somebody_until_names_are_revealed(led, client):
+    zoe = factories.member(led.project, "zoe")
+    Flag.objects.create(narrative=led.narrative, candidate=led.first, annotator=zoe, kind="problem")
+    before = text(client.get(led.pages["judgment"]))
+    client.post(led.reveals["judgment"])
+
+    assert "Somebody" in before
+    assert "zoe" not in before
+    assert "zoe" in text(client.get(led.pages["judgment"]))
+
+
+def test_the_decision_taken_from_an_answer_names_nobody(led, client):
+    client.post(led.pages["judgment"], {"adopt": led.adas.pk, "cause": "error"})
+
+    assert names(text(client.get(led.pages["judgment"]))) == set()
+
+
+def test_a_project_may_show_the_names(led, client):
+    Project.objects.update(hide_names=False)
+
+    for kind in KINDS:
+        page = text(client.get(led.pages[kind]))
+        assert {"ada", "ben"} <= names(page), kind
+        assert 'id="reveal"' not in page
+    assert '<span class="muted">ada</span>' in text(client.get(led.list))
+    assert not Reveal.objects.exists()
+
+
+def test_a_lead_turns_it_off_among_the_rules(led, client):
+    page = client.get(reverse("annotate:settings", args=[led.project.slug]))
+
+    assert page.context["form"]["hide_names"].value() is True
+    assert "Hide names where a disagreement is settled" in text(page)
+
+
+def test_each_look_stands_in_a_list_newest_first(led, client):
+    for kind in KINDS:
+        client.post(led.reveals[kind])
+
+    page = client.get(reverse("audit:reveals", args=[led.project.slug]))
+
+    assert [row["url"] for row in page.context["rows"]] == [
+        led.pages[kind] for kind in ("check", "review", "judgment")
+    ]
+    assert "Turbines" not in text(page)
+
+
+def test_the_list_of_looks_comes_in_parts_and_costs_the_same(
+    led, client, monkeypatch, django_assert_num_queries
+):
+    monkeypatch.setattr("audit.settling.views.queue.PAGE_SIZE", 2)
+    url = reverse("audit:reveals", args=[led.project.slug])
+    for kind in ("judgment", "review", "check"):
+        client.post(led.reveals[kind])
+
+    with django_assert_num_queries(5):
+        first = client.get(url)
+    second = client.get(first.context["next_url"])
+
+    assert [len(page.context["rows"]) for page in (first, second)] == [2, 1]
+    assert (second.context["first_url"], second.context["next_url"]) == (url, "")
+
+
+def test_where_nobody_looked_the_list_says_what_it_is(led, client):
+    page = text(client.get(reverse("audit:reveals", args=[led.project.slug])))
+
+    assert "Nobody has looked up a name" in page
+
+
+def test_looking_twice_is_kept_once(led, client):
+    for _ in range(2):
+        client.post(led.reveals["check"])
+
+    assert Reveal.objects.count() == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("name", "status"), [("ada", 403), ("eve", 404)])
+def test_only_leads_of_the_project_look(led, client, kind, name, status):
+    client.force_login(getattr(led, name).user)
+
+    assert client.post(led.reveals[kind]).status_code == status
+    assert not Reveal.objects.exists()
+
+
+def test_the_action_refuses_who_does_not_lead_and_what_is_put_away(led):
+    with pytest.raises(Refused, match="Only leads"):
+        reveal_names(narrative=led.narrative, by=led.ada)
+    archive(by=led.carla)
+    led.carla.project.refresh_from_db()
+    with pytest.raises(Refused):
+        reveal_names(narrative=led.narrative, by=led.carla)
+
+    assert not Reveal.objects.exists()
+
+
+@pytest.mark.parametrize("of", ["auditors", "judges", "checkers"])
+def test_the_database_keeps_one_look_of_a_person(led, of):
+    about = {
+        "auditors": {},
+        "judges": {"candidate": led.first},
+        "checkers": {"candidate": led.first, "item": led.item},
+    }[of]
+    Reveal.objects.create(narrative=led.narrative, by=led.carla, **about)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Reveal.objects.create(narrative=led.narrative, by=led.carla, **about)
+
+
+# --- the filter by people -------------------------------------------------------------------------
+
+
+def test_while_names_are_hidden_no_filter_by_people_is_offered_or_taken(led, client):
+    everything = client.get(led.list)
+    asked = {"one": led.ada.pk, "other": led.ben.pk}
+
+    page = client.get(led.list, asked)
+
+    assert 'name="one"' not in everything.content.decode()
+    assert "disagreements cannot be filtered by people" in page.content.decode()
+    # Not even which part it would have been: all there is stands there.
+    assert [row["url"].partition("?")[0] for row in page.context["rows"]] == [
+        row["url"] for row in everything.context["rows"]
+    ]
+    many = client.get(reverse("audit:settling_many", args=["tides"]), {**asked, "rule": "majority"})
+    assert many.context["found"] is None
+
+
+def test_programs_are_refused_the_filter_by_people_while_names_are_hidden(led):
+    program = Program("carla", "lead")
+    asked = f"?one={led.ada.pk}&other={led.ben.pk}"
+    paths = [f"projects/tides/disagreements/{part}" for part in ("", "counts/")]
+
+    refused = [program.get(path + asked) for path in paths]
+    Project.objects.update(hide_names=False)
+    taken = [program.get(path + asked) for path in paths]
+
+    assert [response.status_code for response in refused] == [400, 400]
+    assert "Names are hidden in this project" in refused[0].content.decode()
+    assert [response.status_code for response in taken] == [200, 200]
+
+
+def test_where_names_are_shown_two_people_can_be_asked_for(led, client):
+    Project.objects.update(hide_names=False)
+
+    page = client.get(led.list, {"one": led.ada.pk, "other": led.ben.pk})
+
+    assert 'name="one"' in page.content.decode()
+    assert page.context["rows"]

@@ -1,0 +1,107 @@
+"""Two people at the same moment: asked again and answered, many settled, older ones asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotate.guidelines import rejudge_requests
+from annotate.guidelines.actions import write_guideline
+from annotate.guidelines.rejudge_requests import Which
+from annotate.judging import actions as judging
+from annotate.judgments import assignments
+from annotate.models import Adjudication, Assignment, Judgment, LookAgain
+from audit.settling.many import How, Rule, preview, settle_many
+from audit.settling.queue import Wanted
+from tests import factories
+from tests.reviews.test_at_once import at_once, fresh
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.postgresql,
+    pytest.mark.both_databases,
+]
+
+JUDGE = Assignment.Task.JUDGE
+
+
+def answered_all(scene: Any, by: Any) -> list[Judgment]:
+    """Somebody judges both documents in their seat."""
+    assignments.take(pair=scene.pair, task=JUDGE, by=by)
+    return [
+        judging.judge(narrative=scene.narrative, candidate=candidate, relevance=1, by=by)
+        for candidate in (scene.first, scene.second)
+    ]
+
+
+def test_the_seat_is_open_only_while_something_waits_whoever_is_faster(scene):
+    said, _ = answered_all(scene, scene.ada)
+
+    asked, answer = at_once(
+        lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=fresh(scene.carla)),
+        lambda: judging.judge(
+            narrative=scene.narrative, candidate=scene.first, relevance=2, by=fresh(scene.ada)
+        ),
+    )
+
+    assert isinstance(answer, Judgment)
+    assert type(asked).__name__ in {"LookAgain", "Stale"}
+    assert not LookAgain.objects.open().exists()
+    assert scene.ada.assignments.get(task=JUDGE).done_at is not None
+
+
+def test_of_two_leads_who_ask_at_once_one_wish_stands(scene):
+    said, _ = answered_all(scene, scene.ada)
+    other = factories.lead(scene.project, "carol")
+
+    outcomes = at_once(
+        *(
+            lambda lead=lead: rejudge_requests.ask(
+                judgment=said, words=f"{lead.name} asks.", by=fresh(lead)
+            )
+            for lead in (scene.carla, other)
+        )
+    )
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["LookAgain", "Refused"]
+    assert LookAgain.objects.count() == 1
+
+
+def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
+    answered_all(scene, scene.ada)
+    guideline = write_guideline(text="Rivers do not count.", by=scene.carla, based_on=0)
+    token = rejudge_requests.count_older(guideline, Which()).token
+
+    asked, answer = at_once(
+        lambda: rejudge_requests.ask_older(
+            guideline=guideline, which=Which(), words="Again.", token=token, by=fresh(scene.carla)
+        ),
+        lambda: judging.judge(
+            narrative=scene.narrative, candidate=scene.first, relevance=2, by=fresh(scene.ada)
+        ),
+    )
+
+    assert isinstance(answer, Judgment)
+    waiting = LookAgain.objects.open().count()
+    # Either both were asked for and one is answered, or the count had changed and none was.
+    assert (asked, waiting) == (2, 1) or (type(asked).__name__, waiting) == ("Stale", 0)
+    assert (scene.ada.assignments.get(task=JUDGE).done_at is None) is (waiting == 1)
+
+
+def test_of_two_leads_who_settle_many_at_once_one_sees_that_something_changed(disputed):
+    other = factories.lead(disputed.project, "carol")
+    how = How(Rule.GRADE, grade=2)
+    token = preview(disputed.carla, Wanted(), how).token
+
+    outcomes = at_once(
+        *(
+            lambda lead=lead: settle_many(
+                wanted=Wanted(), how=how, cause="edge", reason="So.", token=token, by=fresh(lead)
+            )
+            for lead in (disputed.carla, other)
+        )
+    )
+
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Stale", "UUID"]
+    assert Adjudication.objects.count() == 1

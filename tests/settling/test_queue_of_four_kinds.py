@@ -1,0 +1,360 @@
+"""Verdicts and checks in the queue, the filters that cut it, and the order by effect."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from annotate.judgments import assignments
+from annotate.judgments.consensus import State, consensus
+from annotate.models import Assignment, Candidate, Condition, Project, Verdict
+from audit.checks import actions as checking
+from audit.models import Sample, SampleItem
+from audit.reviews.actions import decide, save_ratings, submit_review
+from audit.settling.adjudication import settle_condition
+from audit.settling.queue import (
+    Kind,
+    Order,
+    Thing,
+    Wanted,
+    counts,
+    following,
+    is_open,
+    key_of,
+    page,
+)
+from formats.records import ANSWERS
+from tests import factories
+from tests.second_pass import levels
+
+pytestmark = pytest.mark.both_databases
+
+MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
+
+
+def listed(scene, **wanted):
+    found = []
+    for item in page(scene.carla, Wanted(**wanted)).items:
+        what = item.candidate.document.doc_id if item.candidate else "review"
+        found.append(f"{what} {item.condition.number}" if item.condition else what)
+    return found
+
+
+def condition(scene, number=1, name=""):
+    return Condition.objects.create(
+        narrative=scene.narrative, number=number, name=name, text="At sea."
+    )
+
+
+def answer(scene, asked, doc_id, *answers, at=MONDAY):
+    """What ada, ben and dan say of a condition; they agree on the relevance."""
+    candidate = Candidate.objects.filter(query=scene.query, document__doc_id=doc_id).first()
+    candidate = candidate or factories.candidate(scene.query, doc_id)
+    for member, said in zip((scene.ada, scene.ben, scene.dan), answers, strict=False):
+        judgment = candidate.judgments.filter(annotator=member).first()
+        judgment = judgment or factories.judgment(scene.narrative, candidate, member, 1, at=at)
+        Verdict.objects.create(judgment=judgment, condition=asked, answer=said)
+    return candidate
+
+
+def checked(scene, doc_id, ada, ben, claimed=1):
+    """A label that ada and ben check."""
+    sample = Sample.objects.filter(project=scene.project).first() or Sample.objects.create(
+        project=scene.project, name="Spot", source="prior", seed=1, size=1, created_by=scene.carla
+    )
+    item = SampleItem.objects.create(
+        sample=sample,
+        narrative=scene.narrative,
+        candidate=factories.candidate(scene.query, doc_id),
+        claimed=claimed,
+    )
+    for member, relevance in ((scene.ada, ada), (scene.ben, ben)):
+        if relevance is not None:
+            checking.check(item=item, relevance=relevance, by=member, now=MONDAY)
+    return item
+
+
+def reviewed(scene, **by):
+    for name, others in by.items():
+        member = getattr(scene, name)
+        assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=member)
+        save_ratings(narrative=scene.narrative, answers=levels(**others), by=member)
+        submit_review(narrative=scene.narrative, by=member)
+
+
+def test_verdicts_are_listed_where_the_relevance_agrees(scene):
+    first, second = condition(scene, 1), condition(scene, 2)
+    answer(scene, first, "S3", "met", "not_met")
+    answer(scene, second, "S3", "met", "met")
+
+    (item,) = page(scene.carla, Wanted()).items
+
+    assert (item.key.kind, item.condition, item.distance) == (Kind.VERDICT, first, 2)
+    assert {voice.answer for voice in item.voices} == {"met", "not_met"}
+
+
+def test_cannot_tell_lies_between_met_and_not_met(scene):
+    asked = condition(scene)
+    answer(scene, asked, "near", "met", "cant_tell")
+    answer(scene, asked, "far", "met", "not_met")
+
+    assert listed(scene) == ["far 1", "near 1"]
+
+
+@pytest.mark.parametrize("rule", Project.Consensus.values)
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ("met", "met", "met"),
+        ("met", "met", "not_met"),
+        ("met", "not_met", "cant_tell"),
+        ("met", "not_met"),
+        ("met",),
+    ],
+)
+def test_what_is_listed_is_what_an_export_calls_disputed(scene, rule, answers):
+    Project.objects.update(consensus=rule)
+    scene.carla.project.refresh_from_db()
+    answer(scene, condition(scene), "S3", *answers)
+    outcome = consensus([ANSWERS.index(one) for one in answers], rule)
+
+    assert (listed(scene) == ["S3 1"]) == (outcome.state is State.DISPUTED)
+
+
+def test_a_machine_is_no_person_who_differs(scene):
+    asked = condition(scene)
+    candidate = answer(scene, asked, "S3", "met")
+    said = factories.judgment(scene.narrative, candidate, factories.machine(scene.project), 1)
+    Verdict.objects.create(judgment=said, condition=asked, answer="not_met")
+
+    assert listed(scene) == []
+
+
+def test_a_settled_condition_moves_to_the_settled_ones(scene):
+    asked = condition(scene)
+    candidate = answer(scene, asked, "S3", "met", "not_met")
+    made = settle_condition(
+        condition=asked, candidate=candidate, answer="met", reason="So.", cause="edge",
+        by=scene.carla,
+    )  # fmt: skip
+
+    assert (listed(scene), listed(scene, settled=True)) == ([], ["S3 1"])
+    assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
+
+
+def test_a_lead_in_a_judge_seat_sees_verdicts_once_they_have_judged(scene):
+    Project.objects.update(overlap_judge=3)
+    scene.carla.project.refresh_from_db()
+    candidate = answer(scene, condition(scene), "S3", "met", "not_met")
+    factories.seat(scene.pair, scene.carla)
+    assert listed(scene) == []
+
+    said = factories.judgment(scene.narrative, candidate, scene.carla, 1)
+    Verdict.objects.create(judgment=said, condition=Condition.objects.get(), answer="met")
+
+    assert listed(scene) == ["S3 1"]
+
+
+def test_a_check_is_listed_once_two_differ(scene):
+    checked(scene, "alone", 0, None)
+    checked(scene, "agreed", 1, 1)
+    item = checked(scene, "apart", 0, 2)
+
+    (found,) = page(scene.carla, Wanted()).items
+
+    assert (found.key.kind, found.sample, found.distance) == (Kind.CHECK, item, 2)
+    assert {voice.relevance for voice in found.voices} == {0, 2}
+
+
+def test_a_lead_who_checked_it_does_not_settle_it(scene):
+    item = checked(scene, "apart", 0, None)
+    checking.check(item=item, relevance=2, by=scene.carla)
+
+    assert listed(scene) == []
+
+
+def test_a_check_that_a_third_settled_is_settled(scene):
+    item = checked(scene, "apart", 0, 2)
+    made = checking.settle(item=item, relevance=1, by=scene.carla)
+
+    assert (listed(scene), listed(scene, settled=True)) == ([], ["apart"])
+    assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
+
+
+def test_a_review_settled_by_removing_the_instruction_stands_among_the_settled(scene):
+    reviewed(scene, dan={"query_dependency": "poor"}, ben={})
+    removed = decide(
+        narrative=scene.narrative, outcome="removed", reason="No query.", by=scene.carla
+    )
+
+    assert (listed(scene), listed(scene, settled=True)) == ([], ["review"])
+    assert page(scene.carla, Wanted(settled=True)).items[0].settled == removed
+
+
+@pytest.fixture
+def four(scene):
+    """One of each kind, a day after the other: judgment, verdict, review, check."""
+    candidate = factories.candidate(scene.query, "judged")
+    for member, relevance in ((scene.ada, 0), (scene.ben, 1)):
+        factories.judgment(scene.narrative, candidate, member, relevance, at=MONDAY)
+    scene.asked = condition(scene, name="place")
+    answer(scene, scene.asked, "answered", "met", "not_met", at=MONDAY + timedelta(days=1))
+    reviewed(scene, dan={"query_dependency": "poor"}, ben={})
+    checked(scene, "checked", 0, 1)
+    return scene
+
+
+def test_four_kinds_stand_in_one_list_and_are_counted(four):
+    found = page(four.carla, Wanted())
+
+    assert sorted(listed(four)) == ["answered 1", "checked", "judged", "review"]
+    assert found.counts == dict.fromkeys(Kind, 1)
+    assert found.total == 4
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown"),
+    [
+        ({"kind": Kind.JUDGMENT}, ["judged"]),
+        ({"kind": Kind.VERDICT}, ["answered 1"]),
+        ({"kind": Kind.REVIEW}, ["review"]),
+        ({"kind": Kind.CHECK}, ["checked"]),
+        ({"criterion": "query_dependency"}, ["review"]),
+        ({"criterion": "semantic_expansion"}, []),
+        ({"condition": "place"}, ["answered 1"]),
+        ({"condition": "PLACE"}, ["answered 1"]),
+        ({"condition": "1"}, ["answered 1"]),
+        ({"condition": "2"}, []),
+        ({"condition": "place", "criterion": "query_dependency"}, []),
+    ],
+)
+def test_a_filter_leaves_what_fits(four, wanted, shown):
+    assert listed(four, **wanted) == shown
+
+
+def test_a_kind_is_listed_and_the_others_are_still_counted(four):
+    found = page(four.carla, Wanted(kind=Kind.CHECK))
+
+    assert (found.total, found.counts) == (1, dict.fromkeys(Kind, 1))
+
+
+def test_two_people_differ_in_every_kind_that_they_had_a_word_in(four):
+    between = (four.ada.pk, four.ben.pk)
+
+    assert sorted(listed(four, people=between)) == ["answered 1", "checked", "judged"]
+    assert listed(four, people=(four.dan.pk, four.ben.pk)) == ["review"]
+
+
+def test_counts_are_those_of_the_filter(four):
+    other = factories.query(four.project, "302")
+
+    assert counts(four.carla, Wanted(query=other.pk)) == dict.fromkeys(Kind, 0)
+    assert counts(four.carla, Wanted(query=four.query.pk)) == dict.fromkeys(Kind, 1)
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_one_follows_the_other_through_all_kinds(four, order):
+    wanted = Wanted(order=order)
+    keys = [item.key for item in page(four.carla, wanted).items]
+
+    walked = [key_of(four.carla, wanted, keys[0].thing)]
+    while (onward := following(four.carla, wanted, walked[-1])) != keys[0]:
+        walked.append(onward)
+
+    assert walked == keys
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("order", list(Order))
+def test_pages_of_four_kinds_have_no_gap_and_no_repeat(four, order, size):
+    checked(four, "also checked", 0, 2)
+    answer(four, four.asked, "also answered", "met", "cant_tell")
+    whole = [item.key for item in page(four.carla, Wanted(order=order)).items]
+
+    found, after = [], None
+    while True:
+        part = page(four.carla, Wanted(order=order), after=after, size=size)
+        found += [item.key for item in part.items]
+        if (after := part.after) is None:
+            break
+
+    assert len(whole) == 6
+    assert found == whole
+
+
+def test_by_effect_come_first_instructions_and_documents_that_were_relevant(scene):
+    for doc_id, prior, relevances in (
+        ("new, straddles", 0, (0, 2)),
+        ("was relevant, straddles", 1, (0, 1)),
+        ("relevant either way", 1, (1, 2)),
+    ):
+        candidate = factories.candidate(scene.query, doc_id, prior)
+        for member, relevance in zip((scene.ada, scene.ben), relevances, strict=True):
+            factories.judgment(scene.narrative, candidate, member, relevance, at=MONDAY)
+    reviewed(scene, dan={"query_dependency": "poor"}, ben={})
+    answer(scene, condition(scene), "answered", "met", "not_met")
+
+    assert listed(scene, order=Order.EFFECT) == [
+        "review",
+        "was relevant, straddles",
+        "new, straddles",
+        "answered 1",
+        "relevant either way",
+    ]
+    decides = {
+        item.candidate.document.doc_id: item.decides
+        for item in page(scene.carla, Wanted(kind=Kind.JUDGMENT)).items
+        if item.candidate
+    }
+    assert decides == {
+        "was relevant, straddles": True,
+        "new, straddles": True,
+        "relevant either way": False,
+    }
+
+
+def test_the_effect_follows_the_grade_that_relevant_begins_at(scene):
+    Project.objects.update(relevant_from=2)
+    scene.carla.project.refresh_from_db()
+    for doc_id, relevances in (("a", (0, 1)), ("b", (1, 2))):
+        candidate = factories.candidate(scene.query, doc_id, 2)
+        for member, relevance in zip((scene.ada, scene.ben), relevances, strict=True):
+            factories.judgment(scene.narrative, candidate, member, relevance)
+
+    assert listed(scene, order=Order.EFFECT) == ["b", "a"]
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_among_many_alike_the_next_is_the_next_in_the_list(four, order):
+    for number in range(3):
+        checked(four, f"C{number}", 0, 1)
+        answer(four, four.asked, f"V{number}", "met", "not_met")
+    wanted = Wanted(order=order)
+    keys = [item.key for item in page(four.carla, wanted).items]
+
+    assert [following(four.carla, wanted, key) for key in keys] == [*keys[1:], keys[0]]
+
+
+def test_only_what_is_open_and_ones_own_to_settle_is_open(four):
+    item = SampleItem.objects.get()
+    thing = Thing(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
+    assert is_open(four.carla, thing)
+
+    checking.settle(item=item, relevance=1, by=four.dan)
+
+    assert not is_open(four.carla, thing)
+
+
+@pytest.mark.parametrize("wanted", [Wanted(), Wanted(settled=True), Wanted(kind=Kind.CHECK)])
+def test_the_queue_of_four_kinds_costs_the_same_however_long(
+    four, django_assert_max_num_queries, wanted
+):
+    for number in range(10):
+        checked(four, f"C{number}", 0, 2)
+        answer(four, four.asked, f"V{number}", "met", "cant_tell")
+
+    with django_assert_max_num_queries(20) as queries:
+        page(four.carla, wanted)
+
+    assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
