@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from annotate.collection.models import Run
+from annotate.collection.text_versions import MAX_TEXT_VERSION
 from annotate.judgments.models import Verdict
+from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
+from audit.checks.actions import MAX_ITEMS, MAX_NAME, MAX_WORDS
+from audit.checks.figures import BOUND
+from audit.checks.forms import MAX_SEED
+from audit.checks.models import Sample
+from audit.checks.queue import SHOWN
+from base.api.resource import Asked, KeyField, Sent
+
+SMALL = 32_767
 
 
 class IntervalSerializer(serializers.Serializer[Any]):
@@ -61,3 +73,305 @@ class CheckedSerializer(serializers.Serializer[Any]):
     )
     words = serializers.CharField(source="row.words")
     at = serializers.DateTimeField(source="row.at")
+
+
+class _SentClaims(Sent):
+    """Whose labels are looked at."""
+
+    source = serializers.ChoiceField(choices=Sample.Source.choices)  # type: ignore[assignment]
+    rater = serializers.CharField(
+        max_length=150, required=False, help_text="The machine's name, for `machine`."
+    )
+
+
+class SentPlan(_SentClaims):
+    """What is drawn."""
+
+    relevant_only = serializers.BooleanField(default=False)
+    asks = serializers.ChoiceField(choices=Sample.Asks.choices, default=Sample.Asks.GRADE)
+    stratify = serializers.ChoiceField(
+        choices=Sample.Stratify.choices, default=Sample.Stratify.NONE
+    )
+    per = serializers.ChoiceField(choices=Sample.Per.choices, default=Sample.Per.STRATUM)
+    size = serializers.IntegerField(min_value=1, max_value=MAX_ITEMS)
+    seed = serializers.IntegerField(min_value=0, max_value=MAX_SEED)
+    fewer = serializers.BooleanField(
+        default=False, help_text="Where there are fewer, take what there is."
+    )
+
+
+class SentSample(SentPlan):
+    """What is drawn, and under which name."""
+
+    name = serializers.CharField(max_length=MAX_NAME)
+    shows_claim = serializers.BooleanField(
+        default=False, help_text="Whether checkers see what is claimed."
+    )
+
+
+class AskedSuspects(Asked):
+    """Which documents are suspects: claimed relevant, and missed by runs."""
+
+    source = serializers.ChoiceField(  # type: ignore[assignment]
+        choices=Sample.Source.choices, default=Sample.Source.PRIOR
+    )
+    rater = serializers.CharField(max_length=150, required=False)
+    runs = serializers.RegexField(
+        r"^[1-9][0-9]{0,17}(,[1-9][0-9]{0,17})*$",
+        required=False,
+        help_text="Keys of runs, commas between; all runs without.",
+    )
+    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
+    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
+    below = serializers.FloatField(required=False)
+
+
+class SentSuspects(_SentClaims):
+    """Suspects that are sent to be looked at, and under which name."""
+
+    name = serializers.CharField(max_length=MAX_NAME)
+    runs = serializers.ListField(child=KeyField(), min_length=1, max_length=1_000)
+    depth = serializers.IntegerField(min_value=1, max_value=1_000_000, default=100)
+    at_least = serializers.IntegerField(min_value=1, max_value=SMALL, default=1)
+    below = serializers.FloatField(required=False, allow_null=True)
+    stratify = serializers.ChoiceField(
+        choices=Sample.Stratify.choices, default=Sample.Stratify.NONE
+    )
+    shows_claim = serializers.BooleanField(default=False)
+
+
+class SentCheck(Sent):
+    """What one says of a claimed label: a grade, or that one cannot judge it, with words; or, where
+    the sample asks for conditions, an answer to each by its key.
+    """
+
+    text_version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_TEXT_VERSION,
+        help_text="The version of the document's text that was read, 0 for none; the newest where "
+        "it is not said.",
+    )
+    uuid = serializers.UUIDField(
+        required=False, help_text="Made by the sender: sent twice, it counts once."
+    )
+    relevance = serializers.IntegerField(
+        min_value=-SMALL - 1, max_value=SMALL, required=False, allow_null=True
+    )
+    cannot_judge = serializers.BooleanField(default=False)
+    verdicts = serializers.DictField(
+        child=serializers.ChoiceField(choices=Verdict.Answer.choices), required=False
+    )
+    words = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_WORDS
+    )
+
+    def validate_verdicts(self, verdicts: dict[str, str]) -> dict[int, str]:
+        """Read the keys of the conditions."""
+        if not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in verdicts):
+            raise serializers.ValidationError(_("The keys must be those of conditions."))
+        return {int(key): answer for key, answer in verdicts.items()}
+
+
+class StratumSerializer(serializers.Serializer[Any]):
+    """One stratum: how many claims there are, and how many of them are taken."""
+
+    stratum = serializers.CharField(allow_blank=True)
+    size = serializers.IntegerField()
+    taken = serializers.IntegerField(allow_null=True)
+
+
+class PlanSerializer(serializers.Serializer[Any]):
+    """What a sample would take; `refused` says why it cannot be drawn, if so."""
+
+    strata = StratumSerializer(many=True)
+    refused = serializers.CharField(allow_blank=True)
+
+
+class DrawnSerializer(serializers.ModelSerializer[Sample]):
+    """How a sample came about: for leads."""
+
+    rater = serializers.CharField(source="rater.name", allow_null=True, default=None)
+
+    class Meta:
+        model = Sample
+        fields = (
+            "source",
+            "rater",
+            "relevant_only",
+            "stratify",
+            "seed",
+            "per",
+            "size",
+            "fewer",
+            "at_least",
+            "depth",
+            "below",
+            "shows_claim",
+        )
+        read_only_fields = fields
+
+
+class SampleSerializer(serializers.Serializer[Any]):
+    """A sample, and what of it waits for you."""
+
+    id = serializers.IntegerField(source="sample.pk")
+    name = serializers.CharField(source="sample.name")
+    kind = serializers.ChoiceField(source="sample.kind", choices=Sample.Kind.choices)
+    asks = serializers.ChoiceField(source="sample.asks", choices=Sample.Asks.choices)
+    created_at = serializers.DateTimeField(source="sample.created_at")
+    drawn = DrawnSerializer(allow_null=True, help_text="For leads; else null.")
+    items = serializers.IntegerField(source="progress.items")
+    checked = serializers.IntegerField(source="progress.checked", allow_null=True)
+    mine = serializers.IntegerField(source="progress.mine")
+    to_check = serializers.IntegerField(source="progress.to_check")
+    to_settle = serializers.IntegerField(source="progress.to_settle")
+
+
+class RatesSerializer(serializers.Serializer[Any]):
+    """How many claims are wrong: in being relevant or not (`status`), and in their grade."""
+
+    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+    items = serializers.IntegerField()
+    checked = serializers.IntegerField()
+    unjudgeable = serializers.IntegerField()
+    frame = serializers.IntegerField()
+    status = ProportionSerializer()
+    grade = ProportionSerializer()
+    more_status = serializers.IntegerField(allow_null=True)
+    more_grade = serializers.IntegerField(allow_null=True)
+
+
+class WeightedRatesSerializer(serializers.Serializer[Any]):
+    """The same of all there was to draw from, weighted by the sizes of the strata."""
+
+    status = WeightedSerializer()
+    grade = WeightedSerializer()
+
+
+class FiguresSerializer(serializers.Serializer[Any]):
+    """What the checks of a sample come to."""
+
+    bound = serializers.FloatField()
+    overall = RatesSerializer()
+    strata = RatesSerializer(many=True)
+    weighted = WeightedRatesSerializer(allow_null=True)
+    differed = serializers.IntegerField()
+    to_settle = serializers.IntegerField()
+    settled = serializers.IntegerField()
+    unsure = serializers.IntegerField()
+    unchecked = serializers.IntegerField()
+    percent = CoefficientSerializer()
+    kappa = CoefficientSerializer()
+    sentence = serializers.CharField(allow_blank=True)
+
+
+class LabelRowSerializer(serializers.Serializer[Any]):
+    """A claimed label. What the two said stands there once both have, what was claimed once that is
+    checked: leads check as well.
+    """
+
+    id = serializers.IntegerField(source="pk")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    narrative = serializers.IntegerField(source="narrative_id")
+    side = serializers.CharField(source="narrative.side")
+    candidate = serializers.IntegerField(source="candidate_id")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    stratum = serializers.CharField(allow_blank=True)
+    missed = serializers.IntegerField(allow_null=True)
+    spoken = serializers.IntegerField(help_text="How many of the two have checked it.")
+    first = serializers.SerializerMethodField()
+    second = serializers.SerializerMethodField()
+    outcome = serializers.IntegerField(allow_null=True)
+    claimed = serializers.SerializerMethodField()
+    unjudgeable = serializers.BooleanField()
+
+    def get_first(self, item: Any) -> int | None:
+        """What one of them said."""
+        return item.first if item.spoken == 2 else None
+
+    def get_second(self, item: Any) -> int | None:
+        """What the other said."""
+        return item.second if item.spoken == 2 else None
+
+    def get_claimed(self, item: Any) -> int | None:
+        """What was claimed."""
+        return item.claimed if item.outcome is not None else None
+
+
+class LabelSerializer(serializers.Serializer[Any]):
+    """A claimed label as it is checked, blind to what others say of it."""
+
+    id = serializers.IntegerField(source="item.pk")
+    sample = serializers.IntegerField(source="item.sample_id")
+    asks = serializers.ChoiceField(source="item.sample.asks", choices=Sample.Asks.choices)
+    pair = serializers.IntegerField(source="item.narrative.pair_id")
+    pair_id = serializers.CharField(source="item.narrative.pair.pair_id")
+    query_id = serializers.CharField(source="item.narrative.pair.query.query_id")
+    narrative = VersionSerializer(source="item.narrative")
+    conditions = ConditionSerializer(many=True)
+    candidate = serializers.IntegerField(source="item.candidate_id")
+    name = serializers.CharField(
+        source="name.label", help_text="What pages call the document: its title, or a neutral name."
+    )
+    doc_id = serializers.CharField(
+        source="name.doc_id", allow_null=True, help_text="null until you have answered."
+    )
+    claimed = serializers.IntegerField(
+        allow_null=True, help_text="Null where checkers are blind to it."
+    )
+    can_check = serializers.BooleanField()
+    can_settle = serializers.BooleanField()
+    mine = CheckedSerializer(allow_null=True)
+    said = CheckedSerializer(many=True, help_text="What the two said, to a third who settles it.")
+
+
+class NextLabelSerializer(serializers.Serializer[Any]):
+    """The label to go to; null where nothing waits."""
+
+    label = serializers.IntegerField(allow_null=True)  # type: ignore[assignment]
+
+
+class AskedSample(Asked):
+    """Below which rate the bound shall come."""
+
+    bound = serializers.FloatField(min_value=0.0001, max_value=0.5, default=BOUND)
+
+
+class AskedLabels(Asked):
+    """Which labels; all where nothing is said."""
+
+    show = serializers.ChoiceField(choices=SHOWN, default=SHOWN[0])
+
+
+class AskedNext(Asked):
+    """What one does, and after which label."""
+
+    task = serializers.ChoiceField(choices=["check", "settle"], default="check")
+    after = KeyField(required=False)
+
+
+class SuspectSerializer(serializers.Serializer[Any]):
+    """A document that is claimed to be relevant, and how many of the runs miss it."""
+
+    pair_id = serializers.CharField(source="claim.under.pair_id")
+    query_id = serializers.CharField(source="claim.under.query_id")
+    narrative = serializers.IntegerField(source="claim.under.narrative")
+    candidate = serializers.IntegerField(source="claim.candidate")
+    doc_id = serializers.CharField(source="claim.doc_id")
+    missed = serializers.IntegerField()
+    of = serializers.IntegerField()
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    """A system's ranking, as it was handed in."""
+
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    tag = serializers.CharField(allow_blank=True)
+    side = serializers.ChoiceField(
+        choices=Run.Side.choices, help_text="altered: over instructions; original: over queries."
+    )
+    sha256 = serializers.CharField()
+    loaded_at = serializers.DateTimeField()

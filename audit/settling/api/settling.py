@@ -18,8 +18,12 @@ from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import access, adjudication, many
-from audit.settling.api.disagreements import AskedDisagreements, wanted_by
-from audit.settling.api.shapes import ConditionSettledSerializer, SettledSerializer
+from audit.settling.api.disagreements import wanted_by
+from audit.settling.api.shapes import (
+    AskedDisagreements,
+    ConditionSettledSerializer,
+    SettledSerializer,
+)
 from audit.settling.disagreement_queries import Reader, not_before_judging
 from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 

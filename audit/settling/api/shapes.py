@@ -6,7 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotate.judgments.models import Adjudication, Verdict
+from annotate.guidelines import rejudge_requests
+from annotate.judging.api.judgments import SpanSerializer
+from annotate.judgments.models import Adjudication, Flag, LookAgain, Verdict
+from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
+from audit.checks.api.shapes import CheckedSerializer
+from audit.reviews.api.shapes import AMOUNTS, DecisionSerializer, PassSerializer
+from audit.settling.queue import Item, Kind, Order
+from base.api.resource import Asked, KeyField, Sent
 
 
 class SettledSerializer(serializers.Serializer[Any]):
@@ -30,3 +37,218 @@ class ConditionSettledSerializer(serializers.Serializer[Any]):
     by = serializers.CharField(source="by.name")
     at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+
+KINDS = [(kind.value, kind.value) for kind in Kind]
+STATES = [(state, state) for state in ("pending", "waiting", "settled")]
+
+
+class VoiceSerializer(serializers.Serializer[Any]):
+    """What one person said, in the list: by kind a relevance, an answer, or on how many criteria
+    they reject.
+    """
+
+    who = serializers.CharField(source="name", help_text="A letter where names are hidden.")
+    relevance = serializers.IntegerField(allow_null=True)
+    answer = serializers.CharField()
+    rejects = serializers.IntegerField(allow_null=True)
+
+
+class DisagreementSerializer(serializers.Serializer[Any]):
+    """One thing that people differ on, or that was settled."""
+
+    kind = serializers.ChoiceField(source="key.kind.value", choices=KINDS)
+    pair = serializers.IntegerField(source="narrative.pair_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    query_id = serializers.CharField(source="narrative.pair.query.query_id")
+    narrative = serializers.IntegerField(source="narrative.pk")
+    candidate = serializers.IntegerField(source="candidate.pk", allow_null=True, default=None)
+    doc_id = serializers.CharField(
+        source="candidate.document.doc_id", allow_null=True, default=None
+    )
+    condition = serializers.IntegerField(source="condition.pk", allow_null=True, default=None)
+    label = serializers.IntegerField(source="sample.pk", allow_null=True, default=None)  # type: ignore[assignment]
+    distance = serializers.IntegerField()
+    decides = serializers.BooleanField(help_text="Whether settling decides if it counts.")
+    since = serializers.DateTimeField(source="key.at")
+    said = VoiceSerializer(source="voices", many=True)
+    settled = serializers.BooleanField()
+    waiting = serializers.SerializerMethodField(help_text="Whether somebody was asked again.")
+
+    def get_waiting(self, item: Item) -> bool:
+        """Whether an annotator was asked again and has yet to answer."""
+        return item.wish is not None and item.wish.judgment.is_current
+
+
+class SaidSerializer(serializers.Serializer[Any]):
+    """One person's judgment of a document that people differ on."""
+
+    judgment = serializers.IntegerField(source="row.pk")
+    who = serializers.CharField()
+    mine = serializers.BooleanField()
+    relevance = serializers.IntegerField(source="row.relevance")
+    verdicts = serializers.DictField(child=serializers.ChoiceField(choices=Verdict.Answer.choices))
+    note = serializers.CharField(source="row.note")
+    evidence = SpanSerializer(source="row.evidence", many=True)
+    clauses = SpanSerializer(source="row.clauses", many=True)
+    at = serializers.DateTimeField(source="row.at")
+
+
+class FlagHereSerializer(serializers.Serializer[Any]):
+    """A flag that stands, by somebody who gave no grade."""
+
+    who = serializers.CharField(allow_null=True)
+    kind = serializers.ChoiceField(choices=Flag.Kind.choices)
+    words = serializers.CharField()
+
+
+class MachineSerializer(serializers.Serializer[Any]):
+    """What a machine says of the document."""
+
+    name = serializers.CharField(source="annotator.name")
+    relevance = serializers.IntegerField()
+
+
+class RevealSerializer(serializers.Serializer[Any]):
+    """That somebody looked up who said what."""
+
+    id = serializers.IntegerField(source="pk")
+    narrative = serializers.IntegerField(source="narrative_id")
+    candidate = serializers.IntegerField(source="candidate_id", allow_null=True)
+    label = serializers.IntegerField(source="item_id", allow_null=True)  # type: ignore[assignment]
+    by = serializers.CharField(source="by.name")
+    at = serializers.DateTimeField()
+
+
+class LookAgainSerializer(serializers.Serializer[Any]):
+    """That somebody was asked to look at their answer again."""
+
+    id = serializers.IntegerField(source="pk")
+    judgment = serializers.IntegerField(source="judgment_id")
+    words = serializers.CharField()
+    by = serializers.CharField(source="by.name")
+    at = serializers.DateTimeField()
+    waits = serializers.SerializerMethodField(help_text="Whether it is not answered yet.")
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+    def get_waits(self, wish: LookAgain) -> bool:
+        """Whether it is still to be answered."""
+        return wish.withdrawn_at is None and wish.judgment.is_current
+
+
+class _AboutSerializer(serializers.Serializer[Any]):
+    """Where it stands, and whether people differ on it."""
+
+    pair = serializers.IntegerField(source="narrative.pair_id")
+    pair_id = serializers.CharField(source="narrative.pair.pair_id")
+    query_id = serializers.CharField(source="narrative.pair.query.query_id")
+    narrative = VersionSerializer()
+    differs = serializers.BooleanField()
+    hidden = serializers.BooleanField(help_text="Whether letters stand for names.")
+    reveals = RevealSerializer(many=True)
+
+
+class JudgmentsDifferingSerializer(_AboutSerializer):
+    """What judges said of a document under a narrative version, and how that was settled."""
+
+    candidate = serializers.IntegerField(source="candidate.pk")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    said = SaidSerializer(many=True)
+    machines = MachineSerializer(many=True)
+    flags = FlagHereSerializer(many=True)
+    decisions = SettledSerializer(many=True, help_text="The newest first; one stands at most.")
+    wishes = LookAgainSerializer(many=True)
+
+
+class AnsweredSerializer(serializers.Serializer[Any]):
+    """One person's answer to a condition."""
+
+    verdict = serializers.IntegerField(source="row.pk")
+    judgment = serializers.IntegerField(source="row.judgment_id")
+    who = serializers.CharField()
+    mine = serializers.BooleanField()
+    answer = serializers.ChoiceField(source="row.answer", choices=Verdict.Answer.choices)
+    note = serializers.CharField()
+
+
+class VerdictsDifferingSerializer(_AboutSerializer):
+    """What judges said of one condition of a document, and how that was settled."""
+
+    candidate = serializers.IntegerField(source="candidate.pk")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    condition = ConditionSerializer()
+    said = AnsweredSerializer(many=True)
+    decisions = ConditionSettledSerializer(many=True)
+    wishes = LookAgainSerializer(many=True)
+
+
+class ReviewsDifferingSerializer(_AboutSerializer):
+    """What auditors said of a narrative version, and what was decided."""
+
+    said = PassSerializer(many=True)
+    machines = PassSerializer(many=True, help_text="They count in no verdict.")
+    verdict = serializers.ChoiceField(choices=AMOUNTS)
+    decisions = DecisionSerializer(many=True)
+
+
+class SettlementSerializer(serializers.Serializer[Any]):
+    """How a third person settled a claimed label."""
+
+    by = serializers.CharField(source="checker.name")
+    relevance = serializers.IntegerField(allow_null=True)
+    cannot_judge = serializers.BooleanField()
+    verdicts = serializers.DictField(child=serializers.ChoiceField(choices=Verdict.Answer.choices))
+    words = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class ChecksDifferingSerializer(_AboutSerializer):
+    """What two people said of a claimed label, and how a third settled it."""
+
+    label = serializers.IntegerField(source="item.pk")  # type: ignore[assignment]
+    candidate = serializers.IntegerField(source="candidate.pk")
+    doc_id = serializers.CharField(source="candidate.document.doc_id")
+    claimed = serializers.IntegerField(
+        allow_null=True, help_text="Null while who settles is to be blind to it."
+    )
+    said = CheckedSerializer(many=True)
+    settled = SettlementSerializer(allow_null=True)
+
+
+# --- resources ------------------------------------------------------------------------------------
+
+
+class AskedDisagreements(Asked):
+    """Which of them; all that are open where nothing is said."""
+
+    state = serializers.ChoiceField(choices=STATES, required=False)
+    kind = serializers.ChoiceField(choices=KINDS, required=False)
+    query = serializers.CharField(max_length=255, required=False, help_text="A query's id.")
+    criterion = serializers.CharField(max_length=40, required=False)
+    condition = serializers.CharField(
+        max_length=255, required=False, help_text="The name of a condition, else its number."
+    )
+    one = KeyField(
+        required=False,
+        help_text="With `other`, the keys of two members; only where names are shown.",
+    )
+    other = KeyField(required=False)
+    order = serializers.ChoiceField(
+        choices=[(one.value, one.value) for one in Order], required=False
+    )
+
+
+class CountsSerializer(serializers.Serializer[Any]):
+    """How many there are of each kind."""
+
+    judgment = serializers.IntegerField()
+    verdict = serializers.IntegerField()
+    review = serializers.IntegerField()
+    check = serializers.IntegerField()
+
+
+class SentLookAgain(Sent):
+    """Whose answer is to be looked at again, and why."""
+
+    judgment = KeyField()
+    words = serializers.CharField(max_length=rejudge_requests.MAX_WORDS)
