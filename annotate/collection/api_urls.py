@@ -1,0 +1,19 @@
+"""Where the resources of this subject are found, under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.collection.api import loads
+
+PROJECT = "projects/<slug:slug>/"
+LOAD = f"{PROJECT}loads/<int:load>/"
+
+urlpatterns = [
+    path("formats/", loads.Formats.as_view(), name="api_formats"),
+    path(f"{PROJECT}loads/", loads.Loads.as_view(), name="api_loads"),
+    path(LOAD, loads.OneLoad.as_view(), name="api_load"),
+    path(f"{LOAD}confirmation/", loads.Confirmation.as_view(), name="api_confirmation"),
+    path(f"{LOAD}cancellation/", loads.Cancellation.as_view(), name="api_cancellation"),
+    path(f"{LOAD}leaving/", loads.Leaving.as_view(), name="api_leaving"),
+]

@@ -1,0 +1,23 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.collection.views import loads
+
+urlpatterns = [
+    path("projects/<slug:slug>/loads/", loads.loads, name="loads"),
+    path("projects/<slug:slug>/loads/<int:pk>/", loads.load, name="load"),
+    path(
+        "projects/<slug:slug>/loads/<int:pk>/confirmation/",
+        loads.confirmation,
+        name="load_confirmation",
+    ),
+    path(
+        "projects/<slug:slug>/loads/<int:pk>/cancellation/",
+        loads.cancellation,
+        name="load_cancellation",
+    ),
+    path("projects/<slug:slug>/loads/<int:pk>/leaving/", loads.leaving, name="load_leaving"),
+]

@@ -1,0 +1,16 @@
+"""Where the resources of this subject are found, under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.guidelines import api as guidelines
+
+PROJECT = "projects/<slug:slug>/"
+GUIDELINE = f"{PROJECT}guidelines/<int:version>/"
+
+urlpatterns = [
+    path(f"{PROJECT}guidelines/", guidelines.Guidelines.as_view(), name="api_guidelines"),
+    path(GUIDELINE, guidelines.OneGuideline.as_view(), name="api_guideline"),
+    path(f"{GUIDELINE}looks/", guidelines.Looks.as_view(), name="api_looks"),
+]

@@ -1,0 +1,11 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.judgments import views as documents
+
+urlpatterns = [
+    path("pairs/<int:pk>/documents/<int:candidate_pk>/table/", documents.table, name="table"),
+]

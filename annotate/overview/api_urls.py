@@ -1,0 +1,34 @@
+"""Where the resources of this subject are found, under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.overview.api import assignments, collection, dashboard
+
+PROJECT = "projects/<slug:slug>/"
+QUERY = f"{PROJECT}queries/<int:query>/"
+PAIR = "pairs/<int:pair>/"
+
+urlpatterns = [
+    path(
+        f"{PROJECT}members/<int:member>/pace/",
+        dashboard.MemberPace.as_view(),
+        name="api_member_pace",
+    ),
+    path(f"{PROJECT}progress/", dashboard.Progress.as_view(), name="api_progress"),
+    path(f"{PROJECT}pace/", dashboard.Pace.as_view(), name="api_pace"),
+    path(f"{PROJECT}matrix/", dashboard.MatrixPart.as_view(), name="api_matrix"),
+    path(f"{PROJECT}flags/", dashboard.ProjectFlags.as_view(), name="api_project_flags"),
+    path(f"{PROJECT}queries/", collection.Queries.as_view(), name="api_queries"),
+    path(QUERY, collection.OneQuery.as_view(), name="api_query"),
+    path(f"{QUERY}candidates/", collection.Candidates.as_view(), name="api_candidates"),
+    path(f"{PROJECT}pairs/", collection.Pairs.as_view(), name="api_pairs"),
+    path(f"{PROJECT}seats/", assignments.Seats.as_view(), name="api_seats"),
+    path(f"{PROJECT}seats/<int:seat>/", assignments.OneSeat.as_view(), name="api_seat"),
+    path(PAIR, collection.OnePair.as_view(), name="api_pair"),
+    path(f"{PAIR}seats/", assignments.PairSeats.as_view(), name="api_pair_seats"),
+    path(
+        f"{PAIR}documents/<int:candidate>/", collection.OneDocument.as_view(), name="api_document"
+    ),
+]

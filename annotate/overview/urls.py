@@ -1,0 +1,24 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.overview.views import dashboard, home
+from annotate.overview.views import project as projects
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("projects/<slug:slug>/", projects.project, name="project"),
+    path("projects/<slug:slug>/seats/", home.seat, name="seat"),
+    path(
+        "projects/<slug:slug>/seats/<int:pk>/leaving/", home.give_back_seat, name="give_back_seat"
+    ),
+    path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
+    path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
+    path("projects/<slug:slug>/progress/", dashboard.progress, name="progress"),
+    path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
+    path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),
+    path("projects/<slug:slug>/people/<int:pk>/", dashboard.person, name="person"),
+    path("pairs/<int:pk>/seats/", home.pair_seat, name="pair_seat"),
+]

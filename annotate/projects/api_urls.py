@@ -1,0 +1,19 @@
+"""Where the resources of this subject are found, under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.projects.api import audit_log, projects, taxonomy
+
+PROJECT = "projects/<slug:slug>/"
+
+urlpatterns = [
+    path("projects/", projects.Projects.as_view(), name="api_projects"),
+    path(PROJECT, projects.OneProject.as_view(), name="api_project"),
+    path(f"{PROJECT}archiving/", projects.Archiving.as_view(), name="api_archiving"),
+    path(f"{PROJECT}categories/", taxonomy.Categories.as_view(), name="api_categories"),
+    path(f"{PROJECT}categories/taking/", taxonomy.Taxonomy.as_view(), name="api_taxonomy"),
+    path(f"{PROJECT}trail/", audit_log.Trail.as_view(), name="api_trail"),
+    path(f"{PROJECT}trail/table/", audit_log.TrailTable.as_view(), name="api_trail_table"),
+]

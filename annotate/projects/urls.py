@@ -1,0 +1,19 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from annotate.projects.views import audit_log, taxonomy
+from annotate.projects.views import project as views_project
+from annotate.projects.views import project as views_project_
+
+urlpatterns = [
+    path("projects/", views_project.new_project, name="new_project"),
+    path("projects/<slug:slug>/settings/", views_project_.settings, name="settings"),
+    path("projects/<slug:slug>/categories/", taxonomy.categories, name="categories"),
+    path("projects/<slug:slug>/categories/taking/", taxonomy.taxonomy, name="taxonomy"),
+    path("projects/<slug:slug>/trail/", audit_log.trail, name="trail"),
+    path("projects/<slug:slug>/trail/table/", audit_log.table, name="trail_table"),
+    path("projects/<slug:slug>/archiving/", views_project_.archiving, name="archiving"),
+]

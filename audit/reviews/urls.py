@@ -1,0 +1,25 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from audit.reviews.views import reviews, rubrics
+
+urlpatterns = [
+    path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
+    path("projects/<slug:slug>/reviews/seat/", reviews.seat, name="review_seat"),
+    path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
+    path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
+    path(
+        "projects/<slug:slug>/reviews/rejected.jsonl", reviews.rejected_file, name="rejected_file"
+    ),
+    path("pairs/<int:pk>/review/", reviews.review, name="review"),
+    path("pairs/<int:pk>/story/", reviews.pair_story, name="story"),
+    path("narratives/<int:narrative>/decision/", reviews.decision, name="decision"),
+    path(
+        "narratives/<int:narrative>/decision/withdrawal/",
+        reviews.decision_withdrawal,
+        name="decision_withdrawal",
+    ),
+]

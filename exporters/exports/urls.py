@@ -1,0 +1,19 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from exporters.exports import views as exports
+
+urlpatterns = [
+    path("projects/<slug:slug>/exports/", exports.exports, name="exports"),
+    path("projects/<slug:slug>/exports/<int:pk>/", exports.export, name="export"),
+    path(
+        "projects/<slug:slug>/exports/<int:pk>/cancellation/",
+        exports.cancellation,
+        name="export_cancellation",
+    ),
+    path("projects/<slug:slug>/exports/<int:pk>/files/<path:name>", exports.file, name="file"),
+    path("projects/<slug:slug>/exports/<int:pk>/archive/", exports.archive, name="archive"),
+]

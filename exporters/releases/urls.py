@@ -1,0 +1,45 @@
+"""Where the pages of this subject are found."""
+
+from __future__ import annotations
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from exporters.releases import views as releases
+from exporters.releases.actions import NAME
+
+
+class ReleaseName(StringConverter):
+    """What a release may be called."""
+
+    regex = NAME.pattern
+
+
+register_converter(ReleaseName, "release")
+
+
+urlpatterns = [
+    path("projects/<slug:slug>/releases/", releases.releases, name="releases"),
+    path("projects/<slug:slug>/releases/new/", releases.new_release, name="new_release"),
+    path("projects/<slug:slug>/releases/<release:release>/", releases.release, name="release"),
+    path(
+        "projects/<slug:slug>/releases/<release:release>/cancellation/",
+        releases.release_cancellation,
+        name="release_cancellation",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<release:release>/files/<path:name>",
+        releases.release_file,
+        name="release_file",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<release:before>/<release:after>/",
+        releases.comparison,
+        name="comparison",
+    ),
+    path(
+        "projects/<slug:slug>/releases/<release:before>/<release:after>/changes.csv",
+        releases.comparison_table,
+        name="comparison_table",
+    ),
+]
