@@ -8,9 +8,9 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotate.projects.models import Membership, Project
+from base.api.scopes import Scope
 from base.users import User
 
 
@@ -24,13 +24,6 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
 class Token(models.Model):
     """Lets a program act as a person, within scopes, until a day. Only its digest is kept."""
-
-    class Scope(models.TextChoices):
-        """What a token is good for; never more than its person may do."""
-
-        READ = "read", _("Read what you can read")
-        JUDGE = "judge", _("Take seats, rewrite, judge, review and check")
-        LEAD = "lead", _("Everything that leads do: people, rules, files, settling, exports")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=100)
@@ -63,8 +56,8 @@ class Token(models.Model):
     @property
     def scopes(self) -> list[str]:
         """What it is good for; reading always."""
-        further = {self.Scope.JUDGE: self.may_judge, self.Scope.LEAD: self.may_lead}
-        return [self.Scope.READ.value, *(scope.value for scope, may in further.items() if may)]
+        further = {Scope.JUDGE: self.may_judge, Scope.LEAD: self.may_lead}
+        return [Scope.READ.value, *(scope.value for scope, may in further.items() if may)]
 
     def is_valid(self, now: datetime) -> bool:
         """Whether it is still good at this moment; of its person nothing is asked."""

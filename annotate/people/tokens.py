@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotate.people.models import Token
 from annotate.projects.audit_log import record
+from base.api.scopes import Scope
 from base.errors import NotHere, Refused, refuse_strange
 from base.users import User
 
@@ -36,7 +37,7 @@ class Made(NamedTuple):
 def make_token(
     *, name: str, scopes: Collection[str], days: int, by: User, now: datetime | None = None
 ) -> Made:
-    """Make a token of `by` that is good for these scopes (`Token.Scope`, reading always) and so
+    """Make a token of `by` that is good for these scopes (`Scope`, reading always) and so
     many days.
 
     Refused: no name or one that is too long, a scope that is none, fewer than 1 or more than
@@ -49,7 +50,7 @@ def make_token(
     if len(name) > 100:
         raise Refused(_("A name has at most 100 characters."))
     refuse_strange(name)
-    if unknown := set(scopes) - set(Token.Scope.values):
+    if unknown := set(scopes) - set(Scope.values):
         raise Refused(_("“%(scope)s” is no scope.") % {"scope": min(unknown)[:40]})
     if not 1 <= days <= MOST_DAYS:
         raise Refused(_("A token is good for 1 to %(most)s days.") % {"most": MOST_DAYS})
@@ -66,8 +67,8 @@ def make_token(
             name=name,
             start=secret[:12],
             digest=_digest(secret),
-            may_judge=Token.Scope.JUDGE in scopes,
-            may_lead=Token.Scope.LEAD in scopes,
+            may_judge=Scope.JUDGE in scopes,
+            may_lead=Scope.LEAD in scopes,
             made_at=now,
             expires_at=now + timedelta(days=days),
         )

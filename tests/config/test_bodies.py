@@ -15,8 +15,9 @@ import pytest
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
-from annotate.models import Project, Token
+from annotate.models import Project
 from annotate.people.tokens import make_token
+from base.api.scopes import Scope
 from config import asgi, bodies
 from config.bodies import LITTLE, is_too_large, seconds_for
 from tests import factories
@@ -212,7 +213,7 @@ def test_a_large_upload_is_taken_only_from_who_leads_the_project(tides, client, 
 
 def test_a_large_upload_is_taken_from_the_program_of_who_leads_the_project(tides):
     secrets = {
-        who: make_token(name="up", scopes=[Token.Scope.LEAD], days=1, by=factories.user(who))[1]
+        who: make_token(name="up", scopes=[Scope.LEAD], days=1, by=factories.user(who))[1]
         for who in ("carla", "ada")
     } | {"nobody": "rejudge_unknown"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _lazy
 
-from annotate.people.models import Token
 from annotate.people.tokens import MOST_DAYS
+from base.api.scopes import Scope
 
 
 class TokenForm(forms.Form):
@@ -20,7 +20,7 @@ class TokenForm(forms.Form):
     scopes = forms.MultipleChoiceField(
         label=_lazy("What it may do besides reading"),
         required=False,
-        choices=[choice for choice in Token.Scope.choices if choice[0] != Token.Scope.READ],
+        choices=[choice for choice in Scope.choices if choice[0] != Scope.READ],
         widget=forms.CheckboxSelectMultiple,
         help_text=_lazy("Never more than you may do yourself."),
     )

@@ -1,0 +1,14 @@
+"""The scopes that a token can have and that an operation of the API asks for."""
+
+from __future__ import annotations
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+
+class Scope(TextChoices):
+    """What a token is good for; never more than its person may do."""
+
+    READ = "read", _("Read what you can read")
+    JUDGE = "judge", _("Take seats, rewrite, judge, review and check")
+    LEAD = "lead", _("Everything that leads do: people, rules, files, settling, exports")
