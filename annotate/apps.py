@@ -16,7 +16,10 @@ class AnnotateConfig(AppConfig):
         """Let what people say be looked after."""
         from annotate.judgments import adjudication_chain, judgment_chain
         from annotate.projects import audit_log_chain, chain
+        from annotate.projects.models import Deed, Link
+        from base import append_only
 
+        append_only.register(Deed, Link)
         chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

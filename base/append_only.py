@@ -6,10 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection, transaction
+from django.db.models import Model
 
-from annotate.projects.models import Deed, Link
+from base.providers import NotRegistered
 
-FROZEN = (Deed, Link)
+_tables: list[str] = []
+
+
+def register(*models: type[Model]) -> None:
+    """Name models whose rows are written once; called when an app starts."""
+    _tables.extend(model._meta.db_table for model in models if model._meta.db_table not in _tables)
 
 
 @contextmanager
@@ -17,6 +23,8 @@ def thawed() -> Iterator[None]:
     """One transaction in which rows of these tables may be deleted: only to take a whole project
     away, or everything. What raises leaves everything as it was.
     """
+    if not _tables:
+        raise NotRegistered("No app has named its append-only tables.")
     with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SET LOCAL rejudge.thawed = 'on'")
@@ -25,11 +33,11 @@ def thawed() -> Iterator[None]:
             return
         # Nobody else writes meanwhile, and nobody else ever sees the tables without them.
         cursor.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN (%s, %s) "
+            "SELECT name, sql, tbl_name FROM sqlite_master WHERE type = 'trigger' "
             "AND name LIKE '%%_no_delete'",
-            [model._meta.db_table for model in FROZEN],
+            [],
         )
-        triggers = cursor.fetchall()
+        triggers = [(name, sql) for name, sql, table in cursor.fetchall() if table in _tables]
         for name, _sql in triggers:
             cursor.execute(f"DROP TRIGGER {connection.ops.quote_name(name)}")
         yield

@@ -1,0 +1,19 @@
+"""Tables whose rows are written once are named by the app that has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from base import append_only
+from base.providers import NotRegistered
+
+
+def test_the_audit_log_and_the_chain_are_registered():
+    assert append_only._tables == ["annotate_deed", "annotate_link"]
+
+
+def test_nothing_can_be_deleted_while_no_table_is_named(monkeypatch):
+    monkeypatch.setattr(append_only, "_tables", [])
+
+    with pytest.raises(NotRegistered), append_only.thawed():
+        pass
