@@ -14,11 +14,24 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Let what people say be looked after."""
-        from annotate.judgments import adjudication_chain, judgment_chain
-        from annotate.projects import audit_log_chain, chain
+        from annotate.judgments import (
+            adjudication_chain,
+            assignments,
+            blindness,
+            grades,
+            judgment_chain,
+        )
+        from annotate.pairs.longest import longest_conditions
+        from annotate.people import members
+        from annotate.projects import audit_log_chain, audit_log_page, chain, rules
         from annotate.projects.models import Deed, Link
         from base import append_only
 
+        rules.grades_in_use.register(grades.grades_in_use)
+        rules.is_judged.register(grades.is_judged)
+        rules.longest_conditions.register(longest_conditions)
+        audit_log_page.is_blind.register(blindness.must_answer_first)
+        members.free_assignments.register(assignments.free_assignments)
         append_only.register(Deed, Link)
         chain.register(
             {

@@ -190,6 +190,11 @@ def give_back_untouched(*, project: Project, task: str, now: datetime) -> int:
     return freed
 
 
+def free_assignments(members: QuerySet[Membership]) -> None:
+    """Free the assignments that these members never began: they leave."""
+    Assignment.objects.filter(member__in=members, touched_at__isnull=True).delete()
+
+
 def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[InstructionPair]:
     """Pairs on which `by` could take a seat of `task` now (`held`: also where they have one),
     fullest first.

@@ -13,9 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.pairs.models import Assignment
 from annotate.people.invitations import check_admin
-from annotate.people.members import has_other_lead
+from annotate.people.members import free_assignments, has_other_lead
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
@@ -35,7 +34,7 @@ def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
         if not user.is_active:
             return user
         _keep_leads(user)
-        Assignment.objects.filter(member__user=user, touched_at__isnull=True).delete()
+        free_assignments(Membership.objects.filter(user=user))
         end_sessions(user=user)
         now = now or timezone.now()
         user.tokens.filter(ended_at__isnull=True).update(ended_at=now)

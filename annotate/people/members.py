@@ -8,6 +8,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -15,7 +16,13 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
+from base.providers import Provider
 from base.users import User
+
+# The package of judgments answers.
+free_assignments: Provider[[QuerySet[Membership]], None] = Provider(
+    "Who frees the assignments that leaving members never began?"
+)
 
 
 def add_member(*, username: str, role: str, by: Membership) -> Membership:
@@ -118,7 +125,7 @@ def remove_member(*, member: Membership, by: Membership, now: datetime | None = 
         Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
         member = _member_of(by, member)
         _keep_a_lead(member)
-        member.assignments.filter(touched_at__isnull=True).delete()
+        free_assignments(Membership.objects.filter(pk=member.pk))
         if member.left_at is None:
             member.left_at = max(now, member.joined_at)
             member.save(update_fields=["left_at"])

@@ -11,14 +11,18 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.utils.text import Truncator
 
-from annotate.judgments.blindness import must_answer_first
 from annotate.projects.audit_events import DEEDS
 from annotate.projects.models import Deed, Membership
+from base.providers import Provider
 from base.users import User
 
 # Of what was otherwise before, on a page; the table has all of it.
 SHOWN = 120
 COLUMNS = ("uuid", "at", "who", "what", "about", "kind", "key", "words", "changes")
+
+
+# The package of judgments answers.
+is_blind: Provider[[Membership], bool] = Provider("Has a member judging or reviewing left?")
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def kinds(reader: Membership | None) -> dict[str, str]:
     reviewing left is not told that something was settled, decided or looked up. None: who looks
     after the installation.
     """
-    blind = reader is not None and must_answer_first(reader)
+    blind = reader is not None and is_blind(reader)
     return {key: str(kind.name) for key, kind in DEEDS.items() if not (blind and kind.tells)}
 
 

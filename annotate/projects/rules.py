@@ -7,16 +7,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotate.judgments.models import Adjudication, Judgment
-from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Grade, Membership, Project
 from base.errors import Refused
+from base.providers import Provider
 
 
 class GradeRule(NamedTuple):
@@ -26,6 +24,13 @@ class GradeRule(NamedTuple):
     name: str
     sentence: str = ""
 
+
+# What rules must not contradict. The packages of pairs and of judgments answer.
+grades_in_use: Provider[[Project], set[int]] = Provider("Which grades have been given?")
+is_judged: Provider[[Project], bool] = Provider("Has a project any judgments?")
+longest_conditions: Provider[[Project], tuple[int, str] | None] = Provider(
+    "How many conditions has the narrative with the most, and of which pair is it?"
+)
 
 _COUNT = Project.ConditionRule.COUNT_MET
 
@@ -81,10 +86,7 @@ def change_rules(
         _check_counted(by.project, values)
     with transaction.atomic():
         project = Project.objects.select_for_update(no_key=True).get(pk=by.project_id)
-        given = Judgment.objects.filter(annotator__project=project).values_list("relevance")
-        settled = Adjudication.objects.filter(by__project=project).values_list("relevance")
-        used = {value for (value,) in given.union(settled)}
-        if lost := sorted(used - set(values)):
+        if lost := sorted(grades_in_use(project) - set(values)):
             given_away = ", ".join(map(str, lost))
             raise Refused(
                 _("Judges have given the grade %(given_away)s, so it cannot be taken away.")
@@ -124,9 +126,7 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
                 "1, 2 and so on, without a gap."
             )
         )
-    in_force = Narrative.objects.filter(pair__project=project, pair__removed_at=None).current()
-    counted = in_force.annotate(conditions_set=Count("conditions")).order_by("-conditions_set")
-    longest = counted.values_list("conditions_set", "pair__pair_id").first()
+    longest = longest_conditions(project)
     if longest is not None and longest[0] > max(values):
         conditions, pair_id = longest
         raise Refused(

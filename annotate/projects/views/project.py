@@ -8,7 +8,6 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate.judgments.models import Judgment
 from annotate.projects import access, rules
 from annotate.projects.actions import create_project
 from annotate.projects.forms.project import GradeFormSet, NewProjectForm, RulesForm, grade_rules
@@ -47,7 +46,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
     grades = member.project.grades.order_by("value").values("value", "name", "sentence")
     form = RulesForm(request.POST or None, instance=member.project)
     formset = GradeFormSet(request.POST or None, initial=list(grades), prefix="grades")
-    judged = Judgment.objects.filter(annotator__project=member.project_id).exists()
+    judged = rules.is_judged(member.project)
     if request.method == "POST" and form.is_valid() and formset.is_valid():
         try:
             rules.change_rules(changes=form.cleaned_data, grades=grade_rules(formset), by=member)

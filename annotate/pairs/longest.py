@@ -1,0 +1,15 @@
+"""The longest list of conditions of a project."""
+
+from __future__ import annotations
+
+from django.db.models import Count
+
+from annotate.pairs.models import Narrative
+from annotate.projects.models import Project
+
+
+def longest_conditions(project: Project) -> tuple[int, str] | None:
+    """Return the number of conditions of the narrative with the most, and the id of its pair."""
+    in_force = Narrative.objects.filter(pair__project=project, pair__removed_at=None).current()
+    counted = in_force.annotate(conditions_set=Count("conditions")).order_by("-conditions_set")
+    return counted.values_list("conditions_set", "pair__pair_id").first()
