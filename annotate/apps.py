@@ -14,6 +14,10 @@ class AnnotateConfig(AppConfig):
 
     def ready(self) -> None:
         """Let what people say be looked after."""
+        from annotate.collection.intake.arrivals import register
+        from annotate.collection.intake.documents import Documents, Qrels
+        from annotate.collection.intake.load import after_load
+        from annotate.collection.intake.runs import Runs
         from annotate.judgments import (
             adjudication_chain,
             assignments,
@@ -21,6 +25,8 @@ class AnnotateConfig(AppConfig):
             grades,
             judgment_chain,
         )
+        from annotate.judgments.intake import Statements
+        from annotate.pairs.intake import Pairs, Topics, reopen_judging
         from annotate.pairs.longest import longest_conditions
         from annotate.people import members
         from annotate.projects import audit_log_chain, audit_log_page, chain, rules
@@ -33,6 +39,8 @@ class AnnotateConfig(AppConfig):
         audit_log_page.is_blind.register(blindness.must_answer_first)
         members.free_assignments.register(assignments.free_assignments)
         append_only.register(Deed, Link)
+        register(Documents, Topics, Pairs, Qrels, Runs, Statements)
+        after_load.register(reopen_judging)
         chain.register(
             {
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,

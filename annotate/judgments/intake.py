@@ -57,6 +57,7 @@ _OTHER_VERDICTS = """EXISTS (
 class Statements(Arrivals):
     """Judgments, flags and adjudications; claims are judgments of a machine."""
 
+    order = 60
     records: ClassVar = (JudgmentRecord, Claim, FlagRecord, AdjudicationRecord)
 
     def __init__(self, intake: Intake) -> None:

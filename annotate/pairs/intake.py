@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from annotate.collection.intake.arrivals import Arrivals, Intake
 from annotate.pairs import condition_lines
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from base import bulk
 from formats.records import PairRecord, Topic, writer_of
 
@@ -91,9 +91,36 @@ def reopen_seats(intake: Intake, pairs: str, *tasks: str) -> None:
     )
 
 
+def reopen_judging(intake: Intake, newest: int) -> None:
+    """Let there be work again for judges whose pool has grown."""
+    candidates = intake.rows("candidates")
+    if not candidates.new and not candidates.changed:
+        return
+    # Which of the old ones have changed is not kept: any of their queries may be among these.
+    grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
+    in_scope = (
+        f"c.prior_relevance >= {int(intake.project.relevant_from)}"
+        if intake.project.judge_scope == Project.Scope.RELEVANT
+        else "1 = 1"
+    )
+    intake.params["newest"] = newest
+    reopen_seats(
+        intake,
+        f"""
+        SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
+            SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
+            JOIN stage_query_ids g ON g.query_id = q.query_id
+            WHERE c.query_id = p.query_id AND {grown} AND {in_scope}
+        )
+        """,  # noqa: S608 (our own conditions)
+        "judge",
+    )
+
+
 class Topics(Arrivals):
     """Topics: each a query and, under the query's own id, a pair with its original narrative."""
 
+    order = 20
     records: ClassVar = (Topic,)
 
     def __init__(self, intake: Intake) -> None:
@@ -250,6 +277,7 @@ class Topics(Arrivals):
 class Pairs(Arrivals):
     """Instruction pairs with all versions of their narratives."""
 
+    order = 30
     records: ClassVar = (PairRecord,)
 
     def __init__(self, intake: Intake) -> None:

@@ -109,6 +109,7 @@ class OfNarratives(Arrivals):
 class Rubrics(Arrivals):
     """What instructions are rated on. A name that is known says what it said."""
 
+    order = 70
     records: ClassVar = (RubricRecord,)
 
     def __init__(self, intake: Intake) -> None:
@@ -148,6 +149,7 @@ class Rubrics(Arrivals):
 class Reviews(OfNarratives):
     """Auditors' passes, each with its ratings. One that is here already stays as it is."""
 
+    order = 80
     records: ClassVar = (ReviewRecord,)
     name: ClassVar = "stage_reviews"
     kind: ClassVar = "reviews"
@@ -353,6 +355,7 @@ class Reviews(OfNarratives):
 class Decisions(OfNarratives):
     """What became of narratives. One that stands already is not overruled by a file."""
 
+    order = 90
     records: ClassVar = (DecisionRecord,)
     name: ClassVar = "stage_decisions"
     kind: ClassVar = "decisions"

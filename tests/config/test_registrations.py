@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from annotate.collection.intake import arrivals
+from annotate.collection.intake.load import after_load
+from annotate.models import RunLine
 from annotate.people import members
 from annotate.projects import audit_log_page, rules
 from base.providers import NotRegistered, Provider
@@ -15,6 +20,7 @@ PROVIDERS = {
     "longest conditions": rules.longest_conditions,
     "is blind": audit_log_page.is_blind,
     "free assignments": members.free_assignments,
+    "after a load": after_load,
 }
 
 
@@ -49,3 +55,17 @@ def test_nobody_leaves_while_nobody_frees_their_assignments(monkeypatch):
 
     with pytest.raises(NotRegistered):
         members.remove_member(member=ada, by=carla)
+
+
+def test_what_files_bring_is_written_in_one_order_whichever_app_starts_first():
+    assert [kind.__name__ for kind in arrivals._kinds] == [
+        *("Documents", "Topics", "Pairs", "Qrels", "Runs", "Statements"),
+        *("Rubrics", "Reviews", "Decisions"),
+    ]
+
+
+def test_a_record_of_a_kind_that_nobody_registered_is_refused(monkeypatch):
+    monkeypatch.setattr(arrivals, "_kinds", [])
+
+    with pytest.raises(TypeError, match="nothing takes a RunLine"):
+        arrivals.Intake.taker(SimpleNamespace(), RunLine)  # type: ignore[arg-type]

@@ -208,6 +208,8 @@ class Arrivals(ABC):
     """
 
     records: ClassVar[tuple[type, ...]]
+    # The place of this kind among all kinds when a file's rows are written.
+    order: ClassVar[int]
     # Says of a kind that it writes by `Intake.put` and `Intake.at_last` alone, so that it may be
     # written in slices: outside of one transaction.
     in_slices: ClassVar[bool] = False
@@ -296,5 +298,6 @@ _kinds: list[type[Arrivals]] = []
 
 
 def register(*kinds: type[Arrivals]) -> None:
-    """Take these kinds of records in from now on, written after those that are known already."""
+    """Take these kinds of records in from now on; each is written in its `order`."""
     _kinds.extend(kind for kind in kinds if kind not in _kinds)
+    _kinds.sort(key=lambda kind: kind.order)

@@ -27,6 +27,7 @@ class Documents(Arrivals):
     that version.
     """
 
+    order = 10
     records: ClassVar = (Doc,)
     in_slices = True
     differing = "stage_docs_changed"
@@ -378,6 +379,7 @@ class Ids:
 class Qrels(Arrivals):
     """Earlier relevance: each line is a candidate of its query."""
 
+    order = 40
     records: ClassVar = (Qrel,)
     in_slices = True
     differing = "stage_qrels_changed"

@@ -10,21 +10,21 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotate.collection.intake import slices
-from annotate.collection.intake.arrivals import Arrivals, Intake, Options, register
-from annotate.collection.intake.documents import MANY, Documents, Ids, Qrels
+from annotate.collection.intake.arrivals import Arrivals, Intake, Options
+from annotate.collection.intake.documents import MANY, Documents, Ids
 from annotate.collection.intake.files import Arrived
 from annotate.collection.intake.progress import Progress, Quiet
 from annotate.collection.intake.report import FileReport, Problem
-from annotate.collection.intake.runs import Runs
 from annotate.collection.models import Candidate
-from annotate.judgments.intake import Statements
-from annotate.pairs.intake import Pairs, Topics, reopen_seats
 from annotate.projects.models import Project
 from base import bulk
+from base.providers import Provider
 from formats.registry import Format
 from formats.source import Folder, FormatError, Source
 
-register(Documents, Topics, Pairs, Qrels, Runs, Statements)
+# Called at the end of every load, in its transaction, with the newest candidate of before. The
+# package of pairs answers.
+after_load: Provider[[Intake, int], None] = Provider("What has to follow when rows were loaded?")
 
 # Records between two reports of progress.
 STEP = 5_000
@@ -272,35 +272,9 @@ def _write_rows(intake: Intake, ids: Ids) -> None:
 
 def _end(intake: Intake, newest: int, record: Callable[[FileReport], None] | None) -> None:
     """What goes with the rows: there is work again, and the report is kept."""
-    _reopen_judging(intake, newest)
+    after_load(intake, newest)
     if record is not None:
         record(intake.report)
-
-
-def _reopen_judging(intake: Intake, newest: int) -> None:
-    """Let there be work again for judges whose pool has grown."""
-    candidates = intake.rows("candidates")
-    if not candidates.new and not candidates.changed:
-        return
-    # Which of the old ones have changed is not kept: any of their queries may be among these.
-    grown = "c.id > %(newest)s" if not candidates.changed else "1 = 1"
-    in_scope = (
-        f"c.prior_relevance >= {int(intake.project.relevant_from)}"
-        if intake.project.judge_scope == Project.Scope.RELEVANT
-        else "1 = 1"
-    )
-    intake.params["newest"] = newest
-    reopen_seats(
-        intake,
-        f"""
-        SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
-            SELECT 1 FROM annotate_candidate c JOIN annotate_query q ON q.id = c.query_id
-            JOIN stage_query_ids g ON g.query_id = q.query_id
-            WHERE c.query_id = p.query_id AND {grown} AND {in_scope}
-        )
-        """,  # noqa: S608 (our own conditions)
-        "judge",
-    )
 
 
 def _problem(error: FormatError) -> Problem:

@@ -21,6 +21,7 @@ MAX_TAG = Run._meta.get_field("tag").max_length or 0
 class Runs(Arrivals):
     """The lines of one run. Its name is the file's: the same tag occurs in several files."""
 
+    order = 50
     records: ClassVar = (RunLine,)
 
     def __init__(self, intake: Intake) -> None:
