@@ -123,7 +123,7 @@ class ExportFile(Resource):
         """Take it: a file of the list, or manifest.json."""
         member, found = access.export(self.person, slug, export)
         stream = access.file(self.person, slug, export, name)
-        taken(of=found, name=name, by=member)
+        taken(what="export.taken", of=found, name=name, by=member)
         return FileResponse(
             stream,
             as_attachment=True,
@@ -142,7 +142,7 @@ class ExportArchive(Resource):
         """Take them all."""
         member, found = access.export(self.person, slug, export)
         stream = access.file(self.person, slug, export, access.ARCHIVE)
-        taken(of=found, name=access.ARCHIVE, by=member)
+        taken(what="export.taken", of=found, name=access.ARCHIVE, by=member)
         return FileResponse(
             stream,
             as_attachment=True,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db.models import Model
+
 from annotate.projects.audit_log import record
 from annotate.projects.models import Deed, Membership
-from exporters.exports.models import Export
-from exporters.releases.models import Release
 
 
-def taken(*, of: Export | Release, name: str, by: Membership, now: datetime | None = None) -> Deed:
+def taken(*, what: str, of: Model, name: str, by: Membership, now: datetime | None = None) -> Deed:
     """Keep that `by` took a file of an export or a release. Call it once they may have it, and
-    before a byte is sent.
+    before a byte is sent. `what`: the kind of event, "export.taken" or "release.taken".
     """
-    what = "export.taken" if isinstance(of, Export) else "release.taken"
     return record(project=by.project, what=what, about=of, words=name, by=by, now=now)

@@ -85,7 +85,7 @@ def file(request: PageRequest, slug: str, pk: int, name: str) -> FileResponse:
     """Hand out one file of an export, never to be shown in the page."""
     member, found = access.export(request.user, slug, pk)
     stream = access.file(request.user, slug, pk, name)
-    taken(of=found, name=name, by=member)
+    taken(what="export.taken", of=found, name=name, by=member)
     return FileResponse(
         stream,
         as_attachment=True,
@@ -99,7 +99,7 @@ def archive(request: PageRequest, slug: str, pk: int) -> FileResponse:
     """Hand out all files of an export as one zip archive."""
     member, found = access.export(request.user, slug, pk)
     stream = access.file(request.user, slug, pk, access.ARCHIVE)
-    taken(of=found, name=access.ARCHIVE, by=member)
+    taken(what="export.taken", of=found, name=access.ARCHIVE, by=member)
     return FileResponse(
         stream,
         as_attachment=True,

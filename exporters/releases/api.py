@@ -239,7 +239,7 @@ class ReleaseFile(Resource):
             stream = file_store.checked(found.project_id, entry)
         except file_store.Damaged as damaged:
             raise Http404(str(damaged)) from damaged
-        taken(of=found, name=name, by=member)
+        taken(what="release.taken", of=found, name=name, by=member)
         return FileResponse(
             stream,
             as_attachment=True,

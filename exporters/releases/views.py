@@ -160,7 +160,7 @@ def release_file(request: PageRequest, slug: str, release: str, name: str) -> Ht
     except file_store.Damaged as damaged:
         messages.error(request, _damaged(damaged))
         return redirect(found)
-    taken(of=found, name=name, by=member)
+    taken(what="release.taken", of=found, name=name, by=member)
     plain = name.replace("/", "-")
     return FileResponse(
         stream,
