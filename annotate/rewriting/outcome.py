@@ -13,15 +13,12 @@ from dataclasses import dataclass
 
 from annotate.collection.models import Candidate
 from annotate.collection.spans import Span
-from annotate.judgments import completion
-from annotate.judgments.assignments import holds
-from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import consensus
 from annotate.judgments.document_names import names_to
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.judgments.promises import Change, change
 from annotate.pairs.clauses import clauses, touched
-from annotate.pairs.models import Assignment, InstructionPair, Narrative
+from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope
 from annotate.projects.models import Membership
 
@@ -74,22 +71,6 @@ class Outcome:
         if self.open:
             return "so_far" if self.dropped else "not_yet"
         return "kept" if self.dropped else "unchanged"
-
-
-def may_see(reader: Membership, pair: InstructionPair) -> bool:
-    """Whether the reader may know now what judges came to on this pair: at most ten queries."""
-    if reader.leads:
-        return pair.pk not in blind_pairs(reader)
-    if not holds(pair=pair, task=Assignment.Task.REWRITE, by=reader):
-        return False
-    far = completion.judging_by_pair(pair.project, [pair.query_id]).get(pair.pk)
-    held = pair.assignments.filter(task=Assignment.Task.JUDGE)
-    left = completion.left_in(pair.project, held)
-    return (
-        far is not None
-        and far.done >= pair.project.overlap_judge
-        and not any(one.is_open for one in left.values())
-    )
 
 
 def outcome(pair: InstructionPair, narrative: Narrative, reader: Membership) -> Outcome | None:

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.collection.document_text import show
 from annotate.judgments import assignments
 from annotate.judgments.assignments import free_seats
+from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to
 from annotate.pairs import access
 from annotate.pairs.condition_lines import write as write_conditions
@@ -29,7 +30,7 @@ from annotate.projects.models import Membership
 from annotate.rewriting import actions, drafts
 from annotate.rewriting.forms import DraftForm, NarrativeForm
 from annotate.rewriting.models import Draft
-from annotate.rewriting.outcome import may_see, outcome
+from annotate.rewriting.outcome import outcome
 from annotate.rewriting.rewrite_impact import advise, look
 from annotate.rewriting.sent_back import why_sent_back
 from base.errors import Refused, Stale

@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
+from annotate.judgments.blindness import may_see_reviews, review_first
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects.models import Membership, Project
 from annotate.rewriting.sent_back import Remark, SentBack
@@ -249,19 +250,9 @@ def to_decide(member: Membership) -> QuerySet[Narrative]:
 
 
 def must_answer_first(who: Membership, narrative: Narrative) -> bool:
-    """Tell whether `who` sits in a review seat of this version and has not submitted yet.
-
-    Who wrote it cannot review it, whatever seat they hold.
-    """
-    if narrative.author_id == who.pk:
-        return False
-    seated = Assignment.objects.filter(
-        pair=narrative.pair_id, task=Assignment.Task.REVIEW, member=who
-    )
-    return (
-        seated.exists()
-        and not Review.objects.submitted().filter(narrative=narrative, auditor=who).exists()
-    )
+    """Tell whether `who` sits in a review seat of this version and has not submitted yet."""
+    own = Review.objects.submitted().filter(narrative=narrative, auditor=who)
+    return review_first(who, narrative, own)
 
 
 def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
@@ -299,16 +290,13 @@ def story(pair: InstructionPair, reader: Membership) -> list[Chapter]:
 
 
 def _may_see(reader: Membership, chapter: Chapter) -> bool:
-    submitted = {one.review.auditor_id: one.review.submitted_at for one in chapter.passes}
-    if reader.pk in submitted:
-        return True
-    if reader.leads:
-        return not must_answer_first(reader, chapter.narrative)
     against = {Decision.Outcome.REVISE, Decision.Outcome.REMOVED}
-    return (
-        chapter.narrative.author_id == reader.pk
-        and chapter.decision is not None
-        and chapter.decision.outcome in against
+    return may_see_reviews(
+        reader,
+        chapter.narrative,
+        submitted=[one.review.auditor_id for one in chapter.passes],
+        must_review=lambda: must_answer_first(reader, chapter.narrative),
+        decided_against=chapter.decision is not None and chapter.decision.outcome in against,
     )
 
 

@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotate.collection.models import Candidate
+from annotate.judgments.blindness import judge_first
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
@@ -22,7 +23,6 @@ from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
 from audit.reviews.access import _led
-from audit.settling.queue import judge_first
 from base import raw_sql
 
 NO_CONDITION = "There is no such condition among yours."

@@ -43,6 +43,7 @@ from django.db.models import (
 from django.db.models.functions import Abs, Coalesce, Greatest
 
 from annotate.collection.models import Candidate
+from annotate.judgments.blindness import not_before_judging
 from annotate.judgments.completion import open_seats
 from annotate.judgments.models import (
     Adjudication,
@@ -508,17 +509,6 @@ def _of_pairs(pairs: list[int]) -> QuerySet[Narrative, Any]:
     return Narrative.objects.filter(pair__in=pairs).values("pk")
 
 
-def not_before_judging(
-    rows: QuerySet[Any, Any], reader: Reader, pair: str, mine: QuerySet[Any, Any]
-) -> QuerySet[Any, Any]:
-    """Leave out what the reader still judges in a seat (of `pair`, a column) and has said nothing
-    of; `mine` is what they said of the same.
-    """
-    if not reader.to_judge:
-        return rows
-    return rows.filter(~Q(**{f"{pair}__in": reader.to_judge}) | Exists(mine))
-
-
 def _settled_rows(
     rows: QuerySet[Any, Any],
     reader: Reader,
@@ -530,7 +520,7 @@ def _settled_rows(
 ) -> QuerySet[Any, Any]:
     """Decisions that stand, with the moment of each; `said` is what people said of the same."""
     mine = said.filter(**{f"{prefix}annotator": reader.member})
-    rows = not_before_judging(rows, reader, pair, mine)
+    rows = not_before_judging(rows, reader.to_judge, pair, mine)
     if wanted.people is not None:
         first, second = (
             Subquery(said.filter(**{f"{prefix}annotator": one}).values(field)[:1])

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from django.db.models import Case, Count, IntegerField, Q, Value, When, Window
 
 from annotate.collection.models import Candidate
-from annotate.judgments.completion import left_in
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
@@ -24,7 +23,7 @@ from annotate.judgments.models import (
     LookAgain,
     Verdict,
 )
-from annotate.pairs.models import Assignment, Condition, Narrative
+from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
 from audit.reviews.models import Decision, Review
@@ -46,7 +45,6 @@ __all__ = [
     "counts",
     "following",
     "is_open",
-    "judge_first",
     "key_of",
     "page",
     "reveal_of",
@@ -215,17 +213,6 @@ def key_of(by: Membership, wanted: Wanted, thing: Thing) -> Key | None:
 def is_open(by: Membership, thing: Thing) -> bool:
     """Tell whether people differ on something that this lead may settle now."""
     return source(thing.kind, Reader(by), Wanted(), only=thing).rows.exists()
-
-
-def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
-    """Tell whether `who` sits in a judge seat of the pair and has yet to judge this candidate."""
-    held = list(who.assignments.filter(pair=narrative.pair_id, task=Assignment.Task.JUDGE))
-    said = Judgment.objects.current().filter(
-        narrative=narrative, candidate=candidate, annotator=who
-    )
-    if not held or said.exists():
-        return False
-    return any(left.is_open for left in left_in(who.project, held).values())
 
 
 def reveal_of(thing: Thing) -> tuple[int, int, int]:

@@ -8,10 +8,11 @@ import pytest
 from django.urls import reverse
 
 from annotate.judgments import assignments
+from annotate.judgments.blindness import may_see
 from annotate.models import Adjudication, Assignment, Membership
 from annotate.pairs.clauses import clauses
 from annotate.pairs.pool import pool
-from annotate.rewriting.outcome import may_see, outcome
+from annotate.rewriting.outcome import outcome
 from tests import factories
 
 pytestmark = pytest.mark.both_databases

@@ -13,7 +13,7 @@ from annotate.collection import access as collection_access
 from annotate.collection.document_text import show
 from annotate.collection.models import Candidate, Document, Query
 from annotate.judgments.assignments import free_seats
-from annotate.judgments.blindness import blind_pairs
+from annotate.judgments.blindness import blind_pairs, may_see
 from annotate.judgments.document_names import names_to
 from annotate.judgments.models import Flag
 from annotate.judgments.repeats import unmasked
@@ -23,7 +23,7 @@ from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
 from annotate.rewriting.api.narratives import FullNarrativeSerializer, _narrative
-from annotate.rewriting.outcome import may_see, outcome
+from annotate.rewriting.outcome import outcome
 from base.api.resource import Asked, KeyField, Resource, reads
 
 

@@ -14,6 +14,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.judgments.blindness import not_before_judging
 from annotate.judgments.models import Adjudication, Judgment, Verdict
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
@@ -24,7 +25,7 @@ from audit.settling.api.shapes import (
     ConditionSettledSerializer,
     SettledSerializer,
 )
-from audit.settling.disagreement_queries import Reader, not_before_judging
+from audit.settling.disagreement_queries import Reader
 from base.api.resource import KeyField, Resource, Scope, Sent, done, reads, writes
 
 CHOOSE = gettext_lazy("Give an answer of your own, or adopt one that was given: one of the two.")
@@ -231,7 +232,7 @@ class Batch(Resource):
             narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
         )
         told = not_before_judging(
-            _of_batch(member, batch), Reader(member), "narrative__pair", mine
+            _of_batch(member, batch), Reader(member).to_judge, "narrative__pair", mine
         ).select_related("by", "narrative__pair", "candidate__document")
         return self.page(
             told.defer("narrative__text"),

@@ -13,13 +13,14 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotate.judgments.blindness import not_before_judging
 from annotate.judgments.completion import open_seats
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
 from annotate.projects.models import Membership
 from audit.settling import adjudication, many
-from audit.settling.disagreement_queries import Reader, not_before_judging
+from audit.settling.disagreement_queries import Reader
 from audit.settling.forms import HowForm, ManyForm, WantedForm
 from audit.settling.queue import Kind, Thing
 from audit.settling.views.queue import asked_in, list_url, url_of, with_asked
@@ -85,7 +86,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
     mine = Judgment.objects.current().filter(
         narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id"), annotator=member
     )
-    told = not_before_judging(of_it, Reader(member), "narrative__pair", mine)
+    told = not_before_judging(of_it, Reader(member).to_judge, "narrative__pair", mine)
     page = told.select_related("narrative__pair__query", "candidate__document").order_by("pk")
     if (last := key(after)) is not None:
         page = page.filter(pk__gt=last)
