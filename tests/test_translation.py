@@ -105,7 +105,7 @@ def sentences() -> dict[str, list[ast.Call]]:
     """Every call of gettext in Python, by file: `_`, `gettext`, `ngettext` and the lazy ones."""
     called = {"_", "_now", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy", "pgettext"}
     found: dict[str, list[ast.Call]] = {}
-    for room in ("annotate", "audit", "exporters", "jobs", "config"):
+    for room in ("base", "annotate", "audit", "exporters", "keeping", "jobs", "config"):
         for path in sorted((ROOT / room).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Call) and getattr(node.func, "id", "") in called:
@@ -129,7 +129,7 @@ def test_what_python_says_can_be_taken_out_as_well():
 def test_what_an_action_or_a_page_says_goes_through_gettext():
     """The sentences of Refused and Stale, of messages, and of a form that is wrong."""
     bare = []
-    for room in ("annotate", "audit", "exporters"):
+    for room in ("base", "annotate", "audit", "exporters"):
         # Commands speak to who runs the installation, in English as Django's own do.
         pages = (path for path in (ROOT / room).rglob("*.py") if "management" not in path.parts)
         for path in sorted(pages):
