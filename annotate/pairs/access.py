@@ -6,7 +6,7 @@ from django.http import Http404
 
 from annotate.collection.models import Candidate, Query
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
-from annotate.projects.access import Person, _id
+from annotate.projects.access import Person, user_key
 from annotate.projects.models import Membership, Project
 from base.raw_sql import LARGEST_KEY, columns, first
 from base.users import User
@@ -25,7 +25,7 @@ def pair(user: Person, pk: int) -> tuple[Membership, InstructionPair]:
         JOIN annotate_membership m ON m.project_id = r.id
         WHERE p.id = %(pair)s AND m.user_id = %(user)s AND m.left_at IS NULL
     """  # noqa: S608 (the columns of our own tables)
-    asked = {"pair": min(pk, LARGEST_KEY), "user": _id(user)}
+    asked = {"pair": min(pk, LARGEST_KEY), "user": user_key(user)}
     row = first(sql, asked, InstructionPair, Query, Project, Membership)
     if row is None:
         raise Http404("There is no such pair among yours.")

@@ -24,7 +24,7 @@ def memberships_of(user: Person) -> MembershipQuerySet:
     """The projects a person is in now, each with its project; archived ones left out."""
     return (
         Membership.objects.active()
-        .filter(user_id=_id(user), project__archived_at__isnull=True)
+        .filter(user_id=user_key(user), project__archived_at__isnull=True)
         .select_related("project")
     )
 
@@ -33,7 +33,9 @@ def archived_projects(user: Person) -> MembershipQuerySet:
     """The projects a person leads that are put away: they can bring them back."""
     return (
         Membership.objects.active()
-        .filter(user_id=_id(user), role=Membership.Role.LEAD, project__archived_at__isnull=False)
+        .filter(
+            user_id=user_key(user), role=Membership.Role.LEAD, project__archived_at__isnull=False
+        )
         .select_related("project")
     )
 
@@ -43,7 +45,7 @@ def member(user: Person, slug: str) -> Membership:
     found = (
         Membership.objects.active()
         .select_related("project", "user")
-        .filter(user_id=_id(user), project__slug=slug)
+        .filter(user_id=user_key(user), project__slug=slug)
         .first()
     )
     if found is None:
@@ -97,7 +99,7 @@ def _leading(who: Membership) -> Membership:
     return who
 
 
-def _id(user: Person) -> int:
+def user_key(user: Person) -> int:
     """The person's key; 0, which nobody has, for a visitor (a null would match the raters
     without a login).
     """

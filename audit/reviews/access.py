@@ -48,7 +48,7 @@ def reviews_differing(user: Person, pk: int) -> tuple[Membership, Narrative]:
 
     A stranger gets Http404; an annotator, and a lead who has yet to review it, PermissionDenied.
     """
-    member, found = _led(user, pk)
+    member, found = narrative_for_lead(user, pk)
     if must_answer_first(member, found):
         raise PermissionDenied("You hold a seat here. Submit your own review first, then decide.")
     return member, found
@@ -67,7 +67,10 @@ def decision(narrative: Narrative) -> Decision:
     return found
 
 
-def _led(user: Person, pk: int) -> tuple[Membership, Narrative]:
+def narrative_for_lead(user: Person, pk: int) -> tuple[Membership, Narrative]:
+    """Return a narrative version of a project the person leads, or raise Http404 or
+    PermissionDenied.
+    """
     found = Narrative.objects.select_related("pair__project", "pair__query").filter(pk=pk).first()
     if found is None:
         raise Http404(NO_NARRATIVE)

@@ -1,6 +1,6 @@
 """Everything that people can do in the second pass. Pages and jobs come through here.
 
-As in `annotate.actions`: keyword-only, the actor is `by`, one transaction, refused with a sentence.
+Actions: keyword-only, the actor is `by`, one transaction, refused with a sentence.
 """
 
 from __future__ import annotations

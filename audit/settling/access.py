@@ -22,7 +22,7 @@ from annotate.projects import access
 from annotate.projects.access import Person
 from annotate.projects.models import Membership
 from audit.checks.models import Check, SampleItem
-from audit.reviews.access import _led
+from audit.reviews.access import narrative_for_lead
 from base import raw_sql
 
 NO_CONDITION = "There is no such condition among yours."
@@ -42,7 +42,7 @@ def judgments_differing(user: Person, pk: int, candidate: int) -> Differing:
 
     A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
     """
-    member, narrative = _led(user, pk)
+    member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
     if judge_first(member, narrative, found):
         raise PermissionDenied("You hold a seat here. Judge this document first, then settle it.")

@@ -22,7 +22,7 @@ from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
-from annotate.rewriting.api.narratives import FullNarrativeSerializer, _narrative
+from annotate.rewriting.api.narratives import FullNarrativeSerializer, full_narrative
 from annotate.rewriting.outcome import outcome
 from base.api.resource import Asked, KeyField, Resource, reads
 
@@ -285,7 +285,7 @@ class OnePair(Resource):
         return Response(
             {
                 **_pair(known),
-                "narratives": [_narrative(one) for one in versions if one is not None],
+                "narratives": [full_narrative(one) for one in versions if one is not None],
                 "seats": [
                     {"task": seat.task, "member": seat.member.name, "done": done}
                     for seat, done in pair_seats(found)

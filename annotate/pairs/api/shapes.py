@@ -33,7 +33,8 @@ class NarrativeSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-def _version(narrative: Narrative) -> dict[str, Any]:
+def version_as_json(narrative: Narrative) -> dict[str, Any]:
+    """Return a narrative version without its text, as the API sends it."""
     return {
         "id": narrative.pk,
         "side": narrative.side,

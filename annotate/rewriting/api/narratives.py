@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.pairs import access as pairs_access
-from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer, _version
+from annotate.pairs.api.shapes import ConditionSerializer, NarrativeSerializer, version_as_json
 from annotate.pairs.models import Narrative
 from annotate.rewriting import actions as rewriting
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE
@@ -62,14 +62,14 @@ class Narratives(Resource):
         versions = found.narratives.select_related("author").defer("text")
         if side := self.asked().get("side"):
             versions = versions.filter(side=side)
-        return self.page(versions, lambda rows: [_version(row) for row in rows])
+        return self.page(versions, lambda rows: [version_as_json(row) for row in rows])
 
     @writes(FullNarrativeSerializer, sent=SentNarrative, status=201, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
         """Write the next version: 409 if somebody was faster than what you had before you."""
         member, found = pairs_access.pair(self.person, pair)
         saved = rewriting.rewrite_narrative(pair=found, **self.sent(), by=member)
-        return Response(_narrative(saved), status=201)
+        return Response(full_narrative(saved), status=201)
 
 
 class OneNarrative(Resource):
@@ -81,9 +81,10 @@ class OneNarrative(Resource):
     def get(self, request: Request, pair: int, narrative: int) -> Response:
         """Read a version with its words and conditions."""
         _member, found = pairs_access.pair(self.person, pair)
-        return Response(_narrative(pairs_access.narrative(found, narrative)))
+        return Response(full_narrative(pairs_access.narrative(found, narrative)))
 
 
-def _narrative(narrative: Narrative) -> dict[str, Any]:
+def full_narrative(narrative: Narrative) -> dict[str, Any]:
+    """Return a version with its text and its conditions, as the API sends it."""
     conditions = narrative.conditions.order_by("number").values("id", "number", "name", "text")
-    return {**_version(narrative), "text": narrative.text, "conditions": list(conditions)}
+    return {**version_as_json(narrative), "text": narrative.text, "conditions": list(conditions)}
