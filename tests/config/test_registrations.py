@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from annotate.projects import audit_log_page, rules
 from base.providers import NotRegistered, Provider
 from tests import factories
 
-PROVIDERS = {
+PROVIDERS: dict[str, Provider[..., Any]] = {
     "grades in use": rules.grades_in_use,
     "is judged": rules.is_judged,
     "longest conditions": rules.longest_conditions,
