@@ -1,0 +1,91 @@
+"""Every page and every operation of the API comes to its rows through a module `access`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+ROOT = Path(settings.BASE_DIR)
+APPS = ("annotate", "audit", "exporters")
+VERBS = {"get", "post", "put", "patch", "delete"}
+
+# What needs no door, and why.
+WITHOUT = {
+    "nothing of a project": {
+        "annotate/collection/api/loads.py:Formats.get",
+        "annotate/projects/views/project.py:new_project",
+    },
+    "the reader's own": {
+        "annotate/people/api/me.py:Me.get",
+        "annotate/people/api/me.py:MyPreferences.get",
+        "annotate/people/api/me.py:MyPreferences.patch",
+        "annotate/people/views/account.py:account",
+        "annotate/people/views/account.py:sessions",
+        "annotate/people/views/preferences.py:preferences",
+        "annotate/people/views/tokens.py:token_end",
+        "annotate/people/views/tokens.py:tokens",
+    },
+    "whoever has the secret of the link": {"annotate/people/views/accounts.py:invitation"},
+    "called by views that came through a door": {
+        "annotate/overview/views/home.py:confirm_seat",
+        "annotate/overview/views/home.py:confirmed",
+        "annotate/people/api/members.py:handed_over",
+        "annotate/people/views/accounts.py:invited",
+        "audit/reviews/views/reviews.py:decide",
+    },
+}
+
+
+def test_every_view_and_resource_begins_at_a_door():
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}:{name}"
+        for app in APPS
+        for path in (ROOT / app).rglob("*.py")
+        if {"views", "api"} & {path.stem, *path.parts}
+        for name in _without_door(ast.parse(path.read_text("utf-8")))
+    }
+
+    assert found == set().union(*WITHOUT.values())
+
+
+def test_every_subject_that_finds_rows_of_a_request_has_a_door():
+    doors = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("*/*/access.py")}
+
+    assert {f"annotate/{one}" for one in ("projects", "people", "collection", "pairs")} <= doors
+    assert {f"audit/{one}" for one in ("reviews", "checks", "settling", "reports")} <= doors
+    assert {"exporters/exports", "exporters/releases"} <= doors
+
+
+def _without_door(tree: ast.Module) -> Iterator[str]:
+    """Views, and verbs of resources, that use nothing of a module `access`."""
+    doors = {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name == "access" or (node.module or "").endswith(".access")
+    }
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+    def uses(node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        called = (names & functions.keys()) - seen
+        return bool(names & doors) or any(uses(functions[one], seen | called) for one in called)
+
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            first = node.args.args[0].arg if node.args.args else ""
+            if first == "request" and not node.name.startswith("_") and not uses(node):
+                yield node.name
+        elif isinstance(node, ast.ClassDef):
+            if "Resource" not in {base.id for base in node.bases if isinstance(base, ast.Name)}:
+                continue
+            methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+            helpers = {one.name for one in methods if one.name not in VERBS and uses(one)}
+            for one in methods:
+                asked = {part.attr for part in ast.walk(one) if isinstance(part, ast.Attribute)}
+                if one.name in VERBS and not uses(one) and not asked & helpers:
+                    yield f"{node.name}.{one.name}"
