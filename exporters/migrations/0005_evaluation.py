@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0021_text_versions'),
-        ('exporters', '0001_squashed_0004_when_a_step_began'),
+        ('exporters', '0004_when_a_step_began'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
