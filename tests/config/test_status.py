@@ -234,8 +234,8 @@ def test_it_costs_the_same_however_much_failed(
     for minutes in range(40):
         failed(carla, minutes=minutes)
 
-    # Two for who it is, two for migrations, two for workers, and three for each of five kinds.
-    with django_assert_max_num_queries(24):
+    # Two for who it is, two for migrations, two for workers, and three for each of six kinds.
+    with django_assert_max_num_queries(27):
         page(client)
 
 
@@ -320,7 +320,11 @@ def test_the_command_refuses_what_is_no_job(kind, number):
 
 
 @pytest.mark.parametrize(
-    "name", ["exporters:exports", "exporters:new_release", "annotate:loads", "audit:agreement"]
+    "name",
+    [
+        *("exporters:exports", "exporters:new_release", "exporters:evaluations"),
+        *("annotate:loads", "audit:agreement"),
+    ],
 )
 def test_pages_that_need_a_worker_say_so_where_there_is_none(client, carla, name):
     client.force_login(carla.user)

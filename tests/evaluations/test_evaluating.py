@@ -39,6 +39,7 @@ def p_mrr(found):
     return {one["name"]: one["values"]["p-mrr"]["value"] for one in found.results["systems"]}
 
 
+@pytest.mark.both_databases
 def test_the_row_says_what_was_measured_and_how(made, settings):
     found = measured(made, options={"p-mrr.ties": "file"})
 
@@ -82,6 +83,7 @@ def test_a_reversed_run_is_measured_where_people_judged_reversed_narratives(made
     assert found.results["systems"][0]["values"]["wise"]["value"] == pytest.approx(0.95)
 
 
+@pytest.mark.both_databases
 def test_asking_again_while_one_waits_gives_that_one(made, published):
     given = {"project": made.project, "measured": both(made), "by": made.carla}
 

@@ -111,6 +111,7 @@ def test_every_kind_of_job_is_looked_after():
     assert [model._meta.label for model in job_models()] == [
         "exporters.Export",
         "exporters.Release",
+        "exporters.Evaluation",
         "audit.AgreementReport",
         "annotate.Load",
         "errands.Errand",

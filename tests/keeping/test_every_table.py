@@ -94,6 +94,9 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
         # What was otherwise before, of settings; it is part of a sum.
         "annotate.deed.changes",
         *("exporters.export.manifest", "exporters.release.manifest"),
+        # Runs, topics and documents stand there by name.
+        *("exporters.evaluation.systems", "exporters.evaluation.options"),
+        "exporters.evaluation.results",
     }
     owned = tables.paths(apps)
     found = {
