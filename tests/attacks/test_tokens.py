@@ -24,8 +24,8 @@ from django.utils import timezone
 from annotate.models import Token, User
 from annotate.people.tokens import make_token
 from tests import factories
-from tests.attacks.test_every_door import nobodys, rows, worlds, writes
-from tests.test_permissions import LEADS, RIGHTS, ROUTES, VERBS, Right, World
+from tests.attacks.test_every_door import nobodys, worlds, writes
+from tests.test_permissions import LEADS, RIGHTS, ROUTES, VERBS, Right, World, rows
 
 pytestmark = pytest.mark.long
 
