@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Avg, Max
 
-from annotate.collection.models import DocumentText
+from annotate.collection.models import Document, DocumentText
 from annotate.projects.models import Project
 from exporters.evaluations.evaluation import Collection, Ranked
 from formats.source import open_source
@@ -74,7 +74,8 @@ def _words(path: Path) -> dict[str, Any]:
 
 def _characters(project: Project) -> dict[str, Any]:
     """How long the texts of the project's documents are, in characters."""
-    texts = DocumentText.objects.current().filter(document__project=project)
+    documents = Document.objects.filter(project=project)
+    texts = DocumentText.objects.current().filter(document__in=documents)
     found = texts.aggregate(mean=Avg("length"), most=Max("length"))
     return {"mean": found["mean"], "most": found["most"]}
 
