@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from datetime import UTC, datetime
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -38,29 +39,34 @@ ASKS = {"refuse_if_archived", "refuse_if_closed"}
 FREE = {
     "rules.archive": "puts it away",
     "rules.unarchive": "brings it back",
-    "drafting.finish": "a part of rewriting, which refuses",
-    "drafting.may_write": "reads",
-    "seats.hold": "a part of judging, which refuses",
-    "seats.holds": "reads",
-    "seats.open_pairs": "reads",
-    "seats.work_in": "a part of judging, which refuses",
-    "seats.end": "a part of judging, which refuses",
-    "seats.end_rewriting": "a part of rewriting, which refuses",
-    "seats.free_seats": "reads",
-    "seats.hides_figures": "reads",
+    "drafts.finish": "a part of rewriting, which refuses",
+    "drafts.may_write": "reads",
+    "assignments.hold": "a part of judging, which refuses",
+    "assignments.holds": "reads",
+    "assignments.open_pairs": "reads",
+    "assignments.work_in": "a part of judging, which refuses",
+    "assignments.end": "a part of judging, which refuses",
+    "assignments.end_rewriting": "a part of rewriting, which refuses",
+    "assignments.free_seats": "reads",
     "judging.check_grade": "reads",
     "judging.on_number": "reads",
-    "settling_many.preview": "reads",
+    "many.preview": "reads",
     "invitations.check_admin": "reads",
     "invitations.invite_to_installation": "is of no project",
     "invitations.withdraw": "closes a door, and that may be done at any time",
 }
 
 
+def called(room: ModuleType) -> str:
+    """The name of a module; of those called `actions` that of their subject."""
+    *_, subject, name = room.__name__.split(".")
+    return subject if name == "actions" else name
+
+
 def actions() -> dict[str, Callable[..., Any]]:
     """Every function of the rooms that somebody does: those with `by`."""
     return {
-        f"{room.__name__.rpartition('.')[2]}.{name}": function
+        f"{called(room)}.{name}": function
         for room in ROOMS
         for name, function in inspect.getmembers(room, inspect.isfunction)
         if function.__module__ == room.__name__
@@ -75,13 +81,12 @@ def refuses(function: Callable[..., Any], seen: frozenset[str] = frozenset()) ->
     if not ASKS.isdisjoint(code.co_names):
         return True
     near = vars(inspect.getmodule(function))
-    called = [near.get(name) for name in code.co_names]
-    for room in ROOMS:
-        if room.__name__.rpartition(".")[2] in code.co_names:
-            called += [getattr(room, name, None) for name in code.co_names]
+    used = [near.get(name) for name in code.co_names]
+    for room in [one for one in used if one in ROOMS]:
+        used += [getattr(room, name, None) for name in code.co_names]
     return any(
         refuses(one, seen | {function.__qualname__})
-        for one in called
+        for one in used
         if inspect.isfunction(one)
         and one.__qualname__ not in seen
         and one.__module__.split(".")[0] in {"annotate", "audit"}
