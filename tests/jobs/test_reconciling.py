@@ -108,11 +108,11 @@ def test_a_job_called_off_after_its_worker_died_ends(published):
 def test_every_kind_of_job_is_looked_after():
     from jobs.status import job_models
 
-    assert [model._meta.label for model in job_models()] == [
+    assert {model._meta.label for model in job_models()} == {
         "exporters.Export",
         "exporters.Release",
         "exporters.Evaluation",
         "audit.AgreementReport",
         "annotate.Load",
         "errands.Errand",
-    ]
+    }
