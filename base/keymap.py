@@ -97,8 +97,8 @@ ACTIONS = (
     Action("check_next", "ArrowRight", _("Next label, without an answer"), "check"),
     Action("check_words", "n", _("Words with the answer"), "check"),
     Action("check_leave", "q", _("Leave: back to the sample"), "check"),
-    Action("list_previous", "[", _("The part of the list before"), "lists", beside=("judge",)),
-    Action("list_next", "]", _("The next part of the list"), "lists", beside=("judge",)),
+    Action("list_previous", "[", _("Previous page"), "lists", beside=("judge",)),
+    Action("list_next", "]", _("Next page"), "lists", beside=("judge",)),
     Action("list_write", "e", _("Write a new version of the guidelines"), "lists"),
 )
 

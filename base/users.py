@@ -74,7 +74,7 @@ class Preferences(models.Model):
     # Only what differs from base.keymap: {"undo": "u"}.
     keys = models.JSONField(default=dict, blank=True)
     theme = models.CharField(max_length=10, choices=Theme, blank=True)
-    # A name of the IANA database; blank: as the browser has it.
+    # A name of the IANA database; blank: that of the browser.
     time_zone = models.CharField(max_length=64, blank=True)
 
     class Meta:

@@ -327,7 +327,7 @@ def _seat(pair: InstructionPair, author: Membership, now: datetime) -> Assignmen
         return assignments.take(pair=pair, task=Task.JUDGE, by=author, become_blind=True, now=now)
     except Refused as refused:
         raise Refused(
-            _("Whoever said this has no seat here, and none is free: it cannot come to them again.")
+            _("Whoever said this has no task here, and none is free: it cannot come to them again.")
         ) from refused
 
 

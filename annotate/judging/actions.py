@@ -414,7 +414,7 @@ def _check_conditions(given: _Given, project: Project, place: _Place) -> None:
     if project.condition_rule == Project.ConditionRule.BY_HAND or not place.conditions:
         return
     if len(given.verdicts) < len(place.conditions):
-        raise Refused(_("Answer every condition: what is relevant here follows from them."))
+        raise Refused(_("Answer all conditions first; they decide the grade."))
     follows = derived(project.condition_rule, list(given.verdicts.values()), place.grades)
     if follows not in {None, given.relevance} and not given.note.strip():
         raise Refused(

@@ -28,7 +28,7 @@ from base.errors import Refused
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
-NOT_YOURS = gettext_lazy("This is not your seat. Take one from your list, then go on.")
+NOT_YOURS = gettext_lazy("This is not your task. Take one from your list, then go on.")
 
 Task = Assignment.Task
 
@@ -94,11 +94,11 @@ def take(
             open_pairs(task=task, by=by).filter(pk=locked.pk).exists()
             or _has_answered(locked, task, by)
         ):
-            raise Refused(_("Every seat on this one is taken, or there is nothing to do here now."))
+            raise Refused(_("Every task on this one is taken, or there is nothing to do here now."))
         _refuse_unconfirmed(task, by, become_blind)
         seat = _lowest_free(locked, task, by.project.overlap(task))
         if seat is None:
-            raise Refused(_("Every seat on this one is taken. Take another from your list."))
+            raise Refused(_("Every task on this one is taken. Take another from your list."))
         return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
 
 
@@ -168,9 +168,9 @@ def give_back(*, seat: Assignment, by: Membership) -> None:
         if locked is None:
             return
         if locked.member_id != by.pk and not by.leads:
-            raise Refused(_("Only its holder or a lead can give a seat back."))
+            raise Refused(_("Only its holder or a lead can release a task."))
         if locked.touched_at is not None:
-            raise Refused(_("Work was done in this seat, so it stays taken."))
+            raise Refused(_("Work was done in this task, so it stays taken."))
         if locked.member_id != by.pk:
             record(
                 project=by.project,
@@ -319,7 +319,7 @@ def _refuse_unconfirmed(task: str, by: Membership, become_blind: bool) -> None:
     if not become_blind and hides_figures(task=task, by=by) and not must_answer_first(by):
         raise LeadMustConfirm(
             _(
-                "You lead this project. With a seat here you see no agreement, export or release "
+                "You lead this project. With a task here you see no agreement, export or release "
                 "until you have answered everything in it. Send “become_blind” as true if you "
                 "want that; else give the work to an annotator."
             )

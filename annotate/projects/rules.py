@@ -139,7 +139,7 @@ def _check_counted(project: Project, values: Sequence[int]) -> None:
 
 
 def archive(*, by: Membership, now: datetime | None = None) -> Project:
-    """Put the project away: nothing in it changes any more, nothing is deleted. What is put away
+    """Archive the project: nothing in it changes any more, nothing is deleted. What is put away
     already stays as it is.
     """
     return _archived(by, now or timezone.now())

@@ -165,7 +165,7 @@ def finish(*, narrative: Narrative, by: Membership) -> None:
 def may_write(*, pair: InstructionPair, by: Membership) -> None:
     """Refuse who has no seat to rewrite this pair and does not lead, and pairs taken out."""
     if not by.leads and not assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=by):
-        raise Refused(_("This is not your seat. Take one from your list, then go on."))
+        raise Refused(_("This is not your task. Take one from your list, then go on."))
     if pair.removed_at is not None:
         raise Refused(_("This instruction was removed, so its narrative stays as it is."))
 

@@ -229,7 +229,7 @@ def _no_seat(
 ) -> HttpResponse | None:
     if member.leads or assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
         return None
-    messages.error(request, _("This is not your seat. Take one from your list, then go on."))
+    messages.error(request, _("This is not your task. Take one from your list, then go on."))
     return redirect("annotate:home")
 
 

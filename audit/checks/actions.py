@@ -320,7 +320,7 @@ def _checked(answer: _Answer, item: SampleItem, by: Membership) -> _Answer:
     if item.sample.asks == Sample.Asks.COUNT and (answer.verdicts or not answer.cannot_judge):
         known = item.narrative.conditions.order_by("number").values_list("pk", flat=True)
         if {int(key) for key in answer.verdicts} != set(known):
-            raise Refused(_("Answer every condition: what is counted follows from them."))
+            raise Refused(_("Answer all conditions first; they decide what is counted."))
         if not set(Verdict.Answer.values).issuperset(answer.verdicts.values()):
             raise Refused(_("A condition is met, not met, or one can't tell."))
         return answer

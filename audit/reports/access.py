@@ -14,7 +14,7 @@ from audit.reports.models import AgreementReport
 
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and agreement would tell you what others "
-    "said. Finish it, or leave the seat, then look here again."
+    "said. Finish it, or release the task, then look here again."
 )
 
 

@@ -163,7 +163,7 @@ def counts_of(project: Project, scope: Scope = WHOLE) -> Counts:
 def judgments_in(
     project: Project, scope: Scope = WHOLE, *, machines: bool = False
 ) -> QuerySet[Judgment]:
-    """The judgments that count in a scope, of people, with `machines` of machines too: under
+    """The current judgments of a scope, of people, with `machines` of machines too: under
     narratives in force, what each says now; in a scope that looks back, what they said then.
 
     A scope's week is of units, not of judgments: it is not asked here.

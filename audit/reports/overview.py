@@ -41,7 +41,7 @@ def contribution(member: Membership) -> Contribution:
                 reverse("audit:reviews", args=[slug]) + "?state=to-decide",
             ),
             Todo(
-                _("Cases that wait for a change of the guidelines"),
+                _("Waiting for a guideline change"),
                 cases_waiting(member.project).count(),
                 reverse("annotate:guidelines", args=[slug]) + "?edit=1",
             ),

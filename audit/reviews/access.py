@@ -36,7 +36,7 @@ def reviewing(user: Person, pk: int) -> Reviewing:
     """
     member, pair = pairs_access.pair(user, pk)
     if not assignments.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
-        raise Refused(_("This is not your seat. Take one from your list, then go on."))
+        raise Refused(_("This is not your task. Take one from your list, then go on."))
     narrative = pair.current(Narrative.Side.ALTERED)
     if narrative is None:
         raise Refused(_("There is no altered narrative to review here yet."))

@@ -10,5 +10,5 @@ class Scope(TextChoices):
     """What a token is good for; never more than its person may do."""
 
     READ = "read", _("Read what you can read")
-    JUDGE = "judge", _("Take seats, rewrite, judge, review and check")
+    JUDGE = "judge", _("Take tasks, rewrite, judge, review and check")
     LEAD = "lead", _("Everything that leads do: people, rules, files, settling, exports")

@@ -18,11 +18,11 @@ from exporters.exports.models import Export
 ARCHIVE = "export.zip"
 BLIND = gettext_lazy(
     "You have judging or reviewing left in this project, and an export would show you what others "
-    "said. Finish it, or leave the seat, then look here again."
+    "said. Finish it, or release the task, then look here again."
 )
 BLIND_FIGURES = gettext_lazy(
     "You have judging or reviewing left in this project, and what systems get would tell you what "
-    "others said. Finish it, or leave the seat, then look here again."
+    "others said. Finish it, or release the task, then look here again."
 )
 
 

@@ -547,7 +547,7 @@ def test_what_is_printed_is_black_on_white_and_has_nothing_to_press(scene, new_p
 
     page.emulate_media(media="print")
 
-    expect(page.get_by_role("heading", name="Tasks, in seats")).to_be_visible()
+    expect(page.get_by_role("heading", name="Tasks")).to_be_visible()
     expect(page.locator(".rail")).to_be_hidden()
     assert page.locator("button:visible, a.button:visible").count() == 0
     lightness = "getComputedStyle(document.body).color.match(/oklch\\(([\\d.]+)/)[1]"

@@ -33,7 +33,7 @@ def test_a_token_is_made_by_keyboard_shown_and_ended(new_person, live_server):
     page.goto("/settings/")
     page.get_by_role("link", name="Tokens for programs").click()
     page.get_by_label("Name").fill("Notebook")
-    page.get_by_label("Take seats, rewrite, judge, review and check").check()
+    page.get_by_label("Take tasks, rewrite, judge, review and check").check()
     page.keyboard.press("Enter")
 
     shown = page.get_by_label("Token", exact=True)

@@ -135,7 +135,7 @@ def test_what_cannot_be_judged_is_said_by_keys_and_a_third_settles(tides, new_pe
     page.goto(f"/samples/{sample.pk}/checking/")
 
     page.keyboard.press("c")
-    expect(page.get_by_label("What is missing to judge it?")).to_be_focused()
+    expect(page.get_by_label("Why can’t you judge it?")).to_be_focused()
     page.keyboard.type("It is cut off.")
     press(page, "Control+Enter")
 

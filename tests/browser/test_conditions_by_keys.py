@@ -126,7 +126,7 @@ def test_another_grade_than_follows_asks_for_a_word_and_then_is_saved(scene):
 def test_a_grade_is_refused_while_conditions_are_open(scene):
     scene.press("a", "ArrowDown", "a", "2")
 
-    expect(scene.page.locator("[data-told]")).to_contain_text("Answer every condition")
+    expect(scene.page.locator("[data-told]")).to_contain_text("Answer all conditions")
     scene.shows("A")
     expect(scene.page.locator(".verdict-row[data-current]")).to_contain_text("Condition 2")
     scene.press("a", "2")

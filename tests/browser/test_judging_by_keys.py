@@ -227,7 +227,7 @@ def test_later_brings_the_document_back_at_the_end(scene):
 def test_a_problem_is_said_in_words(scene):
     scene.page.keyboard.press("p")
     scene.page.get_by_label("What is wrong with this document?").fill("It is cut off.")
-    scene.page.get_by_role("button", name="Problem", exact=True).click()
+    scene.page.get_by_role("button", name="Report a problem", exact=True).click()
     shows(scene.page, scene.order()[1])
 
     until(scene.page, Flag.objects.exists, "the flag")
@@ -297,7 +297,7 @@ def test_the_end_says_what_was_left_and_the_ways_on(scene):
 
     scene.page.keyboard.press("0")
 
-    expect(scene.page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(scene.page.get_by_role("main")).to_contain_text("You could not judge one of them.")
     expect(scene.page.locator("#judge-progress")).to_have_text("3 of 3")
     scene.arrives({first: 1, third: 0})

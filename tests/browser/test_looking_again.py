@@ -73,7 +73,7 @@ def test_from_home_to_the_document_and_the_same_grade_answers(scene):
 
     page.keyboard.press("2")
 
-    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
     scene.answered()
     answer = Judgment.objects.current().get(candidate__document__doc_id="B")
@@ -85,7 +85,7 @@ def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
     page.goto(f"/pairs/{scene.pair.pk}/judging/")
     shows(page, "B")
     page.keyboard.press("2")
-    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query finished")).to_be_visible()
     scene.answered()
 
     page.keyboard.press("z")
@@ -107,7 +107,7 @@ def test_an_answer_given_before_the_page_was_loaded_is_taken_back_with_the_notic
     )
     page = scene.page
     page.goto(f"/pairs/{scene.pair.pk}/judging/")
-    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query finished")).to_be_visible()
 
     page.keyboard.press("z")
 
@@ -130,7 +130,7 @@ def test_put_off_it_comes_last_with_the_words(scene):
     shows(page, "A")
     expect(notice(page)).to_contain_text(WORDS)
     page.keyboard.press("1")
-    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
 
 
@@ -179,7 +179,7 @@ def test_while_the_network_is_away_the_answer_waits_in_the_browser(scene, expect
 
     page.keyboard.press("2")
 
-    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query finished")).to_be_visible()
     assert scene.is_open()
     page.context.set_offline(False)
     scene.answered()

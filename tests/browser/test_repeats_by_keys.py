@@ -101,7 +101,7 @@ def test_a_person_judges_all_by_keys_and_cannot_tell_what_came_before(scene):
         (again if repeated else judged)[doc_id] = grade
         scene.page.keyboard.press(str(grade))
 
-    expect(scene.page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(scene.page.locator("#judge-progress")).to_have_text("9 of 9")
     scene.arrive(judged, again)
     assert sorted(told.values()) == [[False]] * 3 + [[False, True]] * 3
@@ -169,7 +169,7 @@ def test_later_and_the_arrows_treat_a_repeat_as_a_document_of_its_own(scene):
     scene.page.keyboard.press("ArrowRight")
     shows(scene.page, order[at][0], at + 1)
     scene.page.keyboard.press("0")
-    expect(scene.page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
     until(scene.page, lambda: scene.ada.assignments.get().done_at is not None, "the seat's end")
 
 

@@ -170,10 +170,12 @@ def test_saving_without_the_network_stays_on_the_page_and_says_so(carla, expecte
     save = carla.get_by_role("button", name="Save as a new version")
     save.click()
 
-    expect(carla.get_by_text("The network is away, so this was not done.")).to_be_in_viewport()
+    expect(
+        carla.get_by_text("You’re offline; nothing was saved to the server.")
+    ).to_be_in_viewport()
     expect(words(carla)).to_have_value("At sea, in use.")
     carla.context.set_offline(False)
-    expect(carla.get_by_text("The network is away")).to_be_hidden()
+    expect(carla.get_by_text("You’re offline")).to_be_hidden()
     save.click()
     expect(carla.get_by_text("Version 2 is saved")).to_be_visible()
 
@@ -325,7 +327,7 @@ def test_a_draft_can_be_thrown_away(carla):
     words(carla).fill("At sea, in use.")
     saved(carla)
 
-    carla.get_by_role("button", name="Throw the draft away").click()
+    carla.get_by_role("button", name="Discard draft").click()
 
     expect(words(carla)).to_have_value(ALTERED)
     carla.reload()

@@ -61,7 +61,7 @@ def test_twenty_documents_by_keys_alone_are_exported_as_they_were_judged(
     keyboard.type("The table is missing.")
     keyboard.press("Control+Enter")
     press("012012012012", first=8)
-    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query finished")).to_be_visible()
     expect(page.locator("#judge-progress")).to_have_text("20 of 20")
     until(
         page,

@@ -44,7 +44,7 @@ def sign_in(page: Page, name: str) -> None:
     page.get_by_label("User name or mail address").fill(name)
     page.get_by_label("Password").fill(factories.PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="What waits for me")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your work")).to_be_visible()
 
 
 def take_seat(page: Page, task: str) -> None:
@@ -58,7 +58,7 @@ def judge_all(page: Page, grades: dict[str, str]) -> None:
         shown = document_on(page)
         page.keyboard.press(grades[shown])
         hides(page, shown)
-    expect(page.get_by_role("heading", name="Everything here is done")).to_be_visible()
+    expect(page.get_by_role("heading", name="Query finished")).to_be_visible()
     saved(page)
 
 

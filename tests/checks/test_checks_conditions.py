@@ -120,7 +120,7 @@ def test_every_condition_is_answered(scene, sample, answer):
         answer = {**answer, "verdicts": answers(scene, answer["signs"])}
         del answer["signs"]
 
-    with pytest.raises(Refused, match="Answer every condition"):
+    with pytest.raises(Refused, match="Answer all conditions"):
         actions.check(item=item(sample, "A"), by=scene.ada, **answer)
 
 
@@ -176,7 +176,7 @@ def test_the_page_asks_for_the_conditions_and_says_nothing_of_the_number(scene, 
     assert "Claimed" not in page
     assert Check.objects.get().relevance == 2
     assert half.status_code == 422
-    assert "Answer every condition" in half.content.decode()
+    assert "Answer all conditions" in half.content.decode()
     # What was answered is still there.
     assert half.content.decode().count(" checked>") == 2
     assert client.get(url).content.decode().count(" checked>") == 3

@@ -211,4 +211,4 @@ def test_the_project_page_says_how_many_wait(scene, client):
 
     page = client.get(scene.project.get_absolute_url()).content.decode()
 
-    assert "Cases that wait for a change of the guidelines</a> <strong>1</strong>" in page
+    assert "Waiting for a guideline change</a> <strong>1</strong>" in page

@@ -244,7 +244,7 @@ def test_who_finds_every_seat_taken_is_not_asked(scene):
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
 
-    with pytest.raises(Refused, match="has no seat here, and none is free"):
+    with pytest.raises(Refused, match="has no task here, and none is free"):
         scene.ask(judged)
 
     assert not LookAgain.objects.exists()

@@ -118,7 +118,7 @@ def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):
         follow=True,
     )
 
-    assert "Everything here is done" in answered.content.decode()
+    assert "Query finished" in answered.content.decode()
     assert not LookAgain.objects.open().exists()
     assert Judgment.objects.current().get(annotator=scene.ada, candidate=scene.first).replaces == (
         scene.said

@@ -283,7 +283,7 @@ def test_where_every_seat_is_taken_meanwhile_it_is_refused_with_a_sentence(scene
     ((state, sentence),) = scene.state(scene.entry())
 
     assert (state, nothing()) == ("refused", True)
-    assert "Every seat on this one is taken" in sentence
+    assert "Every task on this one is taken" in sentence
 
 
 def test_the_pair_of_a_stranger_is_as_if_it_were_not_there(scene):
@@ -446,7 +446,7 @@ class TestConditions:
         ((state, sentence),) = scene.state(scene.entry(verdicts={keys[0]: "met"}))
 
         assert (state, nothing()) == ("refused", True)
-        assert "Answer every condition" in sentence
+        assert "Answer all conditions" in sentence
 
     def test_relevance_follows_from_the_answers(self, scene, keys):
         verdicts = {keys[0]: "met", keys[1]: "not_met"}

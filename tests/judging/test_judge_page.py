@@ -104,7 +104,7 @@ def test_after_the_last_document_the_page_says_so(scene, client):
         response = scene.post("judgment", candidate, relevance=1)
     page = client.get(response.url).content.decode()
 
-    assert "Everything here is done" in page
+    assert "Query finished" in page
     assert "Judge the next query" not in page
 
 
@@ -218,7 +218,7 @@ def test_someone_elses_seat_is_refused_with_a_sentence(scene, client):
     shown = client.get(scene.url(scene.candidates[0]), follow=True)
     response = scene.post("judgment", scene.candidates[0], relevance=1)
 
-    assert "not your seat" in shown.content.decode()
+    assert "not your task" in shown.content.decode()
     assert response.url == reverse("annotate:home")
     assert not Judgment.objects.exists()
 

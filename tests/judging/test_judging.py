@@ -111,7 +111,7 @@ def test_a_judgment_under_an_old_narrative_version_is_refused(scene):
 def test_without_a_seat_there_is_no_judging(scene):
     ben = factories.member(scene.project, "ben")
 
-    with pytest.raises(Refused, match="not your seat"):
+    with pytest.raises(Refused, match="not your task"):
         judging.judge(narrative=scene.narrative, candidate=scene.first, relevance=1, by=ben)
 
     assert not Judgment.objects.exists()

@@ -135,8 +135,8 @@ def test_the_counts_are_of_what_i_said_alone(scene):
     assert counts == {
         "All": 5,
         "Not yet judged": 2,
-        "Put off": 1,
-        "Set aside": 0,
+        "Later": 1,
+        "Flagged": 0,
         "Not relevant": 0,
         "Relevant": 0,
         "Highly relevant": 2,
@@ -217,7 +217,7 @@ def test_who_has_no_seat_is_sent_to_their_list(scene, client):
     response = client.get(scene.url, follow=True)
 
     assert response.redirect_chain[0][0] == reverse("annotate:home")
-    assert "This is not your seat" in response.content.decode()
+    assert "This is not your task" in response.content.decode()
 
 
 def test_ten_thousand_documents_take_no_more_queries_than_five(scene, client):

@@ -232,7 +232,7 @@ def test_the_project_asks_the_same_of_a_repeat_as_of_a_first_time(scene):
     scene = reread(scene)
     number = scene.again()[0]
 
-    with pytest.raises(Refused, match="Answer every condition"):
+    with pytest.raises(Refused, match="Answer all conditions"):
         scene.grade(number, 2)
     with pytest.raises(Refused, match="not a grade"):
         scene.grade(number, 7, verdicts={condition.pk: "met"})
@@ -359,7 +359,7 @@ def test_without_script_one_judges_through_the_repeats_to_the_end(scene):
         )
         response = scene.client.get(response.url)
 
-    assert "Everything here is done" in response.content.decode()
+    assert "Query finished" in response.content.decode()
     assert (Judgment.objects.current().count(), Repeat.objects.current().count()) == (6, 3)
     undone = scene.client.post(reverse("annotate:undo", args=[scene.pair.pk]))
     assert undone.url == scene.url(scene.sitting().order[-1])

@@ -85,7 +85,7 @@ def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
     for name in ("ada", "ben"):
         assignments.take(pair=pair, task=JUDGE, by=factories.member(tides, name))
 
-    with pytest.raises(Refused, match="Every seat"):
+    with pytest.raises(Refused, match="Every task"):
         assignments.take(pair=pair, task=JUDGE, by=factories.member(tides, "dan"))
 
     assert Assignment.objects.count() == 2

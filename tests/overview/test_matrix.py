@@ -94,7 +94,7 @@ def test_each_cell_says_how_a_person_stands_with_a_document(tides, client):
     assert [one.name for one in page.context["people"]] == ["ada", "ben"]
     assert cells(page) == EVERY
     words = re.sub(r"<[^>]+>", " ", page.content.decode())
-    for said in ("flagged: Problem with this document", "judged under version 1", "seat taken"):
+    for said in ("flagged: Problem with this document", "judged under version 1", "task taken"):
         assert said in words
 
 

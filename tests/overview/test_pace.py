@@ -218,7 +218,7 @@ def test_the_page_of_a_project_with_nothing_in_it_says_what_will_be_there(db, cl
     page = client.get(reverse("annotate:progress", args=["tides"])).content.decode()
 
     assert "Nothing to do yet" in page
-    assert "The days will stand here" in page
+    assert "No activity yet" in page
 
 
 def test_too_little_is_said_to_be_too_little(tides, client):
@@ -231,7 +231,7 @@ def test_too_little_is_said_to_be_too_little(tides, client):
     assert "No estimate yet" in page
     assert "An estimate needs two days with work; the last 7 days have one." in page
     # The day had work, and no seat was done on it.
-    assert "two days on which seats were done; the last 7 days have none." in page
+    assert "two days on which tasks were done; the last 7 days have none." in page
 
 
 @pytest.mark.parametrize("asked", ["28", "7", "x", "1000"])

@@ -33,9 +33,9 @@ def test_home_shows_what_i_can_take_and_what_i_hold(tides, client):
 
     held = client.get(reverse("annotate:home")).content.decode()
 
-    assert "30 open seats" in offered
+    assert "30 tasks open" in offered
     assert "question 0" in held
-    assert "29 open seats" in held
+    assert "29 tasks open" in held
 
 
 def test_home_of_someone_in_no_project_says_what_to_do(db, client):

@@ -109,7 +109,7 @@ def test_one_rater_alone_is_named_with_what_to_do(led, client):
     page = text(client.get(led.url))
 
     assert "Only ada has answered here" in page
-    assert "Give a second person a seat" in page
+    assert "Give a second person a task" in page
     assert "undefined" not in page
 
 

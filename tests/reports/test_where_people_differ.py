@@ -188,7 +188,7 @@ def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
     assert spots(before.queries) == {"302": (1, 0, 3)}
     assert before.causes == after.causes == []
     assert spots(after.queries) == {"301": (1, 0, 1), "302": (1, 0, 3)}
-    assert "Where you hold a seat yourself" in client.get(tides.url).content.decode()
+    assert "Where you have a task yourself" in client.get(tides.url).content.decode()
 
 
 def test_a_lead_who_reviews_counts_no_reviews_before_their_own(tides):

@@ -171,7 +171,7 @@ def test_a_seat_where_all_are_taken(seated, client):
 
     page = answered(client, "/projects/tides/reviews/seat/", {})
 
-    assert "Every seat is taken, or there is nothing to review now." in page
+    assert "Every task is taken, or there is nothing to review now." in page
     assert not assignments.holds(pair=seated.pair, task=Assignment.Task.REVIEW, by=seated.ada)
 
 

@@ -148,7 +148,7 @@ def test_what_is_no_answer_is_refused_and_nothing_of_it_is_kept(seated, answers,
 
 @pytest.mark.parametrize("who", ["ada", "carla", "eve"])
 def test_who_has_no_seat_reviews_nothing(seated, who):
-    with pytest.raises(Refused, match="not your seat"):
+    with pytest.raises(Refused, match="not your task"):
         fill(seated, by=getattr(seated, who))
 
     assert not Review.objects.exists()

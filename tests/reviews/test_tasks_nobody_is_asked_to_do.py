@@ -47,7 +47,7 @@ def test_no_seat_of_it_is_given(audited, task):
     ada.project.refresh_from_db()
 
     assert assignments.take_next(task=task, by=ada) is None
-    with pytest.raises(Refused, match="Every seat on this one is taken"):
+    with pytest.raises(Refused, match="Every task on this one is taken"):
         assignments.take(pair=audited, task=task, by=ada)
 
 

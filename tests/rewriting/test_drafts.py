@@ -111,7 +111,7 @@ def test_without_a_seat_no_draft_is_kept(pair, ada, client):
     answer = put(client, pair, text="At sea.")
 
     assert answer.status_code == 422
-    assert "not your seat" in answer.json()["sentence"]
+    assert "not your task" in answer.json()["sentence"]
     assert not Draft.objects.exists()
 
 

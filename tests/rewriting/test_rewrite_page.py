@@ -140,7 +140,7 @@ def test_without_a_seat_there_is_no_writing(pair, ada, client):
     shown = client.get(url(pair), follow=True).content.decode()
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
 
-    assert "not your seat" in shown
+    assert "not your task" in shown
     assert texts(pair) == []
 
 

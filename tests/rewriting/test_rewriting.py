@@ -90,7 +90,7 @@ def test_the_original_is_never_rewritten(pair, ada):
 def test_without_a_seat_only_a_lead_rewrites(pair, ada):
     ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
 
-    with pytest.raises(Refused, match="not your seat"):
+    with pytest.raises(Refused, match="not your task"):
         rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ben, based_on=0)
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=carla, based_on=0)
 

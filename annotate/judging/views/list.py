@@ -138,8 +138,8 @@ def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
         Filter("", _("All"), at.total),
         *([Filter("again", _("Look again"), len(at.again))] if at.asked else []),
         Filter("open", _("Not yet judged"), at.total - len(at.judged) - len(at.flagged)),
-        Filter("later", _("Put off"), flags[Flag.Kind.LATER]),
-        Filter("aside", _("Set aside"), sum(flags[kind] for kind in ASIDE)),
+        Filter("later", _("Later"), flags[Flag.Kind.LATER]),
+        Filter("aside", _("Flagged"), sum(flags[kind] for kind in ASIDE)),
         *(Filter(str(one.value), one.name, given[one.value], one.value) for one in grades),
     ]
 

@@ -88,7 +88,7 @@ class Seats(Resource):
 
     @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the next open seat of a task; the one you have not begun, if there is one."""
+        """Take the next open task of a kind; the one you have not begun, if there is one."""
         member = access.member(self.person, slug)
         sent = self.sent()
         taken = assignments.take_next(

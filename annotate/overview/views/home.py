@@ -53,7 +53,7 @@ def home(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def seat(request: PageRequest, slug: str) -> HttpResponse:
-    """Take the next open seat of a task and go to its work."""
+    """Take the next open task of a kind and go to its work."""
     member = access.member(request.user, slug)
     try:
         taken = assignments.take_next(
@@ -67,7 +67,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect(member.project)
     if taken is None:
-        messages.info(request, _("Every seat is taken, or there is nothing to do here now."))
+        messages.info(request, _("Every task is taken, or there is nothing to do here now."))
         return redirect("annotate:home")
     return redirect(work_url(taken))
 
@@ -100,7 +100,7 @@ def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, _("The seat is free again."))
+        messages.success(request, _("The task is free again."))
     return redirect("annotate:home")
 
 

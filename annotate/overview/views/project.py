@@ -201,5 +201,5 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
 def _my_todo(member: Membership) -> list[Todo]:
     begun = len(my_seats(member))
     return (
-        [Todo(_("Seats of yours with work left"), begun, reverse("annotate:home"))] if begun else []
+        [Todo(_("Tasks of yours with work left"), begun, reverse("annotate:home"))] if begun else []
     )

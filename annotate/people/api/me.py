@@ -35,7 +35,8 @@ class PreferencesSerializer(serializers.Serializer[Any]):
     )
     theme = serializers.ChoiceField(choices=["", *Preferences.Theme.values])
     time_zone = serializers.CharField(
-        allow_blank=True, help_text="A name of the IANA database; empty: as the browser has it."
+        allow_blank=True,
+        help_text="A name of the IANA database; empty: the browser’s.",
     )
 
 

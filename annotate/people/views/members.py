@@ -72,7 +72,7 @@ def members(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _let_in(member: Membership, asked: Mapping[str, Any]) -> Link | None:
-    """Let someone in at once if they have an account (None), else make the link that lets them."""
+    """Add a member at once if they have an account (None), else make the link that lets them."""
     name, role = asked["username"].strip(), asked["role"]
     if name and User.objects.filter(username=name).exists():
         member_actions.add_member(username=name, role=role, by=member)

@@ -82,7 +82,7 @@ def settings(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def archiving(request: PageRequest, slug: str) -> HttpResponse:
-    """Put the project away, or bring it back."""
+    """Archive the project, or bring it back."""
     member = access.lead(request.user, slug)
     if request.POST.get("archived") == "yes":
         if "sure" not in request.POST:

@@ -104,7 +104,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("audit:reviews", slug)
     if taken is None:
-        messages.info(request, _("Every seat is taken, or there is nothing to review now."))
+        messages.info(request, _("Every task is taken, or there is nothing to review now."))
         return redirect("audit:reviews", slug)
     return redirect("audit:review", taken.pair_id)
 

@@ -53,7 +53,7 @@ if (root) {
       try {
         await turn(place, address(place, { row: here.row, column: here.column }));
       } catch {
-        // The network is away: the first window is there, and its links say the same.
+        // Offline, the first window is there, and its links say the same.
         return;
       }
       if (sheet !== of || !of.isConnected) return;

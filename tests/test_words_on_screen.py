@@ -1,0 +1,41 @@
+"""Words that nobody understood at once stay out of the product."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PRODUCT = ("templates", "static", "annotate", "audit", "exporters", "base", "config", "jobs")
+# Each has a plain word instead: "Your work", "Start", "Continue", "Release task", "Results" ...
+REPLACED = (
+    *("What waits for me", '"Take the next"', '"Go on"', "open seats", "Give the seat back"),
+    *("Show them", "Everything here is done", "the last word counts", "Answer every condition"),
+    *(
+        "Relevant means",
+        "What comes out",
+        "What goes in",
+        'translate "Trail"',
+        '"Put off"',
+        '"Set aside"',
+    ),
+    *("Goes with the grade", "What is missing to judge it", "days will stand here"),
+    *("not of any day", "judgments that count", "flags that stand", "a judgment takes"),
+    *("saving is up to you", "Worth a second look", "shuts out in so many words"),
+    *("copies eight words", "may only become fewer", "and judge nothing", "The network is away"),
+    *("The part of the list before", "key that the action shall have", "as the browser has it"),
+    *("Leave it as it is", "The whole story", "Which rejects", "Put the project away"),
+    *("Let someone in", "Cases that wait for a change", '"Throw the draft away"'),
+)
+
+
+def test_no_phrase_that_was_replaced_is_in_the_product():
+    found = {
+        (path.relative_to(ROOT).as_posix(), phrase)
+        for room in PRODUCT
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in {".html", ".txt", ".py", ".js"} and "migrations" not in path.parts
+        for phrase in REPLACED
+        if phrase in path.read_text("utf-8")
+    }
+
+    assert found == set()
