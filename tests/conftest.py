@@ -6,6 +6,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Generator, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (kept if wanted else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-    # A long test that begins last keeps one core busy while the others have nothing left to do.
-    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("long") is None)
+    items[:] = dealt(kept, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
+    """Order tests so that each process begins with its part of the long ones.
+
+    Each is given one block of the list first. A long test that begins last keeps one core busy
+    while the others have nothing left to do.
+    """
+    long = [item for item in items if item.get_closest_marker("long")]
+    short = iter([item for item in items if not item.get_closest_marker("long")])
+    size = len(items) // processes + 1
+    blocks = [long[first::processes] for first in range(processes)]
+    return [one for block in blocks for one in (*block, *islice(short, size - len(block)))]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

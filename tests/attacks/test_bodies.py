@@ -210,6 +210,10 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentCheck": {"verdicts": {}},
         "RubricChoiceSerializer": {"name": "followtable-1"},
         "SentRelease": {"name": "v9"},
+        "SentEvaluation": {
+            "systems": [{"name": "bm25", "original": "bm25"}],
+            **dict.fromkeys(("release", "baseline"), LEFT_OUT),
+        },
         "SentPreferences": {"time_zone": "UTC"},
     }
 
