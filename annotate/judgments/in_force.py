@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from django.db.models import QuerySet
 
 from annotate.judgments.models import Flag, Judgment
@@ -11,17 +13,30 @@ from annotate.projects.models import Project
 
 def judgments_in_force(project: Project) -> QuerySet[Judgment]:
     """What people say now of the documents to be judged, under the narratives in force."""
-    said = Judgment.objects.current().of_people().filter(narrative__in=narratives_in_force(project))
-    if project.judge_scope == Project.Scope.RELEVANT:
-        return said.filter(candidate__prior_relevance__gte=project.relevant_from)
-    return said
+    return _judgments_in_force(project.pk, project.judge_scope, project.relevant_from).all()
 
 
 def final_flags(project: Project) -> QuerySet[Flag]:
     """Flags of people that stand instead of a grade, under the narratives in force."""
-    flags = Flag.objects.current().filter(
-        annotator__is_machine=False, narrative__in=narratives_in_force(project)
-    )
-    if project.judge_scope == Project.Scope.RELEVANT:
-        flags = flags.filter(candidate__prior_relevance__gte=project.relevant_from)
+    return _final_flags(project.pk, project.judge_scope, project.relevant_from).all()
+
+
+# The queries alone, which nobody evaluates: a page puts them together many times.
+
+
+@lru_cache(maxsize=256)
+def _judgments_in_force(project: int, scope: str, relevant_from: int) -> QuerySet[Judgment]:
+    narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
+    said = Judgment.objects.current().of_people().filter(narrative__in=narratives)
+    if scope == Project.Scope.RELEVANT:
+        return said.filter(candidate__prior_relevance__gte=relevant_from)
+    return said
+
+
+@lru_cache(maxsize=256)
+def _final_flags(project: int, scope: str, relevant_from: int) -> QuerySet[Flag]:
+    narratives = narratives_in_force(Project(pk=project, judge_scope=scope))
+    flags = Flag.objects.current().filter(annotator__is_machine=False, narrative__in=narratives)
+    if scope == Project.Scope.RELEVANT:
+        flags = flags.filter(candidate__prior_relevance__gte=relevant_from)
     return flags.exclude(kind=Flag.Kind.LATER)

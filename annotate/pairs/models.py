@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import ClassVar
 
 from django.db import models
@@ -11,6 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.models import Query
 from annotate.projects.models import Membership, Project
+
+
+@cache
+def _newest(side: str, column: str) -> models.Subquery:
+    """A column of a pair's newest narrative of a side; put together once, for pages ask often."""
+    versions = Narrative.objects.filter(pair=models.OuterRef("pk"), side=side)
+    return models.Subquery(versions.order_by("-version").values(column)[:1])
 
 
 class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
@@ -24,16 +32,11 @@ class InstructionPairQuerySet(models.QuerySet["InstructionPair"]):
         """Add `altered_id`, `altered_version`, `altered_at` and `original_id`: the versions in
         force, null where unwritten.
         """
-
-        def newest(side: str, column: str) -> models.Subquery:
-            versions = Narrative.objects.filter(pair=models.OuterRef("pk"), side=side)
-            return models.Subquery(versions.order_by("-version").values(column)[:1])
-
         return self.annotate(
-            altered_id=newest(Narrative.Side.ALTERED, "pk"),
-            altered_version=newest(Narrative.Side.ALTERED, "version"),
-            altered_at=newest(Narrative.Side.ALTERED, "created_at"),
-            original_id=newest(Narrative.Side.ORIGINAL, "pk"),
+            altered_id=_newest(Narrative.Side.ALTERED, "pk"),
+            altered_version=_newest(Narrative.Side.ALTERED, "version"),
+            altered_at=_newest(Narrative.Side.ALTERED, "created_at"),
+            original_id=_newest(Narrative.Side.ORIGINAL, "pk"),
         )
 
     def to_rewrite(self) -> InstructionPairQuerySet:

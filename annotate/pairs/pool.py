@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
@@ -50,10 +52,18 @@ def pairs_with_pool(project: Project) -> QuerySet[InstructionPair]:
 
 def narratives_in_force(project: Project) -> QuerySet[Narrative]:
     """The versions that a project's judges read now, one for each pair that has one."""
+    return _narratives_in_force(project.pk, project.judge_scope).all()
+
+
+@lru_cache(maxsize=256)
+def _narratives_in_force(project: int, scope: str) -> QuerySet[Narrative]:
+    """The query alone, which nobody evaluates: to put it together takes longer than to ask it, and
+    a page does so many times.
+    """
     newest = Narrative.objects.current().filter(pair__project=project, pair__removed_at=None)
     altered = Narrative.objects.filter(pair=OuterRef("pair"), side=Narrative.Side.ALTERED)
     wanted = Q(side=Narrative.Side.ALTERED)
-    if project.judge_scope == Project.Scope.POOL:
+    if scope == Project.Scope.POOL:
         wanted |= Q(~Exists(altered), side=Narrative.Side.ORIGINAL)
     return newest.filter(wanted)
 
