@@ -245,7 +245,7 @@ def test_of_two_devices_the_newest_counts_and_the_other_words_are_put_by(
     expect(words(phone)).to_have_value("In rivers, from the phone.")
     phone.get_by_text("Read it", exact=True).click()
     expect(phone.get_by_text("At sea, from the laptop.")).to_be_visible()
-    phone.get_by_role("button", name="Go on with these words").click()
+    phone.get_by_role("button", name="Continue with this text").click()
     expect(words(phone)).to_have_value("At sea, from the laptop.")
     expect(phone.get_by_text("Elsewhere you were writing")).to_be_hidden()
     phone.get_by_text("Read it", exact=True).click()
