@@ -44,13 +44,17 @@ from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import Kind, Wanted, page
 from audit.settling.reveals import reveal_names
 from config.example import ensure_example
+from exporters.evaluations.actions import request_evaluation
+from exporters.evaluations.systems import proposed
 from exporters.exports import actions as exporting
-from exporters.models import Export
+from exporters.models import Evaluation, Export
 from exporters.releases import actions as releasing
 from tests import factories
 from tests.browser.copied import Kept
 from tests.test_permissions import ROUTES
 from tests.test_routes_without_pages import NO_PAGE
+
+pytestmark = pytest.mark.long
 
 # Drawn by the packaged Swagger UI: a page, and not ours to look after.
 OF_OTHERS = {"api_page"}
@@ -274,6 +278,14 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         scene.one("exporters:export", pk=export.pk)
         for export in Export.objects.filter(project=scene.project).order_by("pk")
     ],
+    "exporters:evaluations": lambda scene: [
+        scene.one("exporters:evaluations"),
+        reverse("exporters:evaluations", args=["empty"]),
+    ],
+    "exporters:evaluation": lambda scene: [
+        scene.one("exporters:evaluation", pk=one.pk)
+        for one in Evaluation.objects.filter(project=scene.project)
+    ],
     "exporters:releases": lambda scene: [
         scene.one("exporters:releases"),
         reverse("exporters:releases", args=["empty"]),
@@ -333,6 +345,9 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
         file = SimpleUploadedFile("topics.trec", content)
         loading.request_load(format_name="trec-topics", file=file, by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
+    finish_jobs()
+    measured = proposed(project.runs.order_by("name"))
+    request_evaluation(project=project, measured=measured, by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
     # Carla looks after the installation, too, and something has failed in it.
@@ -472,12 +487,19 @@ def _pages_for(scene: Scene, name: str) -> dict[str, str]:
     }
 
 
+# Each part of the pages is a test of its own, so that several processes share them.
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", ["carla", "ada"])
-def test_every_page_can_be_used_by_everybody_in_both_themes_and_zoomed(scene, new_person, name):
+def test_every_page_can_be_used_by_everybody_in_both_themes_and_zoomed(
+    scene, new_person, name, part
+):
     page = new_person(name, viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     wrong = []
 
-    for address in _pages_for(scene, name):
+    for address in list(_pages_for(scene, name))[part::PARTS]:
         page.goto(address)
         # What wraps and folds on a narrow page has its own colours and targets.
         for scheme, width in (("light", 1280), ("dark", 800)):
