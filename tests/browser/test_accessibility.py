@@ -346,7 +346,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
         loading.request_load(format_name="trec-topics", file=file, by=lead)
     exporting.request_export(project=project, format_name="trec", by=lead)
     finish_jobs()
-    measured = proposed(project.runs.order_by("name"))
+    measured = proposed(list(project.runs.order_by("name")))
     request_evaluation(project=project, measured=measured, by=lead)
     finish_jobs()
     _releases(project, lead, finish_jobs)
