@@ -81,7 +81,8 @@ OVERFLOW = "document.scrollingElement.scrollWidth - document.scrollingElement.cl
 UNSEEN = """() => {
     const drawn = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
     const all = "a[href], button, input, select, textarea, summary, [tabindex]";
-    const own = "a, button:not([aria-hidden]), input, select, textarea";
+    // The points of a chart are links for the mouse; the table below it has the same for everybody.
+    const own = "a:not(svg a), button:not([aria-hidden]), input, select, textarea";
     const found = [...document.querySelectorAll(all)];
     const shown = found.filter((one) => one.checkVisibility() && !one.disabled);
     return shown.filter((element) => {

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from annotate.judgments import assignments
 from annotate.models import Assignment, DocumentText
 from tests import factories
-from tests.browser.waiting import shows
+from tests.browser.waiting import holds, shows
 
 LONG = "".join(f"word{n} " if n % 12 else f"word{n}\n" for n in range(1, 100_001))
 CODE = "if a<b && c > d:\r\n\tprint('<td>')\n    <script>alert(1)</script>\n\n  🌊 & tide\r"
@@ -181,17 +181,17 @@ def test_keys_go_from_mark_to_mark_and_bring_each_into_sight(read):
     page.keyboard.press("j")
     expect(status).to_have_text("2 of 3 marked")
     assert marked(page, "mark-here") == ["power"]
-    page.wait_for_function("scrollY > 5000")
+    holds(page, "scrollY > 5000")
     assert in_sight(page, "mark-here")
     page.keyboard.press("j")
     expect(status).to_have_text("3 of 3 marked")
-    page.wait_for_function("scrollY > 50000")
+    holds(page, "scrollY > 50000")
     assert in_sight(page, "mark-here")
     page.keyboard.press("k")
     page.keyboard.press("k")
     expect(status).to_have_text("1 of 3 marked")
 
-    page.wait_for_function("scrollY < 100")
+    holds(page, "scrollY < 100")
 
 
 # --- finding --------------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ def test_windows_marks_and_the_find_box_can_be_used_by_everybody(read, accessibi
 def test_one_returns_to_where_one_stopped_reading_and_begins_new_documents_at_their_start(read):
     page = read("line\n" * 500, "other\n" * 500)
     page.evaluate("scrollTo(0, 3000)")
-    page.wait_for_function("scrollY === 3000")
+    holds(page, "scrollY === 3000")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     page.keyboard.press("ArrowRight")
@@ -401,9 +401,9 @@ def test_one_returns_to_where_one_stopped_reading_and_begins_new_documents_at_th
     page.keyboard.press("ArrowLeft")
     shows(page, "A")
 
-    page.wait_for_function("scrollY === 3000")
+    holds(page, "scrollY === 3000")
     page.reload()
-    page.wait_for_function("scrollY === 3000")
+    holds(page, "scrollY === 3000")
 
 
 def test_one_returns_to_the_same_line_of_a_very_long_text(read):
@@ -411,7 +411,7 @@ def test_one_returns_to_the_same_line_of_a_very_long_text(read):
     page.keyboard.press("/")
     page.keyboard.type("word54321")
     page.keyboard.press("Enter")
-    page.wait_for_function("scrollY > 10000")
+    holds(page, "scrollY > 10000")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.keyboard.press("Escape")
     top = "[...CSS.highlights.get('find')][0].getBoundingClientRect().top"
@@ -438,7 +438,7 @@ def test_one_returns_to_the_window_of_a_table_that_one_left(read):
     shows(page, "A")
 
     expect(page.locator("tbody td").first).to_have_text("r151c1")
-    page.wait_for_function("document.querySelector('.document__table').scrollTop === 700")
+    holds(page, "document.querySelector('.document__table').scrollTop === 700")
 
 
 def test_words_are_marked_in_the_texts_that_are_open_in_the_list(read):
@@ -448,9 +448,9 @@ def test_words_are_marked_in_the_texts_that_are_open_in_the_list(read):
 
     page.keyboard.press("x")
     expect(page.locator(".listing__sheet .document__text")).to_be_visible()
-    page.wait_for_function("CSS.highlights.get('mark-query')?.size > 0")
+    holds(page, "CSS.highlights.get('mark-query')?.size > 0")
     assert marked(page, "mark-query") == ["tidal"]
     assert marked(page, "mark-change") == ["sea"]
     page.keyboard.press("x")
 
-    page.wait_for_function("CSS.highlights.get('mark-query').size === 0")
+    holds(page, "CSS.highlights.get('mark-query').size === 0")

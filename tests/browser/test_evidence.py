@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from annotate.judgments import assignments
 from annotate.models import Assignment, Document, Judgment, Project
 from tests import factories
-from tests.browser.waiting import saved, shows
+from tests.browser.waiting import holds, saved, shows
 
 # Each of the first three signs is two units of UTF-16 and one code point.
 ASTRAL = (
@@ -303,7 +303,7 @@ def test_who_settles_sees_the_passages_in_the_document(scene, new_person):
     # Who stands first is left to chance.
     for passage in ("tide", "At L"):
         expect(page.locator("blockquote", has_text=passage)).to_have_count(1)
-    page.wait_for_function("CSS.highlights.has('evidence')")
+    holds(page, "CSS.highlights.has('evidence')")
     assert sorted(page.evaluate(PAINTED)) == ["At L", "tide"]
 
 

@@ -32,6 +32,13 @@ def until(page: Page, condition: Callable[[], object], what: str, seconds: float
         page.wait_for_timeout(20)
 
 
+def holds(page: Page, script: str) -> None:
+    """Wait until a script says true. `Page.wait_for_function` asks again by `eval`, which the
+    Content-Security-Policy of our pages forbids.
+    """
+    until(page, lambda: page.evaluate(script), script)
+
+
 def shows(page: Page, doc_id: str) -> None:
     """Wait until this document is before the reader. Its id may be hidden from them."""
     key = Document.objects.get(doc_id=doc_id).pk
