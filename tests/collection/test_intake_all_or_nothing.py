@@ -7,7 +7,7 @@ import threading
 import tracemalloc
 
 import pytest
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, OperationalError, connection
 
 from annotate.collection import intake
 from annotate.models import Candidate, Document, Judgment, Membership, Project, Query
@@ -249,6 +249,35 @@ def test_two_loads_of_one_project_come_one_after_the_other():
 
     assert sorted(report.new for report in reports) == [0, 0, 0, 5_000]
     assert Candidate.objects.count() == 5_000
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_is_loaded_even_if_tidying_up_after_it_fails(monkeypatch, caplog):
+    project = factories.project()
+
+    def fail(arriving):
+        raise OperationalError("No space left on device")
+
+    monkeypatch.setattr(intake.Intake, "close", fail)
+    report = load(project, "trec-qrels", "1 0 A 1\n1 0 B 1\n")
+
+    assert counts(report) == (2, 2, 0, 0, 0)
+    assert Candidate.objects.count() == 2
+    assert "file.txt is loaded; tidying up failed" in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_could_not_be_written_is_not_said_to_be_loaded(monkeypatch):
+    project = factories.project()
+
+    def fail(*arguments):
+        raise OperationalError("No space left on device")
+
+    monkeypatch.setattr("annotate.collection.intake.slices.turn", fail)
+    with pytest.raises(OperationalError, match="No space left"):
+        load(project, "trec-qrels", "1 0 A 1\n")
+
+    assert written() == 0
 
 
 def test_an_archived_project_takes_nothing(project):

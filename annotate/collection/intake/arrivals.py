@@ -52,6 +52,7 @@ class Intake:
         }
         # While it is written a little at a time.
         self.slices: Slices | None = None
+        self.committed = False
         self._numbers: dict[str, int] = {}
         self._arrivals: dict[type[Arrivals], Arrivals] = {}
 
@@ -193,6 +194,10 @@ class Intake:
         counts = self.rows("raters")
         counts.new += len(fresh)
         counts.unchanged += len(found) - len(fresh)
+
+    def commit(self) -> None:
+        """Note that everything is written for good."""
+        self.committed = True
 
     def close(self) -> None:
         """Drop every stage."""

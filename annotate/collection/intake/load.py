@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotate.collection.intake import slices
@@ -21,6 +22,8 @@ from base import bulk
 from base.providers import Provider
 from formats.registry import Format
 from formats.source import Folder, FormatError, Source
+
+logger = logging.getLogger(__name__)
 
 # Called at the end of every load, in its transaction, with the newest candidate of before. The
 # package of pairs answers.
@@ -68,6 +71,9 @@ def load(
     The records wait in temporary tables until all of them are read and checked. Then a few
     statements write the rows in one transaction; on SQLite, where it is the only time that other
     writers have to wait, many documents and qrels are written in slices.
+
+    Once that transaction is committed the file is loaded, even if the database fails while it
+    tidies up (a disk that fills): that is logged.
     """
     report = FileReport(arrived.name)
     progress = progress or Quiet()
@@ -79,24 +85,40 @@ def load(
         dry_run=dry_run,
         now=now or timezone.now(),
     )
-    ids = Ids(intake)
     try:
         with bulk.roomy():
-            progress.start(arrived.size, "Reading the file")
-            _read(intake, kind, arrived, progress)
-            progress.start(None, "Comparing its lines")
-            _check(intake, ids)
-            if not report.refused:
-                _write(intake, ids, progress, record)
-            if not dry_run and report.new > MANY:
-                for table in GROWN:
-                    bulk.analyze(table)
-    finally:
-        intake.close()
-        ids.drop()
+            _load(intake, kind, arrived, progress, record)
+    except DatabaseError:
+        if not intake.committed:
+            raise
+        logger.warning("%s is loaded; tidying up failed", arrived.name, exc_info=True)
     if report.refused:
         report.nothing_loaded()
     return report
+
+
+def _load(
+    intake: Intake,
+    kind: Format,
+    arrived: Arrived,
+    progress: Progress,
+    record: Callable[[FileReport], None] | None,
+) -> None:
+    report = intake.report
+    ids = Ids(intake)
+    try:
+        progress.start(arrived.size, "Reading the file")
+        _read(intake, kind, arrived, progress)
+        progress.start(None, "Comparing its lines")
+        _check(intake, ids)
+        if not report.refused:
+            _write(intake, ids, progress, record)
+        if not intake.dry_run and report.new > MANY:
+            for table in GROWN:
+                bulk.analyze(table)
+    finally:
+        intake.close()
+        ids.drop()
 
 
 def _read(intake: Intake, kind: Format, arrived: Arrived, progress: Progress) -> None:
@@ -176,8 +198,8 @@ def _write(
         with slices.turn(progress):
             writing(intake, ids, progress, record)
     except (IntegrityError, OperationalError):
-        if connection.in_atomic_block:
-            # The transaction around this one has failed as well.
+        if connection.in_atomic_block or intake.committed:
+            # The transaction around this one has failed as well, or all of it is there.
             raise
         intake.report.nothing_loaded()
         intake.report.notes[:] = notes
@@ -275,6 +297,7 @@ def _end(intake: Intake, newest: int, record: Callable[[FileReport], None] | Non
     after_load(intake, newest)
     if record is not None:
         record(intake.report)
+    transaction.on_commit(intake.commit)
 
 
 def _problem(error: FormatError) -> Problem:
