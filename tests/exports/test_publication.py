@@ -1,0 +1,110 @@
+"""How a project is published is set by its leads, and stands in the audit log."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError
+
+from annotate.models import Deed
+from base.errors import Refused
+from exporters.exports.models import Publication
+from exporters.exports.publishing import publication_of, set_publication
+from tests import factories
+from tests.exports.conftest import released
+
+pytestmark = pytest.mark.django_db
+
+
+def test_texts_stay_back_in_a_new_project():
+    assert publication_of(factories.project()).texts is False
+
+
+def test_a_lead_sets_it_and_the_audit_log_says_what_changed():
+    project = factories.project()
+
+    made = set_publication(
+        project=project,
+        changes={"texts": True, "licence": " CC-BY-4.0 "},
+        by=factories.lead(project),
+    )
+
+    assert (made.texts, made.licence) == (True, "CC-BY-4.0")
+    deed = Deed.objects.get(what="publication.changed")
+    assert deed.changes == {"texts": [False, True], "licence": ["", "CC-BY-4.0"]}
+
+
+def test_setting_the_same_again_changes_nothing():
+    project = factories.project()
+    for _ in range(2):
+        set_publication(project=project, changes={"licence": "MIT"}, by=None)
+
+    assert Deed.objects.filter(what="publication.changed").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"texts": True}, "Texts are published under a licence."),
+        ({"languages": "English"}, "“English” is no language."),
+        ({"year": 26}, "A year lies between 1900 and 2200."),
+        ({"layouts": ["zip"]}, "“zip” is no layout."),
+    ],
+)
+def test_a_wrong_setting_is_refused_and_nothing_is_saved(changes, sentence):
+    project = factories.project()
+
+    with pytest.raises(Refused, match=sentence):
+        set_publication(project=project, changes=changes, by=None)
+
+    assert not Publication.objects.exists()
+
+
+def test_an_annotator_and_a_lead_of_another_project_are_refused():
+    project, other = factories.project(), factories.project("canals")
+
+    for member in (factories.member(project, "ada"), factories.lead(other, "eve")):
+        with pytest.raises(Refused):
+            set_publication(project=project, changes={"licence": "MIT"}, by=member)
+
+
+def test_the_database_holds_no_texts_without_a_licence():
+    with pytest.raises(IntegrityError):
+        Publication.objects.create(project=factories.project(), texts=True)
+
+
+def test_the_command_sets_and_prints_the_settings():
+    factories.project()
+    out = StringIO()
+
+    call_command(
+        *("publication", "tides", "--texts", "--licence", "CC0-1.0", "--creator", "Curie, Marie"),
+        "--json",
+        stdout=out,
+    )
+
+    settings = json.loads(out.getvalue())
+    assert (settings["texts"], settings["creators"]) == (True, "Curie, Marie")
+    with pytest.raises(CommandError, match="Texts are published under a licence"):
+        call_command("publication", "tides", "--licence", "")
+
+
+def test_a_release_holds_the_layouts_that_were_chosen(tides, tmp_path):
+    set_publication(project=tides.project, changes={"layouts": ["beir"]}, by=tides.carla)
+    release = released(tides, "v1")
+
+    call_command(
+        *("export", "tides", "beir", "--release", "v1", "--output", str(tmp_path / "beir")),
+        stdout=StringIO(),
+    )
+
+    names = {entry["name"] for entry in release.manifest["files"]}
+    assert {"beir/qrels/changed.tsv", "beir.zip", "beir/manifest.json"} <= names
+    assert (tmp_path / "beir" / "corpus.jsonl").exists()
+    with pytest.raises(CommandError, match="v1 does not hold the format mteb"):
+        call_command(
+            *("export", "tides", "mteb", "--release", "v1", "--output", str(tmp_path / "mteb"))
+        )
