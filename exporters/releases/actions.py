@@ -139,7 +139,7 @@ def build(job: Release, progress: Progress) -> None:
         return
     with TemporaryDirectory(prefix="release-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
-        sizes = (WRITERS[name].size(job.project) for name in _formats(job))
+        sizes = (WRITERS[Export.Format(name)].size(job.project) for name in _formats(job))
         progress.start(sum(sizes), "Writing the files")
         try:
             held, at, guideline = _write(job, folder, progress)
@@ -166,10 +166,10 @@ def build(job: Release, progress: Progress) -> None:
         raise LeaseLost
 
 
-def _formats(job: Release) -> list[Export.Format]:
+def _formats(job: Release) -> list[str]:
     """Return what a release holds: the formats, and the layouts of the publication settings."""
     layouts = set(publication_of(job.project).layouts)
-    return [name for name in WRITERS if name in FORMATS or name in layouts]
+    return [str(name) for name in WRITERS if name in FORMATS or name in layouts]
 
 
 def _write(

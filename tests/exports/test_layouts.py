@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from annotate.models import DocumentText
 from exporters.exports.models import Publication
 from tests import factories
 
@@ -80,7 +81,7 @@ def test_texts_stay_back_until_the_lead_publishes_them(tides, write):
 
 def test_a_newer_text_is_the_one_that_is_published(published, write):
     document = published.pool["B"].document
-    factories.DocumentText.objects.create(document=document, version=2, text="Newer.", length=6)
+    DocumentText.objects.create(document=document, version=2, text="Newer.", length=6)
     document.text_version = 2
     document.save()
 

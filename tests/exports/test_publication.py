@@ -101,6 +101,7 @@ def test_a_release_holds_the_layouts_that_were_chosen(tides, tmp_path):
         stdout=StringIO(),
     )
 
+    assert release.manifest is not None
     names = {entry["name"] for entry in release.manifest["files"]}
     assert {"beir/qrels/changed.tsv", "beir.zip", "beir/manifest.json"} <= names
     assert (tmp_path / "beir" / "corpus.jsonl").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from annotate.projects.models import Guideline, Project
@@ -160,7 +161,7 @@ def _dataset_info(parts: list[Part]) -> list[str]:
     return lines
 
 
-def _table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], lines: Sequence[tuple[str, ...]]) -> str:
     rows = [head, tuple("---" for _ in head), *lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 

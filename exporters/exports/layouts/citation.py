@@ -71,38 +71,42 @@ def sentence(published: Published) -> str:
     return f"{who}{year}{'. ' if who or year else ''}{published.project.name}.{publisher}"
 
 
+def _quoted(text: str) -> str:
+    """Return a text as YAML takes it: a JSON string is one."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 def _cff(published: Published) -> str:
     publication = published.publication
-    quoted = lambda text: json.dumps(text, ensure_ascii=False)  # noqa: E731 (a JSON string is YAML)
     lines = [
         "cff-version: 1.2.0",
         "message: Please cite this data set as below.",
         "type: dataset",
-        f"title: {quoted(published.project.name)}",
+        f"title: {_quoted(published.project.name)}",
         "authors:",
     ]
     for family, given in creators_of(publication):
         if given:
-            lines += [f"- family-names: {quoted(family)}", f"  given-names: {quoted(given)}"]
+            lines += [f"- family-names: {_quoted(family)}", f"  given-names: {_quoted(given)}"]
         else:
-            lines.append(f"- name: {quoted(family)}")
+            lines.append(f"- name: {_quoted(family)}")
     if not creators_of(publication):
-        lines.append(f"- name: {quoted(published.project.name)}")
+        lines.append(f"- name: {_quoted(published.project.name)}")
     if publication.description:
-        lines.append(f"abstract: {quoted(publication.description)}")
+        lines.append(f"abstract: {_quoted(publication.description)}")
     if publication.licence:
-        lines.append(f"license: {quoted(publication.licence)}")
+        lines.append(f"license: {_quoted(publication.licence)}")
     if publication.year:
         lines += [
             "preferred-citation:",
             "  type: data",
-            f"  title: {quoted(published.project.name)}",
+            f"  title: {_quoted(published.project.name)}",
             f"  year: {publication.year}",
             "  authors:",
             *(f"  {line}" for line in lines[5:] if line.startswith(("- ", "  "))),
         ]
         if publication.publisher:
-            lines += ["  publisher:", f"    name: {quoted(publication.publisher)}"]
+            lines += ["  publisher:", f"    name: {_quoted(publication.publisher)}"]
     return "\n".join(lines) + "\n"
 
 
