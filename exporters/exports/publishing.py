@@ -5,17 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
+from annotate.collection.models import Candidate, Document
+from annotate.pairs.models import Narrative
 from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
+from exporters.exports import selection
 from exporters.exports.actions import LAYOUTS
+from exporters.exports.layouts.citation import missing
+from exporters.exports.layouts.published import MOST_CHARACTERS
 from exporters.exports.models import Publication
+from exporters.exports.selection import Pair
 
 FIELDS = (
     "texts",
@@ -78,6 +85,73 @@ def set_publication(
             now=now,
         )
     return publication
+
+
+class Preview(NamedTuple):
+    """What would be published now: counts with their words; and what keeps something back."""
+
+    counts: list[tuple[str, int]]
+    kept_back: list[str]
+    checks: list[str]
+
+
+def preview(project: Project) -> Preview:
+    """Return what a layout would hold now: counted, not walked."""
+    publication = publication_of(project)
+    pairs = selection.pairs(project)
+    chosen = selection.written(pairs, Narrative.Side.ALTERED)
+    queries = {pair.query.pk for pair in chosen}
+    documents = Document.objects.filter(
+        Exists(Candidate.objects.filter(document=OuterRef("pk"), query__in=queries)),
+        project=project,
+    )
+    found = documents.aggregate(
+        all=Count("pk"),
+        without=Count("pk", filter=Q(text_version=None)),
+        long=Count("pk", filter=Q(length__gt=MOST_CHARACTERS)),
+    )
+    counts = [
+        (_("instruction pairs"), len(chosen)),
+        (_("of all pairs"), len(pairs)),
+        (_("queries"), len(queries)),
+        (_("documents"), found["all"]),
+    ]
+    return Preview(counts, _kept_back(publication), _checks(publication, chosen, found))
+
+
+def _kept_back(publication: Publication) -> list[str]:
+    """Say what may not leave the project."""
+    said = [
+        _(
+            "Layouts name no annotator. The format jsonl does, by the names that members have in "
+            "this project: give it out only if each of them agreed."
+        )
+    ]
+    if not publication.texts:
+        said.insert(0, _("Titles and texts of documents stay here: ids alone are published."))
+    return said
+
+
+def _checks(publication: Publication, chosen: list[Pair], found: dict[str, int]) -> list[str]:
+    """Say what keeps a layout from being written, or makes it less than it could be."""
+    said = []
+    if not chosen:
+        said.append(_("No instruction pair is judged yet, so no layout can be written."))
+    if publication.texts and found["without"]:
+        said.append(
+            _("%(n)s documents have no text here and would be written with an empty one.")
+            % {"n": f"{found['without']:,}"}
+        )
+    if publication.texts and found["long"]:
+        said.append(
+            _("%(n)s documents have texts that are too long for a layout.")
+            % {"n": f"{found['long']:,}"}
+        )
+    if lacking := missing(publication):
+        said.append(
+            _("A citation and a DOI also need %(lacking)s.") % {"lacking": ", ".join(lacking)}
+        )
+    return said
 
 
 def _trimmed(value: Any) -> Any:

@@ -109,3 +109,40 @@ def test_a_release_holds_the_layouts_that_were_chosen(tides, tmp_path):
         call_command(
             *("export", "tides", "mteb", "--release", "v1", "--output", str(tmp_path / "mteb"))
         )
+
+
+def test_the_page_says_what_is_published_and_changes_the_settings(tides, client):
+    client.force_login(tides.carla.user)
+    url = "/projects/tides/publication/"
+
+    page = client.get(url).content.decode()
+
+    assert "Titles and texts of documents stay here" in page
+    assert "What would be published now" in page
+    sent = {"texts": "on", "licence": "CC-BY-4.0", "layouts": ["mteb"]}
+    assert client.post(url, sent).status_code == 302
+    made = publication_of(tides.project)
+    assert (made.texts, made.layouts, made.instructions_in_queries) == (True, ["mteb"], False)
+
+
+def test_the_page_refuses_texts_without_a_licence_and_keeps_what_was(tides, client):
+    client.force_login(tides.carla.user)
+
+    answer = client.post("/projects/tides/publication/", {"texts": "on"})
+
+    assert answer.status_code == 422
+    assert "Texts are published under a licence." in answer.content.decode()
+    assert not Publication.objects.exists()
+
+
+def test_a_program_changes_what_it_sends_and_leaves_the_rest(tides, client):
+    set_publication(project=tides.project, changes={"publisher": "Zenodo"}, by=tides.carla)
+    client.force_login(tides.carla.user)
+    url = "/api/v1/projects/tides/publication/"
+
+    answer = client.patch(url, {"year": 2026}, content_type="application/json")
+
+    assert answer.status_code == 200
+    assert (answer.json()["year"], client.get(url).json()["publisher"]) == (2026, "Zenodo")
+    wrong = client.patch(url, {"texts": True}, content_type="application/json")
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "refused")
