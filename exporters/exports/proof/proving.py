@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, TypedDict
 
+from django.utils.translation import gettext as _
+
 from base.errors import Refused
 from exporters.exports.files import BUFFER
 from exporters.exports.manifest import NAME
@@ -51,11 +53,15 @@ def prove(folder: Path) -> Proof:
         layout, files = manifest["format"], manifest["files"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Refused(
-            f"{folder} has no {NAME} that an export wrote. Name the folder of an export."
+            _("%(folder)s has no %(name)s that an export wrote. Name the folder of an export.")
+            % {"folder": folder, "name": NAME}
         ) from error
     if layout not in PLAIN:
         known = ", ".join(PLAIN)
-        raise Refused(f"No tool reads the layout {layout}. Those that are read: {known}.")
+        raise Refused(
+            _("No tool reads the layout %(layout)s. Those that are read: %(known)s.")
+            % {"layout": layout, "known": known}
+        )
     _check_files(folder, files)
     expected = PLAIN[layout](folder)
     # What documents count as relevant in the readers of these files.
@@ -89,11 +95,17 @@ def _check_files(folder: Path, files: list[dict[str, Any]]) -> None:
                 while part := stream.read(BUFFER):
                     digest.update(part)
         except OSError as error:
-            raise Refused(f"{folder / entry['name']}: {error.strerror}.") from error
+            raise Refused(
+                _("%(file)s: %(error)s.")
+                % {"file": folder / entry["name"], "error": error.strerror}
+            ) from error
         if digest.hexdigest() != entry["sha256"]:
             raise Refused(
-                f"{folder / entry['name']} is not the file that the manifest names: its sha256 "
-                "differs. Export the folder again."
+                _(
+                    "%(file)s is not the file that the manifest names: its sha256 differs. Export "
+                    "the folder again."
+                )
+                % {"file": folder / entry["name"]}
             )
 
 
