@@ -321,6 +321,8 @@ def _records(pairs: Sequence[Pair]) -> Iterator[PairRecord]:
     )
     for pair in pairs:
         narratives = []
+        if Narrative.Side.ORIGINAL not in pair.versions:
+            narratives.append(NarrativeRecord(Narrative.Side.ORIGINAL, 1, ""))
         for side in Narrative.Side.values:
             if side in pair.versions:
                 pk = pair.versions[side].pk
