@@ -106,8 +106,10 @@ def test_what_cannot_be_written_leaves_what_was_there(tides, tmp_path):
         (
             "tides",
             "xml",
-            "“xml” is no format of an export. Known are: trec, jsonl, mteb, hf, beir, "
-            "ir-datasets, citation.",
+            (
+                "“xml” is no format of an export. Known are: trec, jsonl, mteb, hf, beir, "
+                "ir-datasets, citation."
+            ),
         ),
     ],
 )
