@@ -111,8 +111,8 @@ def preview(project: Project) -> Preview:
         long=Count("pk", filter=Q(length__gt=MOST_CHARACTERS)),
     )
     counts = [
-        (_("instruction pairs"), len(chosen)),
-        (_("of all pairs"), len(pairs)),
+        (_("instruction pairs that people judged"), len(chosen)),
+        (_("instruction pairs that are left out"), len(pairs) - len(chosen)),
         (_("queries"), len(queries)),
         (_("documents"), found["all"]),
     ]
