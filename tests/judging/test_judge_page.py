@@ -142,8 +142,11 @@ def test_at_the_end_each_flag_is_counted_by_its_own_name(scene, client):
     page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
 
     assert sums(page) == {
-        **{"Not relevant": 0, "Relevant": 0, "Highly relevant": 0},
-        **{"Cannot judge": 1, "Problem with this document": 1},
+        "Not relevant": 0,
+        "Relevant": 0,
+        "Highly relevant": 0,
+        "Cannot judge": 1,
+        "Problem with this document": 1,
     }
     for place, number in ((1, first), (2, second)):
         assert f'<a href="{scene.url(number)}">{place}</a>' in page
