@@ -96,7 +96,7 @@ function help() {
   place.replaceChildren(
     ...found.map(([name, entries]) => {
       const group = document.createElement("section");
-      if (name) group.append(Object.assign(document.createElement("h3"), { textContent: name }));
+      if (name) group.append(Object.assign(document.createElement("h4"), { textContent: name }));
       const list = Object.assign(document.createElement("dl"), { className: "keymap" });
       list.append(...[...entries.values()].flat());
       group.append(list);

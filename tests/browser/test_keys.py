@@ -198,7 +198,7 @@ def test_the_help_lists_the_keys_in_groups_and_the_grades_first(judging):
     assert sorted(shown) == sorted(
         [*({"ArrowLeft": "←", "ArrowRight": "→"}.get(key, key) for key in keys), "Esc"]
     )
-    groups = judging.locator("[data-key-groups] h3").all_text_contents()
+    groups = judging.locator("[data-key-groups] h4").all_text_contents()
     assert groups[0] == "Grades"
     assert "Evidence" in groups
 

@@ -21,10 +21,10 @@ from annotate.judgments.document_names import names_to, neutral_order
 from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
+    matrix_of,
     pair_seats,
     people_progress,
     query_progress,
-    matrix_of,
     said_of,
     task_progress,
 )
