@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 
-from annotate.models import Deed
+from annotate.models import AuditEvent
 from base.errors import Refused
 from exporters.exports.models import Publication
 from exporters.exports.publishing import publication_of, set_publication
@@ -33,8 +33,8 @@ def test_a_lead_sets_it_and_the_audit_log_says_what_changed():
     )
 
     assert (made.texts, made.licence) == (True, "CC-BY-4.0")
-    deed = Deed.objects.get(what="publication.changed")
-    assert deed.changes == {"texts": [False, True], "licence": ["", "CC-BY-4.0"]}
+    audit_event = AuditEvent.objects.get(what="publication.changed")
+    assert audit_event.changes == {"texts": [False, True], "licence": ["", "CC-BY-4.0"]}
 
 
 def test_setting_the_same_again_changes_nothing():
@@ -42,7 +42,7 @@ def test_setting_the_same_again_changes_nothing():
     for _ in range(2):
         set_publication(project=project, changes={"licence": "MIT"}, by=None)
 
-    assert Deed.objects.filter(what="publication.changed").count() == 1
+    assert AuditEvent.objects.filter(what="publication.changed").count() == 1
 
 
 @pytest.mark.parametrize(
