@@ -16,7 +16,15 @@ from annotate.judgments.models import (
 )
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.people.models import Invitation, Token
-from annotate.projects.models import Category, Deed, Grade, Guideline, Link, Membership, Project
+from annotate.projects.models import (
+    AuditEvent,
+    Category,
+    Grade,
+    Guideline,
+    Link,
+    Membership,
+    Project,
+)
 from annotate.rewriting.models import Draft
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
@@ -24,11 +32,11 @@ from base.users import Preferences, User
 __all__ = [
     "Adjudication",
     "Assignment",
+    "AuditEvent",
     "Candidate",
     "Category",
     "Condition",
     "ConditionAdjudication",
-    "Deed",
     "Document",
     "DocumentText",
     "Draft",

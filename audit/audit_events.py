@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.projects.audit_events import Kind
 
-DEEDS = {
+AUDIT_EVENTS = {
     "rubric.chosen": Kind(_("Put a rubric in force")),
     "instruction.decided": Kind(_("Decided on an instruction"), tells=True),
     "instruction.undecided": Kind(_("Withdrew a decision on an instruction"), tells=True),

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.projects.api.audit_log import AskedTrail, DeedSerializer, listed, tabled
+from annotate.projects.api.audit_log import AskedTrail, AuditEventSerializer, listed, tabled
 from base.api.jobs import JobSerializer, job_told
 from base.api.resource import Resource, Scope, reads, writes
 from base.errors import Refused
@@ -114,7 +114,7 @@ class InstallationTrail(Resource):
 
     tag = "Installation"
 
-    @reads(DeedSerializer, asked=AskedTrail, paged=True)
+    @reads(AuditEventSerializer, asked=AskedTrail, paged=True)
     def get(self, request: Request) -> Response:
         """List what was done, newest first."""
         _check_staff(self)

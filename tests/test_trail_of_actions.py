@@ -14,10 +14,10 @@ from annotate.guidelines import rejudge_requests
 from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Deed, Judgment, Run, Verdict
+from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
 from annotate.projects import actions as projects
 from annotate.projects import rules, taxonomy
-from annotate.projects.audit_events import DEEDS
+from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
@@ -42,7 +42,7 @@ JUDGE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REVIEW
 # What other tests look at.
 ELSEWHERE = {
     key
-    for key in DEEDS
+    for key in AUDIT_EVENTS
     if key.partition(".")[0] in {"account", "admin", "invitation", "job", "member", "token"}
 } | {
     "export.taken",
@@ -85,7 +85,7 @@ class Story:
 
     @property
     def told(self) -> list[str]:
-        return list(Deed.objects.order_by("pk").values_list("what", flat=True))
+        return list(AuditEvent.objects.order_by("pk").values_list("what", flat=True))
 
     def does(self, *what: str, times: int = 1) -> Callable[[Callable[[], Any]], Any]:
         """Run a step so often, and look that just this was put into the trail."""
@@ -122,7 +122,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     story.does("project.rules", times=2)(
         lambda: rules.change_rules(changes={"overlap_judge": 3}, grades=grades, by=carla)
     )
-    made = Deed.objects.latest("pk")
+    made = AuditEvent.objects.latest("pk")
     assert made.changes["overlap_judge"] == [2, 3]
     story.does("categories.changed", times=2)(
         lambda: taxonomy.set_categories(kinds=[Kind("C1", "One", "A type.")], by=carla)
@@ -149,7 +149,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     left.save()
     story.does("load.left", times=2)(lambda: loading.leave_load(preview=left, by=carla))
     story.does("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
-    assert Deed.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
+    assert AuditEvent.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
 
     # Seats.
     project.refresh_from_db()
@@ -265,9 +265,9 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     carla.refresh_from_db()
     story.does("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))
 
-    assert set(story.told) == set(DEEDS) - ELSEWHERE
-    assert {name for (name,) in Deed.objects.values_list("name")} == {"carla", ""}
-    assert Deed.objects.filter(name="").values_list("what", flat=True).get() == "load.done"
+    assert set(story.told) == set(AUDIT_EVENTS) - ELSEWHERE
+    assert {name for (name,) in AuditEvent.objects.values_list("name")} == {"carla", ""}
+    assert AuditEvent.objects.filter(name="").values_list("what", flat=True).get() == "load.done"
     assert verify(project).faults == []
 
 
@@ -296,6 +296,10 @@ def test_what_people_said_is_not_in_the_trail(story):
         cause="edge",
         by=story.carla,
     )
-    deed = Deed.objects.latest("pk")
+    audit_event = AuditEvent.objects.latest("pk")
 
-    assert (deed.about, deed.words, deed.changes) == ("301 · altered 1 · A", "", {})
+    assert (audit_event.about, audit_event.words, audit_event.changes) == (
+        "301 · altered 1 · A",
+        "",
+        {},
+    )

@@ -72,6 +72,6 @@ def unmake_project(*, project: Project) -> None:
     in the trail as well. What holds anything is a ProtectedError, and stays.
     """
     with thawed():
-        project.deeds.all().delete()
+        project.audit_events.all().delete()
         Link.objects.filter(project=project, kind="deed").delete()
         project.delete()

@@ -13,15 +13,15 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Kind(NamedTuple):
-    """A kind of deed: its name on a page, and whether it would tell who has yet to judge that
-    others have spoken, or how. Then it is not shown to them.
+    """A kind of audit event: its name on a page, and whether it would tell who has yet to judge
+    that others have spoken, or how. Then it is not shown to them.
     """
 
     name: str | Promise
     tells: bool = False
 
 
-DEEDS: dict[str, Kind] = {
+AUDIT_EVENTS: dict[str, Kind] = {
     "project.made": Kind(_("Made the project")),
     "project.rules": Kind(_("Changed the rules")),
     "project.archived": Kind(_("Archive project")),
@@ -69,4 +69,4 @@ DEEDS: dict[str, Kind] = {
 
 def register(kinds: dict[str, Kind]) -> None:
     """Know these kinds too; a room calls it once, when it starts."""
-    DEEDS.update(kinds)
+    AUDIT_EVENTS.update(kinds)

@@ -20,7 +20,7 @@ from rejudge_client.connection import Connection
 from rejudge_client.errors import Damaged, Failed, Refused
 from rejudge_client.records import (
     AccountRecord,
-    DeedRecord,
+    AuditEventRecord,
     ExportRecord,
     FileFacts,
     Job,
@@ -182,9 +182,9 @@ class Project:
         body = {"username": username, "email": email, "role": role, "days": days}
         return cast(LinkRecord, self.rejudge.post(f"{self._here}invitations/", body))
 
-    def trail(self) -> Iterator[DeedRecord]:
+    def trail(self) -> Iterator[AuditEventRecord]:
         """Yield what leads and administrators did in the project, the newest first."""
-        return cast(Iterator[DeedRecord], self.rejudge.pages(f"{self._here}trail/"))
+        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._here}trail/"))
 
     def fetch_trail(self, target: str | Path) -> Path:
         """Fetch the same as a table (CSV), the oldest first."""

@@ -44,7 +44,7 @@ class AccountRecord(TypedDict):
     projects: int
 
 
-class DeedRecord(TypedDict):
+class AuditEventRecord(TypedDict):
     """One thing that somebody did who leads a project, or runs the installation."""
 
     uuid: str

@@ -34,7 +34,9 @@ def test_a_lead_lets_somebody_in_and_takes_the_trail_away(carla, live_server, tm
     assert (link["id"], made.name, made.role) == (made.pk, "newcomer", "lead")
     assert (link["url"] or "").startswith(f"{live_server.url}/invitations/")
     assert [member["name"] for member in tides.members()] == ["carla"]
-    assert [(deed["who"], deed["what"]) for deed in tides.trail()] == [("carla", "invitation.made")]
+    assert [(audit_event["who"], audit_event["what"]) for audit_event in tides.trail()] == [
+        ("carla", "invitation.made")
+    ]
     with table.open(encoding="utf-8-sig", newline="") as file:
         assert [row["what"] for row in csv.DictReader(file)] == ["invitation.made"]
 

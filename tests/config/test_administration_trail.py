@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Deed, User
+from annotate.models import AuditEvent, User
 from annotate.people.tokens import end_token, make_token
 from annotate.projects.audit_log import record
 from config.administration import Trailed
@@ -23,7 +23,7 @@ def fay(db) -> User:
 
 
 def done() -> list[tuple[str, str, str, str]]:
-    rows = Deed.objects.filter(project=None).order_by("pk")
+    rows = AuditEvent.objects.filter(project=None).order_by("pk")
     return list(rows.values_list("what", "name", "about", "words"))
 
 
@@ -99,7 +99,7 @@ def test_a_job_that_is_tried_again_is_there_once(fay, client, published):
     for _ in range(2):
         client.post(reverse("status_retry", args=["exporters.export", export.pk]))
 
-    told = Deed.objects.filter(project=project)
+    told = AuditEvent.objects.filter(project=project)
     assert list(told.values_list("what", "name", "about")) == [
         ("job.retried", "fay", f"exporters.export {export.pk}: trec export {export.pk}")
     ]

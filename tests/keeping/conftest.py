@@ -15,8 +15,8 @@ from django.core.management import call_command
 from annotate.collection import intake
 from annotate.guidelines import actions as guidelines
 from annotate.models import (
+    AuditEvent,
     ConditionAdjudication,
-    Deed,
     Draft,
     Link,
     LookAgain,
@@ -198,10 +198,10 @@ KEEPING = ("project.backed_up", "project.restored")
 
 def every_row() -> dict[str, list[tuple[Any, ...]]]:
     """All that a whole backup keeps, table by table; of the trail all but that it was kept."""
-    deeds = Deed.objects.filter(what__in=KEEPING)
+    audit_events = AuditEvent.objects.filter(what__in=KEEPING)
     left_out = {
-        Deed: deeds,
-        Link: Link.objects.filter(name__in=list(deeds.values_list("uuid", flat=True))),
+        AuditEvent: audit_events,
+        Link: Link.objects.filter(name__in=list(audit_events.values_list("uuid", flat=True))),
     }
     found = {}
     for model in tables.kept_tables(apps):

@@ -15,7 +15,7 @@ from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Deed, Draft, Membership, Project
+from annotate.models import Assignment, AuditEvent, Draft, Membership, Project
 from annotate.people import invitations, members
 from annotate.projects import rules, taxonomy
 from annotate.rewriting import actions as rewriting
@@ -142,4 +142,4 @@ def test_who_put_it_away_and_when_is_not_written_over(put_away):
         put_away.user,
         datetime(2026, 3, 2, tzinfo=UTC),
     )
-    assert Deed.objects.filter(what="project.archived").count() == 1
+    assert AuditEvent.objects.filter(what="project.archived").count() == 1

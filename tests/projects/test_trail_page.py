@@ -45,7 +45,7 @@ def tides(db, client):
 def listed(tides, query: str = "") -> list[str]:
     page = tides.client.get(f"{tides.url}{query}")
     assert page.status_code == 200
-    return [line.deed.what for line in page.context["lines"]]
+    return [line.audit_event.what for line in page.context["lines"]]
 
 
 def test_the_newest_stands_first_and_nothing_of_another_project(tides):
@@ -129,13 +129,13 @@ def test_a_long_trail_comes_in_parts_and_costs_the_same(tides, django_assert_max
 
     with django_assert_max_num_queries(8):
         first = tides.client.get(f"{tides.url}?what=load.done")
-    assert [line.deed.about for line in first.context["lines"]][::49] == ["F59", "F10"]
+    assert [line.audit_event.about for line in first.context["lines"]][::49] == ["F59", "F10"]
     assert first.context["previous_url"] == ""
     rest = tides.client.get(f"{tides.url}{first.context['next_url']}")
-    assert [line.deed.about for line in rest.context["lines"]][-2:] == ["F0", "qrels.txt"]
+    assert [line.audit_event.about for line in rest.context["lines"]][-2:] == ["F0", "qrels.txt"]
     assert rest.context["next_url"] == ""
     back = tides.client.get(f"{tides.url}{rest.context['previous_url']}")
-    assert [line.deed.about for line in back.context["lines"]][::49] == ["F59", "F10"]
+    assert [line.audit_event.about for line in back.context["lines"]][::49] == ["F59", "F10"]
 
 
 def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
@@ -145,7 +145,7 @@ def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
 
     page = tides.client.get(tides.url)
 
-    assert [line.deed.what for line in page.context["lines"]] == [
+    assert [line.audit_event.what for line in page.context["lines"]] == [
         *("load.done", "member.role", "project.rules"),
     ]
     assert "You have judging or reviewing left" in page.content.decode()

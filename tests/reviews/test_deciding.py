@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Deed, InstructionPair
+from annotate.models import Assignment, AuditEvent, InstructionPair
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision
 from audit.reviews.actions import decide, save_ratings, submit_review, withdraw_decision
@@ -219,7 +219,7 @@ def test_the_trail_says_what_was_decided_and_what_was_withdrawn(passed):
     decision = deciding(passed, "removed", reason="It names one document.")
     withdraw_decision(decision=decision, by=passed.carla)
 
-    told = Deed.objects.filter(what__startswith="instruction.").order_by("pk")
+    told = AuditEvent.objects.filter(what__startswith="instruction.").order_by("pk")
     assert list(told.values_list("what", "changes")) == [
         ("instruction.decided", {"outcome": [None, "removed"]}),
         ("instruction.undecided", {"outcome": ["removed", None]}),

@@ -12,14 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.projects import access
-from annotate.projects.audit_log_page import deeds, table
+from annotate.projects.audit_log_page import audit_events, table
 from annotate.projects.forms.audit_log import TrailForm
-from annotate.projects.models import Deed, Membership
+from annotate.projects.models import AuditEvent, Membership
 from base.api.resource import Asked, Resource, reads, wrong
 from base.csv_output import csv_lines
 
 
-class DeedSerializer(serializers.Serializer[Any]):
+class AuditEventSerializer(serializers.Serializer[Any]):
     """One thing that somebody did who leads a project."""
 
     uuid = serializers.UUIDField()
@@ -34,7 +34,7 @@ class DeedSerializer(serializers.Serializer[Any]):
 
 
 class AskedTrail(Asked):
-    """Which deeds."""
+    """Which audit events."""
 
     who = serializers.CharField(
         required=False, max_length=20, help_text="The key of a user, or: command."
@@ -49,7 +49,7 @@ class Trail(Resource):
 
     tag = "Trail"
 
-    @reads(DeedSerializer, asked=AskedTrail, paged=True)
+    @reads(AuditEventSerializer, asked=AskedTrail, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List what was done, newest first, as far as you may know now."""
         return listed(self, access.lead(self.person, slug))
@@ -70,7 +70,7 @@ def listed(resource: Resource, reader: Membership | None) -> Response:
     """The part of a trail that the address asks for; `reader` as for
     `annotate.projects.audit_log_page`."""
     found = _wanted(resource, reader)
-    return resource.page(found, lambda rows: [_deed(row) for row in rows], newest_first=True)
+    return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
 
 
 def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
@@ -80,15 +80,15 @@ def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpRespon
     )
 
 
-def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[Deed]:
+def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:
     resource.asked()
     form = TrailForm(reader, resource.request.query_params)
     if not form.is_valid():
         raise wrong(form, "?")
-    return deeds(reader, form.kinds, form.asked())
+    return audit_events(reader, form.kinds, form.asked())
 
 
-def _deed(row: Deed) -> dict[str, Any]:
+def _audit_event(row: AuditEvent) -> dict[str, Any]:
     return {
         "uuid": row.uuid,
         "at": row.at,

@@ -18,7 +18,7 @@ COMMAND = "command"
 
 
 class TrailForm(forms.Form):
-    """Which deeds are shown; everything may be left open."""
+    """Which audit events are shown; everything may be left open."""
 
     who = forms.ChoiceField(label=_lazy("Who"), required=False)
     what = forms.ChoiceField(label=_lazy("What"), required=False)

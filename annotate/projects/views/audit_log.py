@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotate.projects import access, audit_log_page
-from annotate.projects.audit_events import DEEDS
+from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.audit_log_page import Asked
 from annotate.projects.forms.audit_log import TrailForm
 from annotate.projects.models import Membership
@@ -45,14 +45,14 @@ def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict
     """
     form = TrailForm(reader, asked)
     wanted = form.asked()
-    found = newest_by_key(audit_log_page.deeds(reader, form.kinds, wanted), asked)
+    found = newest_by_key(audit_log_page.audit_events(reader, form.kinds, wanted), asked)
     kept = asked.copy()
     for place in ("after", "before"):
         kept.pop(place, None)
     return {
         "form": form,
         "filtered": wanted != Asked(),
-        "blind": len(form.kinds) < len(DEEDS),
+        "blind": len(form.kinds) < len(AUDIT_EVENTS),
         "lines": audit_log_page.lines(found.rows, form.kinds),
         "previous_url": found.previous,
         "next_url": found.next,
@@ -63,7 +63,9 @@ def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict
 def sent(reader: Membership | None, form: TrailForm, name: str) -> StreamingHttpResponse:
     """All that a form asks for as a table, under the name of a file."""
     return StreamingHttpResponse(
-        csv_lines(audit_log_page.table(audit_log_page.deeds(reader, form.kinds, form.asked()))),
+        csv_lines(
+            audit_log_page.table(audit_log_page.audit_events(reader, form.kinds, form.asked()))
+        ),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
