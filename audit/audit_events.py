@@ -1,4 +1,4 @@
-"""What leads do in the second pass, for the trail."""
+"""What leads do in the second pass, for the audit log."""
 
 from __future__ import annotations
 

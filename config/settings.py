@@ -93,7 +93,7 @@ INSTALLED_APPS = [
     "audit",
     "annotate",
     "jobs",
-    # The administration, with everything that is done there in the trail.
+    # The administration, with everything that is done there in the audit log.
     "config.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.projects.api.audit_log import AskedTrail, AuditEventSerializer, listed, tabled
+from annotate.projects.api.audit_log import AskedAuditLog, AuditEventSerializer, listed, tabled
 from base.api.jobs import JobSerializer, job_told
 from base.api.resource import Resource, Scope, reads, writes
 from base.errors import Refused
@@ -109,24 +109,24 @@ class JobRetry(Resource):
         return Response(_told(found))
 
 
-class InstallationTrail(Resource):
+class InstallationAuditLog(Resource):
     """What administrators and commands did to the installation."""
 
     tag = "Installation"
 
-    @reads(AuditEventSerializer, asked=AskedTrail, paged=True)
+    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
     def get(self, request: Request) -> Response:
         """List what was done, newest first."""
         _check_staff(self)
         return listed(self, None)
 
 
-class InstallationTrailTable(Resource):
+class InstallationAuditLogTable(Resource):
     """The same as a table."""
 
     tag = "Installation"
 
-    @reads(OpenApiTypes.STR, asked=AskedTrail, media="text/csv")
+    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
     def get(self, request: Request) -> StreamingHttpResponse:
         """Take all of it, oldest first."""
         _check_staff(self)

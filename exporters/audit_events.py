@@ -1,4 +1,4 @@
-"""What leads do with what goes out, for the trail."""
+"""What leads do with what goes out, for the audit log."""
 
 from __future__ import annotations
 

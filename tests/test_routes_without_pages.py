@@ -17,7 +17,7 @@ NO_PAGE = {
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
-    *("annotate:trail_table", "installation_trail_table"),
+    *("annotate:audit_log_table", "installation_audit_log_table"),
     *("annotate:documents", "annotate:table", "annotate:token_end", "api_schema"),
     *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
     "audit:batch_withdrawal",

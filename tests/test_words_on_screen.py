@@ -14,7 +14,7 @@ REPLACED = (
         "Relevant means",
         "What comes out",
         "What goes in",
-        'translate "Trail"',
+        'translate "Audit log"',
         '"Put off"',
         '"Set aside"',
     ),

@@ -237,7 +237,9 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
 
 
 def _record(what: str, wish: LookAgain, by: Membership, now: datetime) -> None:
-    """Keep in the trail at which document somebody is to look again; whose it is stays unsaid."""
+    """Keep in the audit log at which document somebody is to look again; whose it is stays
+    unsaid.
+    """
     judgment = wish.judgment
     narrative = judgment.narrative
     named = f"{narrative.pair} · {narrative} · {judgment.candidate.document}"

@@ -69,7 +69,7 @@ def create_project(
 
 def unmake_project(*, project: Project) -> None:
     """Take a project back that was made a moment ago and holds nothing: as if it had never been,
-    in the trail as well. What holds anything is a ProtectedError, and stays.
+    in the audit log as well. What holds anything is a ProtectedError, and stays.
     """
     with thawed():
         project.audit_events.all().delete()

@@ -1,4 +1,4 @@
-"""Everything that leads and administrators do and that is kept in the trail, by its key.
+"""Everything that leads and administrators do and that is kept in the audit log, by its key.
 
 A room above adds its own when it starts (`register`). `annotate.projects.audit_log.record` takes
 no key that is not here.

@@ -1,5 +1,5 @@
-"""The trail: what leads and administrators did. Every action of theirs records it here, in its own
-transaction.
+"""The audit log: what leads and administrators did. Every action of theirs records it here, in its
+own transaction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from base.users import User
 # Of the name of what something was done to.
 MOST = 500
 # The chain of what is done in a project.
-TRAIL = chain.named("trail")
+AUDIT_LOG = chain.named("trail")
 
 
 def record(
@@ -69,7 +69,7 @@ def record(
     with transaction.atomic(savepoint=False):
         audit_event.save(force_insert=True)
         event = chain.said(KIND, audit_event.uuid, content(audit_event))
-        chain.append(audit_event.project_id, TRAIL, [event])
+        chain.append(audit_event.project_id, AUDIT_LOG, [event])
     return audit_event
 
 

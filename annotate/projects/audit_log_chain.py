@@ -1,4 +1,4 @@
-"""What of the trail goes into its chain."""
+"""What of the audit log goes into its chain."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ no link can be changed, left out or put in between without all that follow. A se
 that nobody waits for another; a file that was loaded has one; what leads settle has one for each
 kind. No sum is of a key of a row: they hold in whatever database the rows are.
 
-`manage.py verify` compares rows, links and sums; `docs/trail.md` says what that proves.
+`manage.py verify` compares rows, links and sums; `docs/audit-log.md` says what that proves.
 """
 
 from __future__ import annotations

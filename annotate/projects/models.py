@@ -312,7 +312,7 @@ class AuditEvent(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            # A page of the trail, by who and by what.
+            # A page of the audit log, by who and by what.
             models.Index(fields=["project", "-id"], name="deed_newest"),
             models.Index(fields=["project", "user", "-id"], name="deed_newest_of"),
             models.Index(fields=["project", "what", "-id"], name="deed_newest_what"),

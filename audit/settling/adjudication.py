@@ -327,7 +327,7 @@ def _record(
     by: Membership,
     now: datetime,
 ) -> None:
-    """Keep in the trail of what a decision was, and not how it was decided."""
+    """Keep in the audit log of what a decision was, and not how it was decided."""
     named = f"{narrative.pair} · {narrative} · {candidate.document}"
     record(project=by.project, what=what, about=about, named=named, by=by, now=now)
 

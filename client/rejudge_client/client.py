@@ -182,13 +182,13 @@ class Project:
         body = {"username": username, "email": email, "role": role, "days": days}
         return cast(LinkRecord, self.rejudge.post(f"{self._here}invitations/", body))
 
-    def trail(self) -> Iterator[AuditEventRecord]:
+    def audit_log(self) -> Iterator[AuditEventRecord]:
         """Yield what leads and administrators did in the project, the newest first."""
-        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._here}trail/"))
+        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._here}audit-log/"))
 
-    def fetch_trail(self, target: str | Path) -> Path:
+    def fetch_audit_log(self, target: str | Path) -> Path:
         """Fetch the same as a table (CSV), the oldest first."""
-        return self.rejudge.download(f"{self._here}trail/table/", Path(target))
+        return self.rejudge.download(f"{self._here}audit-log/table/", Path(target))
 
     def progress(self) -> Progress:
         """Return how many judgments and final flags there are, of how many that are wanted."""

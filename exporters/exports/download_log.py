@@ -1,4 +1,4 @@
-"""Keeping in the trail who took which file away."""
+"""Keeping in the audit log who took which file away."""
 
 from __future__ import annotations
 

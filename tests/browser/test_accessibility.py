@@ -190,10 +190,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
         reverse("annotate:matrix", args=["empty"]),
     ],
-    "installation_trail": plain("installation_trail"),
-    "annotate:trail": lambda scene: [
-        *every("annotate:trail", "?what=project.rules", "?since=yesterday")(scene),
-        reverse("annotate:trail", args=["empty"]),
+    "installation_audit_log": plain("installation_audit_log"),
+    "annotate:audit_log": lambda scene: [
+        *every("annotate:audit_log", "?what=project.rules", "?since=yesterday")(scene),
+        reverse("annotate:audit_log", args=["empty"]),
     ],
     "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
     "annotate:person": lambda scene: [

@@ -1,4 +1,4 @@
-"""Whoever takes files away is in the trail, whichever door they took them by."""
+"""Whoever takes files away is in the audit log, whichever door they took them by."""
 
 from __future__ import annotations
 

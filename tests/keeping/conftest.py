@@ -197,7 +197,7 @@ KEEPING = ("project.backed_up", "project.restored")
 
 
 def every_row() -> dict[str, list[tuple[Any, ...]]]:
-    """All that a whole backup keeps, table by table; of the trail all but that it was kept."""
+    """All that a whole backup keeps, table by table; of the audit log all but that it was kept."""
     audit_events = AuditEvent.objects.filter(what__in=KEEPING)
     left_out = {
         AuditEvent: audit_events,

@@ -41,7 +41,7 @@ def test_a_backup_without_a_file_that_rows_name_ends_with_2(house, tmp_path):
     assert (tmp_path / "house.zip").exists()
 
 
-def test_whoever_takes_a_backup_is_in_the_trail(house, tmp_path):
+def test_whoever_takes_a_backup_is_in_the_audit_log(house, tmp_path):
     said("backup", tmp_path / "house.zip")
     said("backup", tmp_path / "tides.zip", "--project", "tides")
 

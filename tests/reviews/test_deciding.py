@@ -215,7 +215,7 @@ def test_only_leads_of_the_project_withdraw(rejected, who):
     assert pair_of(rejected).removed_at is not None
 
 
-def test_the_trail_says_what_was_decided_and_what_was_withdrawn(passed):
+def test_the_audit_log_says_what_was_decided_and_what_was_withdrawn(passed):
     decision = deciding(passed, "removed", reason="It names one document.")
     withdraw_decision(decision=decision, by=passed.carla)
 

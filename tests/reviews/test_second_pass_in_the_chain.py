@@ -19,7 +19,7 @@ from keeping.verify import verify
 from tests.checks.checking import claimed_scene, draw, say
 from tests.collection.arriving import jsonl, load
 from tests.second_pass import levels
-from tests.test_trail_of_actions import Story, storage
+from tests.test_audit_log_of_actions import Story, storage
 
 pytestmark = pytest.mark.both_databases
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.projects import access
 from annotate.projects.audit_log_page import audit_events, table
-from annotate.projects.forms.audit_log import TrailForm
+from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.models import AuditEvent, Membership
 from base.api.resource import Asked, Resource, reads, wrong
 from base.csv_output import csv_lines
@@ -33,7 +33,7 @@ class AuditEventSerializer(serializers.Serializer[Any]):
     changes = serializers.DictField(help_text="By name: what was before, and what is now.")
 
 
-class AskedTrail(Asked):
+class AskedAuditLog(Asked):
     """Which audit events."""
 
     who = serializers.CharField(
@@ -44,30 +44,30 @@ class AskedTrail(Asked):
     until = serializers.DateField(required=False, help_text="Up to this day.")
 
 
-class Trail(Resource):
+class AuditLog(Resource):
     """What leads and administrators did in a project."""
 
-    tag = "Trail"
+    tag = "Audit log"
 
-    @reads(AuditEventSerializer, asked=AskedTrail, paged=True)
+    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List what was done, newest first, as far as you may know now."""
         return listed(self, access.lead(self.person, slug))
 
 
-class TrailTable(Resource):
+class AuditLogTable(Resource):
     """The same as a table."""
 
-    tag = "Trail"
+    tag = "Audit log"
 
-    @reads(OpenApiTypes.STR, asked=AskedTrail, media="text/csv")
+    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Take all of it, oldest first, as far as you may know now."""
         return tabled(self, access.lead(self.person, slug))
 
 
 def listed(resource: Resource, reader: Membership | None) -> Response:
-    """The part of a trail that the address asks for; `reader` as for
+    """The part of an audit log that the address asks for; `reader` as for
     `annotate.projects.audit_log_page`."""
     found = _wanted(resource, reader)
     return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
@@ -82,7 +82,7 @@ def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpRespon
 
 def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:
     resource.asked()
-    form = TrailForm(reader, resource.request.query_params)
+    form = AuditLogForm(reader, resource.request.query_params)
     if not form.is_valid():
         raise wrong(form, "?")
     return audit_events(reader, form.kinds, form.asked())

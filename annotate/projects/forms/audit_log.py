@@ -1,4 +1,4 @@
-"""What a lead looks for in the trail, checked before anything is read."""
+"""What a lead looks for in the audit log, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from base import reader as personal
 COMMAND = "command"
 
 
-class TrailForm(forms.Form):
+class AuditLogForm(forms.Form):
     """Which audit events are shown; everything may be left open."""
 
     who = forms.ChoiceField(label=_lazy("Who"), required=False)

@@ -1,4 +1,6 @@
-"""Who let whom in, and who closed whose account, is in the trail; what changed nothing is not."""
+"""Who let whom in, and who closed whose account, is in the audit log; what changed nothing is
+not.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever leads do is in the trail, once, and what was refused or changed nothing is not."""
+"""Whatever leads do is in the audit log, once, and what was refused or changed nothing is not."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Story:
         return list(AuditEvent.objects.order_by("pk").values_list("what", flat=True))
 
     def does(self, *what: str, times: int = 1) -> Callable[[Callable[[], Any]], Any]:
-        """Run a step so often, and look that just this was put into the trail."""
+        """Run a step so often, and look that just this was put into the audit log."""
 
         def run(step: Callable[[], Any]) -> Any:
             before = len(self.told)
@@ -111,7 +111,7 @@ def storage(settings, tmp_path):
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
 
-def test_everything_that_a_lead_does_is_in_the_trail_once(story):
+def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     carla, project = story.carla, story.project
     first, second, _third = story.candidates
     why: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
@@ -271,7 +271,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     assert verify(project).faults == []
 
 
-def test_what_is_refused_is_not_in_the_trail(story):
+def test_what_is_refused_is_not_in_the_audit_log(story):
     with pytest.raises(Refused):
         adjudication.adjudicate(
             narrative=story.narrative,
@@ -287,7 +287,7 @@ def test_what_is_refused_is_not_in_the_trail(story):
     assert story.told == ["project.made"]
 
 
-def test_what_people_said_is_not_in_the_trail(story):
+def test_what_people_said_is_not_in_the_audit_log(story):
     adjudication.adjudicate(
         narrative=story.narrative,
         candidate=story.candidates[0],

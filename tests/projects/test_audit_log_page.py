@@ -1,4 +1,4 @@
-"""The page of the trail: for leads, by who, what and when, and as a table."""
+"""The page of the audit log: for leads, by who, what and when, and as a table."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def tides(db, client):
         carla=factories.lead(project),
         fay=factories.lead(project, "fay"),
         client=client,
-        url=reverse("annotate:trail", args=["tides"]),
-        table=reverse("annotate:trail_table", args=["tides"]),
+        url=reverse("annotate:audit_log", args=["tides"]),
+        table=reverse("annotate:audit_log_table", args=["tides"]),
     )
     for day, what, about, by, more in (
         (1, "project.rules", project, made.carla, {"changes": {"overlap_judge": (2, 3)}}),
@@ -123,7 +123,7 @@ def test_the_first_and_last_day_of_all_are_no_error(tides):
     assert len(listed(tides, "?since=0001-01-01&until=9999-12-31")) == 4
 
 
-def test_a_long_trail_comes_in_parts_and_costs_the_same(tides, django_assert_max_num_queries):
+def test_a_long_audit_log_comes_in_parts_and_costs_the_same(tides, django_assert_max_num_queries):
     for number in range(60):
         record(project=tides.project, what="load.done", about=f"F{number}", by=tides.carla)
 
@@ -197,6 +197,6 @@ def test_a_project_in_which_nothing_was_done_says_so(db, client):
     carla = factories.lead(factories.project("bees"))
     client.force_login(carla.user)
 
-    page = client.get(reverse("annotate:trail", args=["bees"])).content.decode()
+    page = client.get(reverse("annotate:audit_log", args=["bees"])).content.decode()
 
     assert "Nothing was done yet" in page

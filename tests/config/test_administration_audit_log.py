@@ -1,4 +1,4 @@
-"""What is done in the administration, and to tokens, is in the installation's trail."""
+"""What is done in the administration, and to tokens, is in the installation's audit log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def done() -> list[tuple[str, str, str, str]]:
     return list(rows.values_list("what", "name", "about", "words"))
 
 
-def test_every_part_of_the_administration_is_trailed():
+def test_every_part_of_the_administration_is_in_the_audit_log():
     assert admin.site._registry
     assert all(isinstance(one, Trailed) for one in admin.site._registry.values())
 
@@ -72,7 +72,7 @@ def test_who_looks_after_the_installation_reads_it_and_nobody_else(fay, client):
     make_token(name="my script", scopes=[], days=7, by=ada)
     project = factories.project()
     record(project=project, what="project.made", about=project, by=fay)
-    page, table = reverse("installation_trail"), reverse("installation_trail_table")
+    page, table = reverse("installation_audit_log"), reverse("installation_audit_log_table")
 
     client.force_login(ada)
     assert client.get(page).status_code == client.get(table).status_code == 403

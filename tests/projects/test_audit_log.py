@@ -1,4 +1,4 @@
-"""The trail: what leads and administrators did, kept for good."""
+"""The audit log: what leads and administrators did, kept for good."""
 
 from __future__ import annotations
 
