@@ -502,7 +502,7 @@ def test_every_route_is_walked_and_answers_somebody(stage):
         "annotate:api_accounts": {403},
         "annotate:api_account_invitations": {403},
         # It wants to know which.
-        "annotate:api_sheets": {400},
+        "annotate:api_document_views": {400},
     }
 
 

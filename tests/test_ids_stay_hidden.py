@@ -77,7 +77,7 @@ def doors(stage: SimpleNamespace) -> list[str]:
     pair = stage.pair.pk
     return [
         *found,
-        f"/api/v1/pairs/{pair}/sheets/?candidates={numbers}",
+        f"/api/v1/pairs/{pair}/document-views/?candidates={numbers}",
         f"/pairs/{pair}/documents/?candidate={numbers.replace(',', '&candidate=')}",
     ]
 

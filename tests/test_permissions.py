@@ -207,7 +207,7 @@ RIGHTS = {
     "annotate:api_advice": Right.API,
     "annotate:api_stake": Right.API,
     "annotate:api_sitting": Right.API,
-    "annotate:api_sheets": Right.API,
+    "annotate:api_document_views": Right.API,
     "annotate:api_undo": Right.API,
     "annotate:api_member": Right.API_READ,
     "annotate:api_judgments": Right.API,

@@ -1,4 +1,6 @@
-"""Sheets: documents of a pool as a judge meets them, each with what this judge said of it."""
+"""Document views: documents of a pool as a judge meets them, each with what this judge said of
+it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ class Again:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class DocumentView:
     """One document on the judge page, with its place and what the reader said of it."""
 
     # What the page knows it by: see `annotate.judging.judging_session.numbered`.
@@ -79,7 +81,7 @@ class Sheet:
         return self.shown.table
 
 
-def sheets(
+def document_views(
     *,
     pair: InstructionPair,
     narrative: Narrative,
@@ -87,9 +89,9 @@ def sheets(
     order: Sequence[int],
     wanted: Iterable[int],
     grades: Sequence[Grade],
-) -> list[Sheet]:
-    """Return the sheets of the documents `wanted`, in that order; one that is not in `order`, the
-    reader's pool, is left out. Both hold the numbers that the page knows documents by.
+) -> list[DocumentView]:
+    """Return the document views of the documents `wanted`, in that order; one that is not in
+    `order`, the reader's pool, is left out. Both hold the numbers that the page knows documents by.
 
     Four queries read texts, judgments, flags and what is asked for again, however many there are;
     two more the verdicts and the ranks where there are any to be shown, one what was said of
@@ -127,7 +129,7 @@ def sheets(
         candidate = found[spot.candidate]
         given, flag = said_of[number]
         made.append(
-            Sheet(
+            DocumentView(
                 number=number,
                 candidate=candidate,
                 position=places[spot],

@@ -21,6 +21,7 @@ from rejudge_client.errors import Damaged, Failed, Refused
 from rejudge_client.records import (
     AccountRecord,
     AuditEventRecord,
+    DocumentView,
     ExportRecord,
     FileFacts,
     Job,
@@ -34,7 +35,6 @@ from rejudge_client.records import (
     ReleaseRecord,
     Report,
     Seat,
-    Sheet,
 )
 
 # How often a job is asked after, in seconds, and for how long at most unless told otherwise.
@@ -312,7 +312,7 @@ class Case:
 
     query: str
     narrative: str
-    sheet: Sheet
+    document_view: DocumentView
 
 
 @dataclass(frozen=True)
@@ -339,20 +339,22 @@ class Sitting:
         narrative, judged = at["narrative"], 0
         with self.rejudge.bar(len(waiting), f"Pair {self.pair}", "documents") as bar:
             for start in range(0, len(waiting), AHEAD):
-                for sheet in self.sheets(waiting[start : start + AHEAD]):
-                    case = Case(self.query, texts.get(narrative, ""), sheet)
+                for document_view in self.document_views(waiting[start : start + AHEAD]):
+                    case = Case(self.query, texts.get(narrative, ""), document_view)
                     relevance = say(case)
                     if relevance is not None:
                         note = words(case) if words else ""
-                        self.give(narrative, sheet["number"], relevance, note=note)
+                        self.give(narrative, document_view["number"], relevance, note=note)
                         judged += 1
                     bar.update()
         return Done(judged, len(waiting) - judged)
 
-    def sheets(self, numbers: list[int]) -> list[Sheet]:
+    def document_views(self, numbers: list[int]) -> list[DocumentView]:
         """Return documents with their texts, as they come to you; some 20 at most."""
         asked = {"candidates": ",".join(map(str, numbers))}
-        return cast(list[Sheet], self.rejudge.get(f"pairs/{self.pair}/sheets/", asked))
+        return cast(
+            list[DocumentView], self.rejudge.get(f"pairs/{self.pair}/document-views/", asked)
+        )
 
     def give(self, narrative: int, number: int, relevance: int, *, note: str = "") -> Judged:
         """Say a grade of a document under the narrative version that was read: once, however often

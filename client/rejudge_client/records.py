@@ -113,7 +113,7 @@ class Seat(TypedDict):
     pair_id: str
 
 
-class Sheet(TypedDict):
+class DocumentView(TypedDict):
     """A document as it comes to its judge."""
 
     number: int

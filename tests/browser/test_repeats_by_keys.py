@@ -125,7 +125,9 @@ def test_a_note_and_a_marked_passage_of_the_first_time_do_not_come_again(scene):
     assert doc_id == repeated
     expect(scene.page.locator("#note")).to_have_value("")
     expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "false")
-    expect(scene.page.locator("#sheet .judge__sheet")).to_have_attribute("data-said", "{}")
+    expect(scene.page.locator("#document-view .judge__document-view")).to_have_attribute(
+        "data-said", "{}"
+    )
     scene.page.reload()
     expect(scene.page.locator("#note")).to_have_value("")
     expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "false")

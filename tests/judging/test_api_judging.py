@@ -55,11 +55,13 @@ def test_a_whole_pair_is_judged_from_seat_to_end(scene):
     assert taken["seat"]["pair"] == scene.pair.pk
     numbers = []
     while (number := scene.program.get(scene.at("sitting/")).json()["next"]) is not None:
-        (sheet,) = scene.program.get(scene.at(f"sheets/?candidates={number}")).json()
-        text = sheet["text"]
+        (document_view,) = scene.program.get(
+            scene.at(f"document-views/?candidates={number}")
+        ).json()
+        text = document_view["text"]
         assert scene.judge(number, 2 if text == "Text of B." else 0).status_code == 201
-        (answered,) = scene.program.get(scene.at(f"sheets/?candidates={number}")).json()
-        numbers.append((sheet["doc_id"], text, answered["doc_id"]))
+        (answered,) = scene.program.get(scene.at(f"document-views/?candidates={number}")).json()
+        numbers.append((document_view["doc_id"], text, answered["doc_id"]))
     assert numbers == [(None, f"Text of {name}.", name) for name in "ABC"]
     said = Judgment.objects.order_by("candidate__document__doc_id").values_list("relevance")
     assert [grade for (grade,) in said] == [0, 2, 0]
@@ -82,7 +84,7 @@ def test_what_others_said_is_told_nowhere(scene):
     )
     paths = [
         *(scene.at(what) for what in ("sitting/", "judgments/", "flags/", "")),
-        scene.at("sheets/?candidates=" + ",".join(str(one.pk) for one in scene.documents)),
+        scene.at("document-views/?candidates=" + ",".join(str(one.pk) for one in scene.documents)),
         f"projects/tides/queries/{scene.query.pk}/candidates/",
         f"projects/tides/queries/{scene.query.pk}/",
     ]
@@ -128,7 +130,7 @@ def test_a_flag_is_put_and_taken_back(scene):
 
 
 def test_without_a_seat_nothing_comes_and_nothing_is_taken(scene):
-    for path in ("sitting/", f"sheets/?candidates={scene.documents[0].pk}"):
+    for path in ("sitting/", f"document-views/?candidates={scene.documents[0].pk}"):
         assert scene.program.get(scene.at(path)).status_code == 422
     assert scene.judge(scene.documents[0].pk, 1).status_code == 422
     assert not Judgment.objects.exists()
@@ -161,10 +163,12 @@ def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
     LookAgain.objects.create(judgment=asked, by=carla, words="Read the second line.")
 
     at = scene.program.get(scene.at("sitting/")).json()
-    (sheet,) = scene.program.get(scene.at(f"sheets/?candidates={at['next']}")).json()
+    (document_view,) = scene.program.get(
+        scene.at(f"document-views/?candidates={at['next']}")
+    ).json()
 
     assert (at["next"], at["again"]) == (asked.candidate_id, [asked.candidate_id])
-    assert sheet["again"] == [{"words": "Read the second line.", "open": True}]
+    assert document_view["again"] == [{"words": "Read the second line.", "open": True}]
 
 
 def test_a_repeat_is_known_by_a_number_like_any_other(db):
@@ -189,9 +193,9 @@ def test_too_many_documents_are_not_sent_at_once(scene):
 
     wanted = ",".join(["7"] * 21)
 
-    assert scene.program.get(scene.at(f"sheets/?candidates={wanted}")).status_code == 400
-    assert scene.program.get(scene.at("sheets/?candidates=x")).status_code == 400
-    assert scene.program.get(scene.at("sheets/")).status_code == 400
+    assert scene.program.get(scene.at(f"document-views/?candidates={wanted}")).status_code == 400
+    assert scene.program.get(scene.at("document-views/?candidates=x")).status_code == 400
+    assert scene.program.get(scene.at("document-views/")).status_code == 400
 
 
 def test_however_many_judgments_are_listed_the_queries_stay_the_same(

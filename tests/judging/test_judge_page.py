@@ -330,7 +330,7 @@ def test_documents_of_other_pools_are_left_out(scene):
 
     drawn = scene.documents(stranger.pk, 10**18, "x").content.decode()
 
-    assert "judge__sheet" not in drawn
+    assert "judge__document-view" not in drawn
 
 
 def test_someone_without_the_seat_gets_no_documents(scene, client):
@@ -351,16 +351,16 @@ def test_many_documents_take_as_many_queries_as_one(scene, django_assert_num_que
     with django_assert_num_queries(len(one)):
         response = scene.documents(*more)
 
-    assert response.content.decode().count("judge__sheet") == 20
+    assert response.content.decode().count("judge__document-view") == 20
 
 
 def test_at_most_fifty_documents_come_at_once(scene):
     more = [factories.candidate(scene.query, text="More.").pk for _ in range(51)]
 
-    assert scene.documents(*more).content.decode().count("judge__sheet") == 50
+    assert scene.documents(*more).content.decode().count("judge__document-view") == 50
 
 
-def test_a_sheet_names_the_grades_that_need_evidence(scene):
+def test_a_document_view_names_the_grades_that_need_evidence(scene):
     scene.project.evidence_rule = "document"
     scene.project.save()
 

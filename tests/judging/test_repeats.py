@@ -293,14 +293,14 @@ def test_the_database_holds_one_answer_and_a_grade_or_a_flag(scene):
 # --- the pages ------------------------------------------------------------------------------------
 
 
-def plain(page: str, sheet: str) -> str:
+def plain(page: str, document_view: str) -> str:
     """A page without what differs between any two documents: numbers, ids, tokens, its order."""
     page = SAYS.sub("", page)
     page = re.sub(r'(csrfmiddlewaretoken|name="uuid") ?"? value="[^"]+"', r"\1", page)
     page = re.sub(r'"[A-Za-z0-9]{64}"', '"TOKEN"', page)
     page = re.sub(r"\d{13}", "NUMBER", page)
     page = re.sub(r'(href="[^"]*NUMBER/"|aria-disabled="true")', "WAY", page)
-    return page.replace(f"Body of {sheet}.", "TEXT").replace(f">{sheet}<", ">ID<")
+    return page.replace(f"Body of {document_view}.", "TEXT").replace(f">{document_view}<", ">ID<")
 
 
 def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotate.collection.models import Document
 from annotate.judging.actions import narrative_for, undo
-from annotate.judging.document_view import Sheet, sheets
+from annotate.judging.document_view import DocumentView, document_views
 from annotate.judging.judging_session import numbered, sitting
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import Spot
@@ -62,7 +62,7 @@ class WishSerializer(serializers.Serializer[Any]):
     open = serializers.BooleanField(help_text="Whether it waits for your answer.")
 
 
-class SheetSerializer(serializers.Serializer[Any]):
+class DocumentViewSerializer(serializers.Serializer[Any]):
     """A document as it comes to you."""
 
     number = serializers.IntegerField(help_text="What it is called in what you send.")
@@ -89,7 +89,7 @@ class SheetSerializer(serializers.Serializer[Any]):
     again = WishSerializer(many=True)
 
 
-class AskedSheets(Asked):
+class AskedDocumentViews(Asked):
     """Which documents."""
 
     candidates = serializers.RegexField(
@@ -140,18 +140,18 @@ class MySitting(Resource):
         )
 
 
-class Sheets(Resource):
+class DocumentViews(Resource):
     """Documents as they come to the person who asks."""
 
     tag = "Judging"
 
-    @reads(SheetSerializer, asked=AskedSheets, many=True)
+    @reads(DocumentViewSerializer, asked=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> Response:
         """Read some of the documents of your pool, with their texts. You hold a seat here."""
         member, found = access.pair(self.person, pair)
         wanted = self.asked()["candidates"]
         narrative = narrative_for(member, found)
-        drawn = sheets(
+        drawn = document_views(
             pair=found,
             narrative=narrative,
             member=member,
@@ -159,7 +159,7 @@ class Sheets(Resource):
             wanted=wanted,
             grades=list(found.project.grades.order_by("value")),
         )
-        return Response([_told(sheet) for sheet in drawn])
+        return Response([_told(document_view) for document_view in drawn])
 
 
 class Undo(Resource):
@@ -178,20 +178,20 @@ class Undo(Resource):
         return Response({"candidate": numbered(spot, member), "uuid": row.uuid})
 
 
-def _told(sheet: Sheet) -> dict[str, Any]:
+def _told(document_view: DocumentView) -> dict[str, Any]:
     return {
-        "number": sheet.number,
-        "position": sheet.position,
-        "name": sheet.name.label,
-        "doc_id": sheet.name.doc_id,
-        "title": sheet.name.title,
-        "markup": sheet.document.markup,
-        "text_version": sheet.text_version,
-        "text": sheet.text,
-        "prior_relevance": sheet.prior,
-        "ranks": [{"rank": rank, "run": run} for rank, run in sheet.ranks],
-        "evidence_for": sheet.wanted,
-        "relevance": sheet.given.relevance if sheet.given else None,
-        "flag": sheet.flag.kind if sheet.flag else None,
-        "again": [{"words": one.wish.words, "open": one.open} for one in sheet.again],
+        "number": document_view.number,
+        "position": document_view.position,
+        "name": document_view.name.label,
+        "doc_id": document_view.name.doc_id,
+        "title": document_view.name.title,
+        "markup": document_view.document.markup,
+        "text_version": document_view.text_version,
+        "text": document_view.text,
+        "prior_relevance": document_view.prior,
+        "ranks": [{"rank": rank, "run": run} for rank, run in document_view.ranks],
+        "evidence_for": document_view.wanted,
+        "relevance": document_view.given.relevance if document_view.given else None,
+        "flag": document_view.flag.kind if document_view.flag else None,
+        "again": [{"words": one.wish.words, "open": one.open} for one in document_view.again],
     }

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.collection.models import Candidate
 from annotate.judging import actions, judging_session
 from annotate.judging.actions import narrative_for
-from annotate.judging.document_view import sheets, sitting_of
+from annotate.judging.document_view import document_views, sitting_of
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
 from annotate.judging.judging_session import Sitting, sitting
 from annotate.judgments import assignments, blindness
@@ -90,7 +90,7 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
     grades = list(pair.project.grades.order_by("value"))
-    drawn = sheets(
+    drawn = document_views(
         pair=pair,
         narrative=narrative,
         member=member,
@@ -100,7 +100,7 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
         wanted=[candidate for candidate in asked if candidate is not None],
         grades=grades,
     )
-    stage = {"sheets": drawn, "grades": grades, "project": pair.project, "pair": pair}
+    stage = {"document_views": drawn, "grades": grades, "project": pair.project, "pair": pair}
     return render(request, "judging/documents.html", stage)
 
 
@@ -257,7 +257,7 @@ def _document(
     """One document, what this person said of it, and its neighbours."""
     if number not in at.order:
         raise Refused(_("This document is not among those to be judged for this query."))
-    (sheet,) = sheets(
+    (document_view,) = document_views(
         pair=pair,
         narrative=narrative,
         member=member,
@@ -266,12 +266,12 @@ def _document(
         grades=grades,
     )
     return {
-        "sheet": sheet,
-        "position": sheet.position,
-        "given": sheet.given,
-        "flag": sheet.flag,
-        "note": sheet.given.note if sheet.given else "",
-        "saved_at": said.at if (said := sheet.given or sheet.flag) else None,
+        "document_view": document_view,
+        "position": document_view.position,
+        "given": document_view.given,
+        "flag": document_view.flag,
+        "note": document_view.given.note if document_view.given else "",
+        "saved_at": said.at if (said := document_view.given or document_view.flag) else None,
         "previous_url": _judge_url(pair, at.before(number)),
         "next_url": _judge_url(pair, at.behind(number)),
     }

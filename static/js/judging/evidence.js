@@ -40,7 +40,7 @@ function say(sentence) {
 
 // The text is walked when something has to be found in it, not for every document that goes by.
 function text() {
-  const element = now.sheet.querySelector(".document__text");
+  const element = now.documentView.querySelector(".document__text");
   if (element) now.text ??= new Text(element);
   return now.text;
 }
@@ -192,9 +192,9 @@ function selected() {
 
 // The rule of annotate.judgments.evidence.lacking; "" where nothing lacks, else the name of its sentence.
 function lacking(rule, entry) {
-  const wanted = (now.sheet.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
+  const wanted = (now.documentView.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
-  const markable = rule === "document" ? now.sheet.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
+  const markable = rule === "document" ? now.documentView.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
   if (rule === "document" && markable && !now.evidence.length) return "wantPassage";
   if (rule === "narrative" && markable && !now.clauses.length) return "wantClause";
   if (!markable && !now.evidence.length && !now.clauses.length && !entry.note.trim()) return "wantNote";
@@ -222,17 +222,17 @@ function listen(rule) {
     else markClause();
   });
 
-  root.addEventListener("judge:document", ({ detail: { candidate, sheet, said } }) => {
+  root.addEventListener("judge:document", ({ detail: { candidate, documentView, said } }) => {
     leave?.();
     part("help").hidden = true;
     say("");
-    const version = sheet.dataset.textVersion;
+    const version = documentView.dataset.textVersion;
     // Marks of another text of the document would mark other words.
     const marked = unsent.get(candidate);
     const begun = marked?.version === version ? marked : null;
     if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [], version });
-    now = { candidate, sheet, text: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
-    if (!sheet.querySelector(".document__text")) now.evidence = [];
+    now = { candidate, documentView, text: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
+    if (!documentView.querySelector(".document__text")) now.evidence = [];
     draw();
   });
 

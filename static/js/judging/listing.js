@@ -141,7 +141,7 @@ async function open(row) {
   const button = row.querySelector("[data-open]");
   if (button.ariaExpanded === "true") return;
   button.ariaExpanded = "true";
-  const place = make("div", { className: "listing__sheet", textContent: root.dataset.fetching });
+  const place = make("div", { className: "listing__document-view", textContent: root.dataset.fetching });
   row.append(place);
   const candidate = candidateOf(row);
   if (await stack.ensure(candidate)) place.replaceChildren(...stack.get(candidate).childNodes);
@@ -155,7 +155,7 @@ async function open(row) {
 
 function close(row) {
   row.querySelector("[data-open]").ariaExpanded = "false";
-  row.querySelector(".listing__sheet")?.remove();
+  row.querySelector(".listing__document-view")?.remove();
   row.querySelector(".listing__word")?.remove();
   paintMarks();
 }

@@ -15,7 +15,7 @@ const DOUBLE = 300;
 
 const root = document.querySelector(".judge");
 const given = JSON.parse(document.getElementById("sitting").textContent);
-const place = document.getElementById("sheet");
+const place = document.getElementById("document-view");
 const spoken = document.getElementById("spoken");
 const note = document.getElementById("note");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
@@ -67,15 +67,15 @@ function painted() {
 
 // --- showing --------------------------------------------------------------------------------------
 
-// The long form of what was said of a candidate, as the server writes it on the sheet.
-function said(candidate, sheet) {
+// The long form of what was said of a candidate, as the server writes it on the document view.
+function said(candidate, documentView) {
   const short = sitting.said(candidate);
   if (!short) return {};
   const { uuid, kind, value } = short;
   const entry = entries.get(uuid);
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
-  const drawn = JSON.parse(sheet.dataset.said || "{}");
+  const drawn = JSON.parse(documentView.dataset.said || "{}");
   if (drawn.uuid === uuid) return drawn;
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
 }
@@ -151,10 +151,10 @@ function show(candidate, step = "push") {
   current = candidate;
   mark(candidate, step);
   if (candidate === null) return finish();
-  const sheet = stack.get(candidate);
-  if (!sheet) return wait(candidate);
-  place.replaceChildren(sheet);
-  const long = said(candidate, sheet);
+  const documentView = stack.get(candidate);
+  if (!documentView) return wait(candidate);
+  place.replaceChildren(documentView);
+  const long = said(candidate, documentView);
   for (const form of root.querySelectorAll("form[data-entry=judgment], form[data-entry=flag]")) form.action = `${address(candidate)}${form.dataset.entry}/`;
   note.defaultValue = long.note ?? "";
   note.value = notes.get(candidate) ?? note.defaultValue;
@@ -162,17 +162,17 @@ function show(candidate, step = "push") {
   ticked();
   turnTo("document");
   draw(long);
-  arrive(sheet, long);
+  arrive(documentView, long);
   return painted().then(ahead);
 }
 
 // Tells the other modules, and whoever listens instead of looking, which document this is.
-function arrive(sheet, long) {
+function arrive(documentView, long) {
   scrollTo(0, 0);
   clock.turn(current);
   document.getElementById("list").search = `?at=${current}`;
-  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, sheet, said: long } }));
-  spoken.textContent = words("document", { position: number.format(sitting.position(current)), total: number.format(sitting.total), title: sheet.dataset.label });
+  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, said: long } }));
+  spoken.textContent = words("document", { position: number.format(sitting.position(current)), total: number.format(sitting.total), title: documentView.dataset.label });
   const asks = wish()?.querySelector("p").textContent.trim();
   if (asks) spoken.textContent += ` ${asks}`;
   visited.unshift(current);
@@ -316,8 +316,8 @@ journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
     tell(answer.sentence || words("refused"), { kind: "error", stays: true });
   } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
     // What the statement had replaced stands again, and only the server knows whether there was something.
-    const sheet = stack.get(entry.candidate);
-    const before = JSON.parse(sheet.dataset.said || "{}");
+    const documentView = stack.get(entry.candidate);
+    const before = JSON.parse(documentView.dataset.said || "{}");
     if (before.kind) sitting.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
     draw();
   }
@@ -383,9 +383,9 @@ enqueue(async () => {
     const next = sitting.next(current);
     return next === null ? finish() : show(next, "replace");
   }
-  const sheet = place.firstElementChild;
-  stack.put(current, sheet);
-  const long = said(current, sheet);
+  const documentView = place.firstElementChild;
+  stack.put(current, documentView);
+  const long = said(current, documentView);
   const begun = notes.get(current) ?? (note.value || (long.note ?? ""));
   note.defaultValue = long.note ?? "";
   note.value = begun;
@@ -393,7 +393,7 @@ enqueue(async () => {
   ticked();
   turnTo("document");
   draw(long);
-  arrive(sheet, long);
+  arrive(documentView, long);
   await painted();
   ahead();
 });
