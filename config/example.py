@@ -16,7 +16,7 @@ from django.db import transaction
 
 from annotate.collection import intake
 from annotate.guidelines import actions as guidelines
-from annotate.judging.judging_session import sitting
+from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -134,7 +134,7 @@ def _seat_judges(project: Project) -> None:
         *judged.values_list("narrative__pair__pk", "annotator__pk", "at"),
         *flagged.values_list("narrative__pair__pk", "annotator__pk", "at"),
     )
-    for pair, member, times in _sittings(spoken):
+    for pair, member, times in _judging_sessions(spoken):
         narrative = pair.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
         seat = assignments.take(
             pair=pair,
@@ -144,11 +144,11 @@ def _seat_judges(project: Project) -> None:
             now=min(times),
         )
         assignments.touch(seat, done=False, now=min(times))
-        done = sitting(narrative=narrative, by=member).done
+        done = read_judging_session(narrative=narrative, by=member).done
         assignments.touch(seat, done=done, now=max(times))
 
 
-def _sittings(
+def _judging_sessions(
     spoken: Iterable[tuple[int, int, datetime]],
 ) -> Iterator[tuple[InstructionPair, Membership, list[datetime]]]:
     """Group (pair, member, moment) by pair and member."""

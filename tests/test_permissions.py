@@ -206,7 +206,7 @@ RIGHTS = {
     "annotate:api_overtaken": Right.API,
     "annotate:api_advice": Right.API,
     "annotate:api_stake": Right.API,
-    "annotate:api_sitting": Right.API,
+    "annotate:api_judging_session": Right.API,
     "annotate:api_document_views": Right.API,
     "annotate:api_undo": Right.API,
     "annotate:api_member": Right.API_READ,

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.guidelines.models import GuidelineCase
-from annotate.judging.judging_session import others_unsettled, sitting
+from annotate.judging.judging_session import others_unsettled, read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.judgments.models import Judgment, LookAgain
@@ -387,7 +387,7 @@ def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
     for judge in Membership.objects.select_related("project").filter(pk__in=read):
         for one in read[judge.pk]:
             narrative = narratives[one]
-            if sitting(narrative=narrative, by=judge).done:
+            if read_judging_session(narrative=narrative, by=judge).done:
                 _seats_of(narrative.pair, [judge.pk]).filter(
                     done_at__isnull=True, touched_at__isnull=False
                 ).update(done_at=now)

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotate.collection.document_text import Shown, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, RunLine
 from annotate.judging.actions import grades_that_need_evidence
-from annotate.judging.judging_session import Sitting
+from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, name_of, open_to
 from annotate.judgments.models import Flag, Judgment, LookAgain, Repeat
 from annotate.judgments.repeats import Spot, unmasked
@@ -231,13 +231,13 @@ def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
     return {}
 
 
-def sitting_of(
+def judging_session_of(
     *,
     member: Membership,
     pair: InstructionPair,
     narrative: Narrative,
     number: int | None,
-    at: Sitting,
+    at: JudgingSession,
     grades: Sequence[Grade],
     keys: dict[int, str],
 ) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from annotate.projects.models import Membership, Project
 
 
 @dataclass(frozen=True)
-class Sitting:
+class JudgingSession:
     """One judge before one narrative: the documents in their order and what was said of each.
 
     A document is known by its number: its candidate's key, or where the project has repeats the one
@@ -81,7 +81,7 @@ class Sitting:
         return self.flagged.get(candidate, Flag.Kind.LATER) != Flag.Kind.LATER
 
 
-def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
+def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSession:
     """Return where `by` stands with the pool under `narrative`: four queries, whatever the pool's
     size.
     """
@@ -104,7 +104,7 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
         (at, candidate) for candidate, *_, at, source in given if source == Judgment.Source.PAGE
     ]
     ordered = _ordered(narrative.pair, by)
-    at = Sitting(
+    at = JudgingSession(
         order=[candidate for candidate, _ in ordered],
         judged={candidate: relevance for candidate, relevance, *_ in given},
         flagged={candidate: kind for candidate, kind, *_ in put},
@@ -134,13 +134,13 @@ def numbered(spot: Spot, by: Membership) -> int:
 
 
 def _with_repeats(
-    at: Sitting,
+    at: JudgingSession,
     ordered: list[tuple[int, str]],
     spoken: list[tuple[datetime, int]],
     narrative: Narrative,
     by: Membership,
-) -> Sitting:
-    """The same sitting with the repeats in it, every document under its number."""
+) -> JudgingSession:
+    """The same judging session with the repeats in it, every document under its number."""
     rows = Repeat.objects.current().filter(narrative=narrative, annotator=by)
     said = list(rows.values_list("candidate", "relevance", "flag", "uuid", "at"))
     again = {
@@ -172,8 +172,10 @@ def _with_repeats(
     )
 
 
-def without_repeats(at: Sitting, by: Membership) -> Sitting:
-    """The same sitting with each document once, for a list, which shows them all together."""
+def without_repeats(at: JudgingSession, by: Membership) -> JudgingSession:
+    """The same judging session with each document once, for a list, which shows them all
+    together.
+    """
     if not by.project.repeat_percent:
         return at
 
@@ -220,8 +222,8 @@ def _ordered(pair: InstructionPair, by: Membership) -> list[tuple[int, str]]:
 
 def others_unsettled(project: Project, *, again: bool = False) -> str:
     """SQL that says whether a judge has left anything but one candidate unsettled, repeats not
-    counted: what `Sitting` says, for who cannot wait for a whole one. `again`: of the first times,
-    that of the candidate as well.
+    counted: what `JudgingSession` says, for who cannot wait for a whole one. `again`: of the first
+    times, that of the candidate as well.
 
     Parameters: query, candidate, narrative, member, relevant_from.
     """

@@ -151,18 +151,18 @@ class Project:
         judged = 0
         left: set[int] = set()
         while (seat := self._next_seat(left, become_blind)) is not None:
-            found = self.sitting(seat["pair"]).judge(say, words=words)
+            found = self.judging_session(seat["pair"]).judge(say, words=words)
             judged += found.judged
             if found.open:
                 # What was left open would come again and again.
                 left.add(seat["pair"])
         return judged
 
-    def sitting(self, pair: int) -> Sitting:
+    def judging_session(self, pair: int) -> JudgingSession:
         """Return you before the pool of a pair on which you hold a judge's seat."""
         found = self.rejudge.get(f"pairs/{pair}/")
         query = self.rejudge.get(f"{self._here}queries/{found['query']}/")
-        return Sitting(self.rejudge, pair, query["title"], found["narratives"])
+        return JudgingSession(self.rejudge, pair, query["title"], found["narratives"])
 
     def members(self) -> Iterator[MemberRecord]:
         """Yield who is, or was, in the project."""
@@ -316,7 +316,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Sitting:
+class JudgingSession:
     """You before the pool of one pair."""
 
     rejudge: Connection
@@ -332,7 +332,7 @@ class Sitting:
         words: Callable[[Case], str] | None = None,
     ) -> Done:
         """Judge what is not judged yet, in your order; see `Project.judge`."""
-        at = self.rejudge.get(f"pairs/{self.pair}/sitting/")
+        at = self.rejudge.get(f"pairs/{self.pair}/judging-session/")
         said = {int(number) for number in (*at["judged"], *at["flagged"])}
         waiting = [one for one in at["order"] if one not in said or one in at["again"]]
         texts = {one["id"]: one["text"] for one in self.narratives}

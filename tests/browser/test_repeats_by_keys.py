@@ -42,7 +42,7 @@ def scene(live_server, new_person):
 
         def order(self) -> list[tuple[str, bool]]:
             """The documents as they come, each with whether it has come before."""
-            numbers = judging_session.sitting(
+            numbers = judging_session.read_judging_session(
                 narrative=factories.altered(self.pair), by=self.ada
             ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))

@@ -31,7 +31,9 @@ PAUSE = 0.3
 # Seconds in which, once the storm is over, everything said must be saved.
 LAST_WORDS = 90.0
 
-_SITTING = re.compile(r'<script id="sitting" type="application/json">(.*?)</script>', re.DOTALL)
+_JUDGING_SESSION = re.compile(
+    r'<script id="judging-session" type="application/json">(.*?)</script>', re.DOTALL
+)
 
 
 class Unanswered(Exception):
@@ -213,18 +215,20 @@ class Annotator(Person):
                 page = self._ask(lambda path=path: self._wire.ask("GET", path))  # type: ignore[misc]
                 if page.status != 302:
                     break
-            found = _SITTING.search(page.body.decode())
+            found = _JUDGING_SESSION.search(page.body.decode())
             if page.status != 200 or found is None:
                 return None
-            sitting: dict[str, Any] = json.loads(found[1])
-            wanted = "&".join(f"candidate={one}" for one in sitting["order"])
+            judging_session: dict[str, Any] = json.loads(found[1])
+            wanted = "&".join(f"candidate={one}" for one in judging_session["order"])
             self._ask(
-                lambda: self._wire.ask("GET", f"/pairs/{sitting['pair']}/documents/?{wanted}")
+                lambda: self._wire.ask(
+                    "GET", f"/pairs/{judging_session['pair']}/documents/?{wanted}"
+                )
             )
         except Unanswered:
             return None
         self.diary.seats += 1
-        return sitting
+        return judging_session
 
     def _judge(self, work: dict[str, Any]) -> None:
         """Say something of every document of a pair, and change one's mind now and then."""

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
-from annotate.judging.judging_session import sitting
+from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
@@ -55,7 +55,7 @@ class Scene:
 
     def open(self) -> list[int]:
         """The candidates that ada has yet to judge."""
-        at = sitting(narrative=self.narrative, by=self.ada)
+        at = read_judging_session(narrative=self.narrative, by=self.ada)
         return [one for one in at.order if one not in at.judged and one not in at.flagged]
 
 
@@ -327,11 +327,11 @@ def test_a_wish_is_not_open_once_the_text_is_another(scene):
 
     scene.change()
 
-    at = sitting(narrative=scene.narrative, by=scene.ada)
+    at = read_judging_session(narrative=scene.narrative, by=scene.ada)
     assert at.again == frozenset()
     scene.judge(relevance=0, text=2)
     scene.judge(of=scene.second)
-    assert sitting(narrative=scene.narrative, by=scene.ada).done
+    assert read_judging_session(narrative=scene.narrative, by=scene.ada).done
 
 
 def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):

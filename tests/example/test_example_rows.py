@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from pytest_django.plugin import DjangoDbBlocker
 
-from annotate.judging.judging_session import sitting
+from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
@@ -136,7 +136,7 @@ def test_ben_has_two_documents_to_go_under_the_second_version(project: Project) 
     narrative = judged_narrative(pair(project, "902"))
     assert narrative is not None
 
-    ben = sitting(narrative=narrative, by=member(project, "ben"))
+    ben = read_judging_session(narrative=narrative, by=member(project, "ben"))
 
     assert narrative.version == 2
     assert (ben.settled, ben.total) == (5, 7)

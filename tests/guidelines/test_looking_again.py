@@ -51,8 +51,8 @@ class Scene:
             judgment=judgment or self.said, words=words, by=more.pop("by", self.carla), **more
         )
 
-    def sitting(self) -> judging_session.Sitting:
-        return judging_session.sitting(narrative=self.narrative, by=self.ada)
+    def judging_session(self) -> judging_session.JudgingSession:
+        return judging_session.read_judging_session(narrative=self.narrative, by=self.ada)
 
     def done(self) -> bool:
         return self.ada.assignments.get(task=JUDGE).done_at is not None
@@ -70,18 +70,18 @@ def test_the_document_comes_again_and_the_judgment_stays_as_it_is(scene):
 
     scene.said.refresh_from_db()
     assert (scene.said.relevance, scene.said.superseded_at) == (1, None)
-    assert scene.sitting().next() == scene.first.pk
-    assert (scene.sitting().settled, scene.sitting().total) == (1, 2)
+    assert scene.read_judging_session().next() == scene.first.pk
+    assert (scene.read_judging_session().settled, scene.read_judging_session().total) == (1, 2)
     assert not scene.done()
 
 
 def test_what_is_asked_for_again_comes_before_what_is_fresh(scene):
     third = factories.candidate(scene.query, "C")
-    assert scene.sitting().next() == third.pk
+    assert scene.read_judging_session().next() == third.pk
 
     scene.ask()
 
-    assert scene.sitting().next() == scene.first.pk
+    assert scene.read_judging_session().next() == scene.first.pk
 
 
 @pytest.mark.parametrize("relevance", [1, 2])
@@ -93,7 +93,7 @@ def test_any_grade_answers_also_the_same_one(scene, relevance):
     assert answer != scene.said
     assert answer.replaces == scene.said
     assert not LookAgain.objects.open().exists()
-    assert scene.sitting().next() is None
+    assert scene.read_judging_session().next() is None
     assert scene.done()
 
 
@@ -106,7 +106,7 @@ def test_undoing_the_answer_brings_judgment_and_wish_back(scene):
     scene.said.refresh_from_db()
     assert scene.said.superseded_at is None
     assert LookAgain.objects.open().get().judgment == scene.said
-    assert scene.sitting().next() == scene.first.pk
+    assert scene.read_judging_session().next() == scene.first.pk
     assert not scene.done()
 
 
@@ -118,11 +118,11 @@ def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
         narrative=scene.narrative, candidate=scene.first, kind=Flag.Kind.LATER, by=scene.ada
     )
 
-    sitting = scene.sitting()
-    assert sitting.next() == third.pk
-    assert sitting.asked == [scene.said.uuid, later.uuid]
+    judging_session = scene.read_judging_session()
+    assert judging_session.next() == third.pk
+    assert judging_session.asked == [scene.said.uuid, later.uuid]
     scene.judge(0, third)
-    assert scene.sitting().next() == scene.first.pk
+    assert scene.read_judging_session().next() == scene.first.pk
     assert not scene.done()
 
 
@@ -142,7 +142,7 @@ def test_the_lead_takes_it_back_and_the_seat_is_done_again(scene):
 
     wish.refresh_from_db()
     assert (wish.withdrawn_at, wish.withdrawn_by) == (NOON, scene.carla)
-    assert scene.sitting().next() is None
+    assert scene.read_judging_session().next() is None
     assert scene.done()
 
 
@@ -236,7 +236,10 @@ def test_who_judged_in_a_file_is_given_a_seat(scene):
 
     seat = ben.assignments.get(task=JUDGE)
     assert seat.touched_at is not None
-    assert judging_session.sitting(narrative=scene.narrative, by=ben).next() == scene.first.pk
+    assert (
+        judging_session.read_judging_session(narrative=scene.narrative, by=ben).next()
+        == scene.first.pk
+    )
 
 
 def test_who_finds_every_seat_taken_is_not_asked(scene):
@@ -267,7 +270,9 @@ def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_sa
 
     # Three documents come again, and nothing was said of them yet.
     assert ada.assignments.get().done_at is None
-    while (number := judging_session.sitting(narrative=narrative, by=ada).next()) is not None:
+    while (
+        number := judging_session.read_judging_session(narrative=narrative, by=ada).next()
+    ) is not None:
         on = judging.on_number(pair, narrative.pk, number, ada)
         judging.say_grade(on=on, relevance=1, by=ada)
     assert ada.assignments.get().done_at is not None

@@ -104,9 +104,11 @@ def test_it_says_nothing_of_what_others_answered(scene, client):
 
     assert "ben" not in shown
     assert 'value="1" data-key="1"' in " ".join(shown.split())
-    sitting = json.loads(shown.split('id="sitting" type="application/json">')[1].split("<")[0])
-    assert sitting["asked"] == [str(scene.said.uuid)]
-    assert sitting["said"][str(scene.first.pk)] == ["judgment", 1, str(scene.said.uuid)]
+    judging_session = json.loads(
+        shown.split('id="judging-session" type="application/json">')[1].split("<")[0]
+    )
+    assert judging_session["asked"] == [str(scene.said.uuid)]
+    assert judging_session["said"][str(scene.first.pk)] == ["judgment", 1, str(scene.said.uuid)]
 
 
 def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):

@@ -54,7 +54,7 @@ def test_a_whole_pair_is_judged_from_seat_to_end(scene):
 
     assert taken["seat"]["pair"] == scene.pair.pk
     numbers = []
-    while (number := scene.program.get(scene.at("sitting/")).json()["next"]) is not None:
+    while (number := scene.program.get(scene.at("judging-session/")).json()["next"]) is not None:
         (document_view,) = scene.program.get(
             scene.at(f"document-views/?candidates={number}")
         ).json()
@@ -83,7 +83,7 @@ def test_what_others_said_is_told_nowhere(scene):
         words="a telling note",
     )
     paths = [
-        *(scene.at(what) for what in ("sitting/", "judgments/", "flags/", "")),
+        *(scene.at(what) for what in ("judging-session/", "judgments/", "flags/", "")),
         scene.at("document-views/?candidates=" + ",".join(str(one.pk) for one in scene.documents)),
         f"projects/tides/queries/{scene.query.pk}/candidates/",
         f"projects/tides/queries/{scene.query.pk}/",
@@ -130,7 +130,7 @@ def test_a_flag_is_put_and_taken_back(scene):
 
 
 def test_without_a_seat_nothing_comes_and_nothing_is_taken(scene):
-    for path in ("sitting/", f"document-views/?candidates={scene.documents[0].pk}"):
+    for path in ("judging-session/", f"document-views/?candidates={scene.documents[0].pk}"):
         assert scene.program.get(scene.at(path)).status_code == 422
     assert scene.judge(scene.documents[0].pk, 1).status_code == 422
     assert not Judgment.objects.exists()
@@ -162,7 +162,7 @@ def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
     asked = Judgment.objects.get(candidate=scene.documents[1])
     LookAgain.objects.create(judgment=asked, by=carla, words="Read the second line.")
 
-    at = scene.program.get(scene.at("sitting/")).json()
+    at = scene.program.get(scene.at("judging-session/")).json()
     (document_view,) = scene.program.get(
         scene.at(f"document-views/?candidates={at['next']}")
     ).json()
@@ -177,11 +177,11 @@ def test_a_repeat_is_known_by_a_number_like_any_other(db):
         factories.candidate(scene.query, f"D{number}")
     scene.seat()
 
-    at = scene.program.get(scene.at("sitting/")).json()
+    at = scene.program.get(scene.at("judging-session/")).json()
     for number in at["order"]:
         assert scene.judge(number, 1).status_code == 201
 
-    listed = scene.program.get(scene.at("sitting/")).json()
+    listed = scene.program.get(scene.at("judging-session/")).json()
     assert len(at["order"]) > 10
     assert {len(str(number)) for number in at["order"]} == {13}
     assert (listed["next"], listed["settled"]) == (None, len(at["order"]))

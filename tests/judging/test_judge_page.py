@@ -43,10 +43,10 @@ def scene(db, client):
             """Where one comes to after a form was taken."""
             return client.get(response.url).url
 
-        def sitting(self, candidate):
+        def judging_session(self, candidate):
             page = client.get(self.url(candidate)).content.decode()
             (found,) = re.findall(
-                r'<script id="sitting" type="application/json">(.*?)</script>', page
+                r'<script id="judging-session" type="application/json">(.*?)</script>', page
             )
             return json.loads(found)
 
@@ -55,7 +55,9 @@ def scene(db, client):
             return client.get(url, {"candidate": [str(one) for one in candidates]})
 
         def order(self):
-            found = judging_session.sitting(narrative=self.narrative, by=self.ada).order
+            found = judging_session.read_judging_session(
+                narrative=self.narrative, by=self.ada
+            ).order
             return [self.query.candidates.get(pk=pk) for pk in found]
 
         def url(self, candidate):
@@ -295,7 +297,7 @@ def test_the_page_tells_its_script_where_the_judge_stands(scene):
     scene.post("judgment", first, relevance=2)
     scene.post("flag", second, kind="later")
 
-    found = scene.sitting(first)
+    found = scene.read_judging_session(first)
 
     assert found["order"] == [first.pk, second.pk]
     assert found["said"] == {

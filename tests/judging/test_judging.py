@@ -247,15 +247,21 @@ def test_cannot_judge_asks_for_words(scene):
 
 
 def test_later_needs_no_words_and_comes_back_at_the_end(scene):
-    order = judging_session.sitting(narrative=scene.narrative, by=scene.ada).order
+    order = judging_session.read_judging_session(narrative=scene.narrative, by=scene.ada).order
     first, second = (scene.query.candidates.get(pk=pk) for pk in order)
     judging.flag(narrative=scene.narrative, candidate=first, kind="later", by=scene.ada)
 
-    assert judging_session.sitting(narrative=scene.narrative, by=scene.ada).next() == second.pk
+    assert (
+        judging_session.read_judging_session(narrative=scene.narrative, by=scene.ada).next()
+        == second.pk
+    )
 
     scene.judge(1, of=second)
 
-    assert judging_session.sitting(narrative=scene.narrative, by=scene.ada).next() == first.pk
+    assert (
+        judging_session.read_judging_session(narrative=scene.narrative, by=scene.ada).next()
+        == first.pk
+    )
     assert scene.ada.assignments.get().done_at is None
 
 
@@ -292,11 +298,13 @@ def test_each_person_has_an_order_of_their_own_that_never_changes(db):
     narrative = factories.altered(factories.pair(query))
     ada, ben = factories.member(project, "ada"), factories.member(project, "ben")
 
-    hers = judging_session.sitting(narrative=narrative, by=ada).order
+    hers = judging_session.read_judging_session(narrative=narrative, by=ada).order
 
-    assert hers == judging_session.sitting(narrative=narrative, by=ada).order
-    assert hers != judging_session.sitting(narrative=narrative, by=ben).order
-    assert sorted(hers) == sorted(judging_session.sitting(narrative=narrative, by=ben).order)
+    assert hers == judging_session.read_judging_session(narrative=narrative, by=ada).order
+    assert hers != judging_session.read_judging_session(narrative=narrative, by=ben).order
+    assert sorted(hers) == sorted(
+        judging_session.read_judging_session(narrative=narrative, by=ben).order
+    )
 
 
 def test_a_new_version_gives_the_judges_work_again(scene):
@@ -310,7 +318,9 @@ def test_a_new_version_gives_the_judges_work_again(scene):
 
     assert scene.ada.assignments.get().done_at is None
     assert scene.current() == [("A", 1), ("B", 1)]
-    fresh = judging_session.sitting(narrative=factories.altered(scene.pair), by=scene.ada)
+    fresh = judging_session.read_judging_session(
+        narrative=factories.altered(scene.pair), by=scene.ada
+    )
     assert (fresh.settled, fresh.total) == (0, 2)
 
 

@@ -53,7 +53,7 @@ class SentJudgment(Sent):
 
     uuid = serializers.UUIDField()
     narrative = KeyField(help_text="The version that was read.")
-    candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    candidate = KeyField(help_text="The document, by the number that `judging_session` gives it.")
     text_version = serializers.IntegerField(
         required=False,
         allow_null=True,
@@ -106,7 +106,9 @@ class JudgmentSerializer(serializers.Serializer[Any]):
 
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    candidate = serializers.IntegerField(
+        help_text="The number that `judging_session` gives the document."
+    )
     text_version = serializers.IntegerField(
         allow_null=True, help_text="The version of the document's text that was read."
     )
@@ -174,7 +176,7 @@ class SentFlag(Sent):
 
     uuid = serializers.UUIDField()
     narrative = KeyField(help_text="The version that was read.")
-    candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    candidate = KeyField(help_text="The document, by the number that `judging_session` gives it.")
     text_version = serializers.IntegerField(
         required=False,
         allow_null=True,
@@ -200,7 +202,9 @@ class FlagSerializer(serializers.Serializer[Any]):
 
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    candidate = serializers.IntegerField(
+        help_text="The number that `judging_session` gives the document."
+    )
     text_version = serializers.IntegerField(
         allow_null=True, help_text="The version of the document's text that was read."
     )

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotate.collection.models import Document
 from annotate.judging.actions import narrative_for, undo
 from annotate.judging.document_view import DocumentView, document_views
-from annotate.judging.judging_session import numbered, sitting
+from annotate.judging.judging_session import numbered, read_judging_session
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
@@ -23,7 +23,7 @@ from base.pagination import key
 MOST = 20
 
 
-class SittingSerializer(serializers.Serializer[Any]):
+class JudgingSessionSerializer(serializers.Serializer[Any]):
     """Where you stand with the pool of a pair."""
 
     narrative = serializers.IntegerField(help_text="The version that is judged under now.")
@@ -115,17 +115,17 @@ class TakenBackSerializer(serializers.Serializer[Any]):
     uuid = serializers.UUIDField()
 
 
-class MySitting(Resource):
+class MyJudgingSession(Resource):
     """Where the person who asks stands with the pool of a pair."""
 
     tag = "Judging"
 
-    @reads(SittingSerializer)
+    @reads(JudgingSessionSerializer)
     def get(self, request: Request, pair: int) -> Response:
         """Read which documents come in which order, and which is next. You hold a seat here."""
         member, found = access.pair(self.person, pair)
         narrative = narrative_for(member, found)
-        at = sitting(narrative=narrative, by=member)
+        at = read_judging_session(narrative=narrative, by=member)
         return Response(
             {
                 "narrative": narrative.pk,
@@ -155,7 +155,7 @@ class DocumentViews(Resource):
             pair=found,
             narrative=narrative,
             member=member,
-            order=sitting(narrative=narrative, by=member).order,
+            order=read_judging_session(narrative=narrative, by=member).order,
             wanted=wanted,
             grades=list(found.project.grades.order_by("value")),
         )

@@ -22,9 +22,9 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.collection.models import Candidate
 from annotate.judging import actions, judging_session
 from annotate.judging.actions import narrative_for
-from annotate.judging.document_view import document_views, sitting_of
+from annotate.judging.document_view import document_views, judging_session_of
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
-from annotate.judging.judging_session import Sitting, sitting
+from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judgments import assignments, blindness
 from annotate.judgments.models import Flag, Repeat
 from annotate.judgments.repeats import Spot, unmasked
@@ -52,7 +52,7 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
-    at = sitting(narrative=narrative, by=member)
+    at = read_judging_session(narrative=narrative, by=member)
     after = key(request.GET.get("after", ""))
     following = at.next(after=None if after is None else _current(after, member))
     if following is None:
@@ -94,7 +94,7 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
         pair=pair,
         narrative=narrative,
         member=member,
-        order=sitting(narrative=narrative, by=member).order
+        order=read_judging_session(narrative=narrative, by=member).order
         if pair.project.repeat_percent
         else judging_session.order(pair=pair, by=member),
         wanted=[candidate for candidate in asked if candidate is not None],
@@ -190,10 +190,10 @@ def _show(
     number: int | None = None,
     more: Mapping[str, Any] | None = None,
     status: int = 200,
-    at: Sitting | None = None,
+    at: JudgingSession | None = None,
 ) -> HttpResponse:
     """Draw the page around one document, which it knows by a number, or at the end."""
-    at = at or sitting(narrative=narrative, by=member)
+    at = at or read_judging_session(narrative=narrative, by=member)
     grades = list(pair.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
     grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
@@ -208,7 +208,7 @@ def _show(
         "grades": grades,
         "candidate": candidate,
         "keys": keys,
-        "sitting": sitting_of(
+        "judging_session": judging_session_of(
             member=member,
             pair=pair,
             narrative=narrative,
@@ -251,7 +251,7 @@ def _document(
     pair: InstructionPair,
     narrative: Narrative,
     number: int,
-    at: Sitting,
+    at: JudgingSession,
     grades: list[Any],
 ) -> dict[str, Any]:
     """One document, what this person said of it, and its neighbours."""
@@ -277,7 +277,7 @@ def _document(
     }
 
 
-def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
+def _end(pair: InstructionPair, at: JudgingSession) -> dict[str, Any]:
     """Everything is judged; the ways back and on stay open."""
     return {
         "previous_url": _judge_url(pair, at.order[-1] if at.order else None),

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_GET
 
 from annotate.collection.models import Candidate
 from annotate.judging.actions import grades_that_need_evidence, narrative_for
-from annotate.judging.document_view import Again, sitting_of, wishes
-from annotate.judging.judging_session import Sitting, sitting, without_repeats
+from annotate.judging.document_view import Again, judging_session_of, wishes
+from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
 from annotate.judging.views.judge import asked
 from annotate.judgments.document_names import Name, names_to
 from annotate.judgments.models import Flag, Judgment
@@ -92,7 +92,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
-    at = without_repeats(sitting(narrative=narrative, by=member), member)
+    at = without_repeats(read_judging_session(narrative=narrative, by=member), member)
     shown = window(at, request.GET)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
@@ -115,9 +115,9 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         "needs_conditions": pair.project.condition_rule != Project.ConditionRule.BY_HAND
         and narrative.conditions.exists(),
         # The script keeps what it knows of the whole pool while it goes from part to part.
-        "sitting": None
+        "judging_session": None
         if "x-part" in request.headers
-        else sitting_of(
+        else judging_session_of(
             member=member,
             pair=pair,
             narrative=narrative,
@@ -130,7 +130,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     return render(request, "judging/listing.html", context)
 
 
-def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
+def filters(at: JudgingSession, grades: list[Grade]) -> list[Filter]:
     """Every way to look at the list, with how many rows it keeps now."""
     given = Counter(at.judged.values())
     flags = Counter(at.flagged.values())
@@ -144,7 +144,7 @@ def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
     ]
 
 
-def window(at: Sitting, asked: QueryDict, size: int = WINDOW) -> Window:
+def window(at: JudgingSession, asked: QueryDict, size: int = WINDOW) -> Window:
     """The part of the list that the address asks for.
 
     `?show=` is the filter, `?after=` and `?before=` a place, `?at=` a candidate: the part that
@@ -177,7 +177,7 @@ def window(at: Sitting, asked: QueryDict, size: int = WINDOW) -> Window:
     )
 
 
-def _keeps(show: str, at: Sitting) -> Callable[[int], bool]:
+def _keeps(show: str, at: JudgingSession) -> Callable[[int], bool]:
     """Whether a filter keeps a candidate; one that does not exist keeps all."""
     if show == "open":
         return lambda candidate: candidate not in at.judged and candidate not in at.flagged

@@ -303,7 +303,7 @@ class OneDocument(Resource):
 
     @reads(DocumentSerializer)
     def get(self, request: Request, pair: int, candidate: int) -> Response:
-        """Read a document, by its candidate's key or the number that `sitting` gives it."""
+        """Read a document, by its candidate's key or the number that `judging_session` gives it."""
         member, found = pairs_access.pair(self.person, pair)
         row = pairs_access.candidate(found, unmasked(candidate, member.pk).candidate)
         name = names_to(member, [row])[row.pk]

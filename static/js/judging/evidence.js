@@ -260,4 +260,4 @@ function listen(rule) {
   });
 }
 
-if (strip) listen(JSON.parse(document.getElementById("sitting").textContent).evidence_rule);
+if (strip) listen(JSON.parse(document.getElementById("judging-session").textContent).evidence_rule);

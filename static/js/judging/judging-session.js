@@ -1,8 +1,8 @@
 // One judge before one narrative: the documents in their order and what was said of each. The same rule as
-// annotate.judging.judging_session.Sitting, so that the page knows the next document without asking; a test compares the two.
+// annotate.judging.judging_session.Judging session, so that the page knows the next document without asking; a test compares the two.
 // Beyond it, this one knows the statements one by one: what was taken back or refused gives way to what stood before.
 
-export class Sitting {
+export class JudgingSession {
   #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
   #byCandidate = new Map();
   #byUuid = new Map();
