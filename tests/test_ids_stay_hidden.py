@@ -184,8 +184,8 @@ def test_a_writer_finds_no_document_by_an_id_that_is_hidden(stage):
     Document.objects.filter(doc_id="99_1_positive").update(title="A positive report")
     url = f"/pairs/{stage.pair.pk}/narrative/?find=positive"
 
-    for_writer = signed_in(stage.wim).get(url).context["stake"]
-    for_lead = signed_in(stage.carla).get(url).context["stake"]
+    for_writer = signed_in(stage.wim).get(url).context["rewrite_impact"]
+    for_lead = signed_in(stage.carla).get(url).context["rewrite_impact"]
 
     assert [one.document.doc_id for one in for_writer.page.rows] == ["99_1_positive"]
     assert {one.document.doc_id for one in for_lead.page.rows} == {"q_positive", "99_1_positive"}

@@ -205,7 +205,7 @@ RIGHTS = {
     "annotate:api_draft": Right.API,
     "annotate:api_overtaken": Right.API,
     "annotate:api_advice": Right.API,
-    "annotate:api_stake": Right.API,
+    "annotate:api_rewrite_impact": Right.API,
     "annotate:api_judging_session": Right.API,
     "annotate:api_document_views": Right.API,
     "annotate:api_undo": Right.API,

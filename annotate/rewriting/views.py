@@ -76,7 +76,7 @@ def rewrite(request: PageRequest, pk: int) -> HttpResponse:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx and request.method == "GET":
-        return render(request, f"{TEMPLATE}#stake", _stake(request, desk))
+        return render(request, f"{TEMPLATE}#rewrite_impact", _rewrite_impact(request, desk))
     form = NarrativeForm(request.POST or None, initial=_starting(desk))
     if request.method == "POST" and form.is_valid():
         try:
@@ -348,12 +348,12 @@ def _show(
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
         **_advice(desk, written, in_texts=in_texts),
-        **_stake(request, desk),
+        **_rewrite_impact(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)
 
 
-def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+def _rewrite_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """The documents at stake, a part of them, with their ticks."""
     project = desk.pair.project
     drops = list(desk.draft.drops) if desk.draft else []
@@ -361,7 +361,7 @@ def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         drops = sorted(
             {*drops, *(int(key) for key in request.POST.getlist("drop") if _is_key(key))}
         )
-    stake = look(desk.pair, request.GET, desk.member)
+    rewrite_impact = look(desk.pair, request.GET, desk.member)
     return {
         "project": project,
         "member": desk.member,
@@ -371,8 +371,8 @@ def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "here": desk.url("rewrite"),
         "draft_url": desk.url("draft"),
         "advice_url": desk.url("advice"),
-        "stake": stake,
-        "names": names_to(desk.member, stake.page.rows),
+        "rewrite_impact": rewrite_impact,
+        "names": names_to(desk.member, rewrite_impact.page.rows),
         "drops": drops,
         "grades": list(project.grades.order_by("value")),
         "show_prior": project.show_prior or desk.member.leads,

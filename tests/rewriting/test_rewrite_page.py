@@ -215,9 +215,11 @@ def test_texts_of_a_load_that_is_not_done_are_not_looked_through(pair):
     lead = factories.lead(pair.project)
     factories.unseen_rows(pair.project)
 
-    assert [source.doc_id for source in rewrite_impact.texts_at_stake(pair, lead)] == ["kept"]
+    assert [source.doc_id for source in rewrite_impact.texts_at_rewrite_impact(pair, lead)] == [
+        "kept"
+    ]
     Unseen.objects.all().delete()
-    assert len(list(rewrite_impact.texts_at_stake(pair, lead))) > 1
+    assert len(list(rewrite_impact.texts_at_rewrite_impact(pair, lead))) > 1
 
 
 def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):
@@ -236,7 +238,7 @@ def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_que
     assert "of 9002 would drop out" in words
     assert words.count('name="drop"') == 50
     assert len(words) < 150_000
-    following = page.context["stake"].page.next
+    following = page.context["rewrite_impact"].page.next
     assert rows(client, pair, after=following.partition("after=")[2])[0] == "M0048"
 
 
