@@ -197,10 +197,12 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     )
 
     # Looking again.
-    wish = story.does("look.asked", times=2)(
+    rejudge_request = story.does("look.asked", times=2)(
         lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=carla)
     )
-    story.does("look.withdrawn", times=2)(lambda: rejudge_requests.withdraw(wish=wish, by=carla))
+    story.does("look.withdrawn", times=2)(
+        lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
+    )
     token = rejudge_requests.count_older(guideline, Which()).token
     story.does("look.asked")(
         lambda: rejudge_requests.ask_older(

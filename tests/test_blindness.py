@@ -98,9 +98,14 @@ HOW_FAR = {
 }
 HOW_FAR_FOR_LEADS = {
     # How many judgments could be asked for again, and what is counted of every pair and category.
-    *("annotate:guideline_looks", "audit:differences", "audit:collection", "audit:rubric"),
+    *(
+        "annotate:guideline_rejudge_requests",
+        "audit:differences",
+        "audit:collection",
+        "audit:rubric",
+    ),
     "audit:agreement_reports",
-    *("annotate:progress", "annotate:person", "annotate:api_looks"),
+    *("annotate:progress", "annotate:person", "annotate:api_rejudge_requests_of_guideline"),
     *("annotate:api_pace", "annotate:api_member_pace"),
     # That there are judgments, so that grades cannot be taken away; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
@@ -452,8 +457,8 @@ def test_that_others_have_spoken_is_told_only_where_progress_is_counted(stage, n
     [
         "/projects/tides/agreement/",
         "/projects/tides/differences/",
-        "/projects/tides/guidelines/1/looks/?grade=0",
-        "/projects/tides/guidelines/1/looks/?among=differing",
+        "/projects/tides/guidelines/1/rejudge-requests/?grade=0",
+        "/projects/tides/guidelines/1/rejudge-requests/?among=differing",
     ],
 )
 def test_a_lead_with_open_seats_is_told_why_figures_are_missing(stage, url):

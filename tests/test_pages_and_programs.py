@@ -38,8 +38,10 @@ SAME = {
     "annotate:seat": ["POST annotate:api_seats"],
     "annotate:give_back_seat": ["DELETE annotate:api_seat"],
     "annotate:guidelines": ["POST annotate:api_guidelines"],
-    "annotate:guideline_looks": ["POST annotate:api_looks"],
-    "annotate:guideline_looks_withdrawal": ["DELETE annotate:api_looks"],
+    "annotate:guideline_rejudge_requests": ["POST annotate:api_rejudge_requests_of_guideline"],
+    "annotate:guideline_rejudge_requests_withdrawal": [
+        "DELETE annotate:api_rejudge_requests_of_guideline"
+    ],
     "annotate:members": ["POST annotate:api_members", "POST annotate:api_invitations"],
     "annotate:member": ["PATCH annotate:api_member"],
     "annotate:invitation_withdrawal": ["DELETE annotate:api_invitation"],
@@ -73,8 +75,8 @@ SAME = {
     "audit:batch_withdrawal": ["DELETE audit:api_batch"],
     "audit:disagreement": ["POST audit:api_adjudication"],
     "audit:adjudication_withdrawal": ["DELETE audit:api_adjudication"],
-    "audit:look_again": ["POST audit:api_wishes"],
-    "audit:look_again_withdrawal": ["DELETE audit:api_wish"],
+    "audit:rejudge_request": ["POST audit:api_rejudge_requests"],
+    "audit:rejudge_request_withdrawal": ["DELETE audit:api_rejudge_request"],
     "audit:reveal_judges": ["POST audit:api_judges_revealed"],
     "audit:verdict_disagreement": ["POST audit:api_verdict_adjudication"],
     "audit:verdict_withdrawal": ["DELETE audit:api_verdict_adjudication"],

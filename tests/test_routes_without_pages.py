@@ -19,7 +19,11 @@ NO_PAGE = {
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
     *("annotate:audit_log_table", "installation_audit_log_table"),
     *("annotate:documents", "annotate:table", "annotate:token_end", "api_schema"),
-    *("annotate:guideline_looks_withdrawal", "audit:look_again", "audit:look_again_withdrawal"),
+    *(
+        "annotate:guideline_rejudge_requests_withdrawal",
+        "audit:rejudge_request",
+        "audit:rejudge_request_withdrawal",
+    ),
     "audit:batch_withdrawal",
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
     *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),

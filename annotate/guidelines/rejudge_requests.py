@@ -1,6 +1,6 @@
 """Asking judges to look again: at one judgment, or at all that were made under older guidelines.
 
-A wish to look again edits nothing. While it is open the document comes again to whoever judged it,
+A rejudge request edits nothing. While it is open the document comes again to whoever judged it,
 and there is work again in their seat; whatever they say then answers it.
 """
 
@@ -21,7 +21,7 @@ from annotate.guidelines.models import GuidelineCase
 from annotate.judging.judging_session import others_unsettled, read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
-from annotate.judgments.models import Judgment, LookAgain
+from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative, narratives_in_force, pool
 from annotate.projects import access as projects_access
@@ -77,13 +77,13 @@ class Asked(NamedTuple):
 
 def ask(
     *, judgment: Judgment, words: str, by: Membership, now: datetime | None = None
-) -> LookAgain:
-    """Ask whoever made a judgment to look again, and return the wish.
+) -> RejudgeRequest:
+    """Ask whoever made a judgment to look again, and return the rejudge request.
 
-    The same wish by the same lead again changes nothing. Refused: who does not lead, no words, a
-    judgment of a machine or of somebody who cannot be asked, one that was asked for already, a
-    document that is not judged any more. Stale: its author has said something else since, or the
-    narrative has a newer version.
+    The same rejudge request by the same lead again changes nothing. Refused: who does not lead, no
+    words, a judgment of a machine or of somebody who cannot be asked, one that was asked for
+    already, a document that is not judged any more. Stale: its author has said something else
+    since, or the narrative has a newer version.
     """
     now = now or timezone.now()
     words = _checked(words)
@@ -104,27 +104,31 @@ def ask(
             raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
         if now_said.text_replaced_at is not None:
             raise Stale(_("The document got another text. Its judges are asked for it anew."))
-        standing = LookAgain.objects.standing().filter(judgment=judgment).first()
+        standing = RejudgeRequest.objects.standing().filter(judgment=judgment).first()
         if standing is not None:
             if (standing.words, standing.by_id) != (words, by.pk):
                 raise Refused(_("This was asked already. Take that back first, then ask anew."))
             return standing
-        made = LookAgain.objects.create(judgment=judgment, words=words, by=by, at=now)
+        made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged here, so it does not come back by itself.
         assignments.touch(seat, done=False, now=now)
         _record("look.asked", made, by, now)
     return made
 
 
-def withdraw(*, wish: LookAgain, by: Membership, now: datetime | None = None) -> LookAgain:
-    """Take a wish back: nothing comes again. Twice changes nothing; refused once answered."""
+def withdraw(
+    *, rejudge_request: RejudgeRequest, by: Membership, now: datetime | None = None
+) -> RejudgeRequest:
+    """Take a rejudge request back: nothing comes again. Twice changes nothing; refused once
+    answered.
+    """
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _led(wish.judgment, by)
-        author = wish.judgment.annotator
+        pair = _led(rejudge_request.judgment, by)
+        author = rejudge_request.judgment.annotator
         # Under the lock on their seat, so that an answer on its way is seen.
         list(_seats_of(pair, [author.pk]).select_for_update())
-        standing = LookAgain.objects.select_related("judgment").get(pk=wish.pk)
+        standing = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
         if standing.withdrawn_at is not None:
             return standing
         if standing.judgment.superseded_at is not None:
@@ -211,11 +215,11 @@ def ask_older(
 
 def asked_for(guideline: Guideline) -> Asked:
     """Count what became of the judgments that were asked for again for this version."""
-    wishes = LookAgain.objects.filter(guideline=guideline)
+    rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
     return Asked(
         _waiting(guideline).count(),
-        wishes.standing().filter(judgment__superseded_at__isnull=False).count(),
-        wishes.filter(withdrawn_at__isnull=False).count(),
+        rejudge_requests.standing().filter(judgment__superseded_at__isnull=False).count(),
+        rejudge_requests.filter(withdrawn_at__isnull=False).count(),
     )
 
 
@@ -225,25 +229,27 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
     with transaction.atomic():
         project = _led_project(by)
         _hold_seats(project)
-        wishes = _waiting(guideline)
+        rejudge_requests = _waiting(guideline)
         concerned = list(
-            wishes.order_by().values_list("judgment__narrative", "judgment__annotator").distinct()
+            rejudge_requests.order_by()
+            .values_list("judgment__narrative", "judgment__annotator")
+            .distinct()
         )
-        taken_back = wishes.update(withdrawn_at=now, withdrawn_by=by)
+        taken_back = rejudge_requests.update(withdrawn_at=now, withdrawn_by=by)
         _end_finished(project, concerned, now)
         if taken_back:
             _record_many("look.withdrawn", guideline, taken_back, by, now)
     return taken_back
 
 
-def _record(what: str, wish: LookAgain, by: Membership, now: datetime) -> None:
+def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: datetime) -> None:
     """Keep in the audit log at which document somebody is to look again; whose it is stays
     unsaid.
     """
-    judgment = wish.judgment
+    judgment = rejudge_request.judgment
     narrative = judgment.narrative
     named = f"{narrative.pair} · {narrative} · {judgment.candidate.document}"
-    record(project=by.project, what=what, about=wish, named=named, by=by, now=now)
+    record(project=by.project, what=what, about=rejudge_request, named=named, by=by, now=now)
 
 
 def _record_many(
@@ -253,16 +259,18 @@ def _record_many(
     record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 
-def _waiting(guideline: Guideline) -> QuerySet[LookAgain]:
-    """What was asked for a version and can still be answered: a new narrative ends a wish."""
-    return LookAgain.objects.open().filter(
+def _waiting(guideline: Guideline) -> QuerySet[RejudgeRequest]:
+    """What was asked for a version and can still be answered: a new narrative ends a rejudge
+    request.
+    """
+    return RejudgeRequest.objects.open().filter(
         guideline=guideline, judgment__in=judgments_in_force(guideline.project)
     )
 
 
 def _older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
     said = judgments_in_force(guideline.project).filter(at__lt=guideline.created_at)
-    said = said.filter(~Exists(LookAgain.objects.standing().filter(judgment=OuterRef("pk"))))
+    said = said.filter(~Exists(RejudgeRequest.objects.standing().filter(judgment=OuterRef("pk"))))
     if which.without:
         said = said.exclude(narrative__pair__in=which.without)
     if which.query is not None:

@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate, Document, RunLine
 from annotate.judging.actions import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, name_of, open_to
-from annotate.judgments.models import Flag, Judgment, LookAgain, Repeat
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
@@ -29,7 +29,7 @@ from annotate.projects.models import Grade, Membership
 class Again:
     """That a lead asks the reader to look again at what they said."""
 
-    wish: LookAgain
+    rejudge_request: RejudgeRequest
     # The UUID of the statement with which it is shown: the judgment, or what put it off.
     uuid: UUID
     # Whether that statement stands now.
@@ -113,7 +113,7 @@ def document_views(
         if any(spot.again for spot in spots.values())
         else {}
     )
-    again = wishes(narrative, member, list(keys), flags)
+    again = rejudge_requests(narrative, member, list(keys), flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
@@ -176,7 +176,7 @@ def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
     return (repeat if repeat.relevance is not None else None), repeat.as_flag()
 
 
-def wishes(
+def rejudge_requests(
     narrative: Narrative,
     member: Membership,
     wanted: Sequence[int],
@@ -184,11 +184,12 @@ def wishes(
 ) -> dict[int, list[Again]]:
     """What leads ask the reader to look at again, by candidate: one query.
 
-    Answered wishes are among them, for an answer can be taken back. `flags`: those that stand.
+    Answered rejudge requests are among them, for an answer can be taken back. `flags`: those that
+    stand.
     """
     found: dict[int, list[Again]] = {}
-    for wish in (
-        LookAgain.objects.standing()
+    for rejudge_request in (
+        RejudgeRequest.objects.standing()
         .filter(
             judgment__narrative=narrative,
             judgment__annotator=member,
@@ -199,14 +200,14 @@ def wishes(
         .defer("guideline__text")
         .order_by("pk")
     ):
-        judgment = wish.judgment
+        judgment = rejudge_request.judgment
         off = flags.get(judgment.candidate_id)
         put_off = (
             off is not None and off.kind == Flag.Kind.LATER and off.at == judgment.superseded_at
         )
         found.setdefault(judgment.candidate_id, []).append(
             Again(
-                wish,
+                rejudge_request,
                 off.uuid if off and put_off else judgment.uuid,
                 put_off or judgment.superseded_at is None,
             )

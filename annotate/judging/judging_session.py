@@ -9,7 +9,7 @@ from uuid import UUID
 
 from annotate.collection.unseen import Unseen, seen
 from annotate.judgments import repeats
-from annotate.judgments.models import Flag, Judgment, LookAgain, Repeat
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import pool, repeat_words
@@ -33,8 +33,8 @@ class JudgingSession:
     history: list[int] = field(default_factory=list)
     # The candidates whose judgment a lead wants looked at again.
     again: frozenset[int] = frozenset()
-    # The UUIDs of the statements with which such a wish is shown: also of judgments that have given
-    # way (they may come back), and of what put the document off.
+    # The UUIDs of the statements with which such a rejudge request is shown: also of judgments that
+    # have given way (they may come back), and of what put the document off.
     asked: list[UUID] = field(default_factory=list)
 
     @property
@@ -90,11 +90,11 @@ def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSess
     flagged = Flag.objects.current().filter(**mine)
     given = list(judged.values_list("candidate", "relevance", "uuid", "at", "source"))
     put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
-    wishes = LookAgain.objects.standing().filter(
+    rejudge_requests = RejudgeRequest.objects.standing().filter(
         judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
     )
     asked = list(
-        wishes.order_by("pk").values_list(
+        rejudge_requests.order_by("pk").values_list(
             "judgment__candidate", "judgment__uuid", "judgment__superseded_at"
         )
     )

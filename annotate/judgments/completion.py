@@ -28,7 +28,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import LookAgain, Repeat
+from annotate.judgments.models import RejudgeRequest, Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
@@ -244,7 +244,7 @@ def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, L
                 parameters,
             )
         }
-    requests = LookAgain.objects.open().filter(
+    requests = RejudgeRequest.objects.open().filter(
         judgment__in=judgments_in_force(project).filter(
             annotator__in=people, narrative__in=[one.pk for one in in_force.values()]
         )

@@ -60,7 +60,7 @@ AUDIT_EVENTS: dict[str, Kind] = {
     "judgments.settled": Kind(_("Settled many documents together"), tells=True),
     "judgments.unsettled": Kind(_("Withdrew what was settled together"), tells=True),
     "look.asked": Kind(_("Asked someone to look again"), tells=True),
-    "look.withdrawn": Kind(_("Withdrew a wish to look again"), tells=True),
+    "look.withdrawn": Kind(_("Withdrew a request to look again"), tells=True),
     "admin.added": Kind(_("Added something in the administration")),
     "admin.changed": Kind(_("Changed something in the administration")),
     "admin.deleted": Kind(_("Deleted something in the administration")),

@@ -13,7 +13,7 @@ from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs import access as pairs_access
@@ -137,12 +137,12 @@ def condition_adjudication(condition: Condition, candidate: Candidate) -> Condit
     return found
 
 
-def wish(differing: Differing, key: str) -> LookAgain:
+def rejudge_request(differing: Differing, key: str) -> RejudgeRequest:
     """Return what was asked again of an answer to what differs, by its key as a form sends it, or
     raise Http404.
     """
     found = (
-        LookAgain.objects.select_related("judgment__annotator", "judgment__narrative")
+        RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative")
         .filter(
             pk=int(key) if key.isascii() and key.isdecimal() and len(key) < 19 else 0,
             judgment__narrative=differing.narrative,

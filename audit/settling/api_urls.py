@@ -41,8 +41,16 @@ urlpatterns = [
     ),
     path(f"{DOCUMENT}adjudication/", settling.Settling.as_view(), name="api_adjudication"),
     path(f"{DOCUMENT}names/", disagreements.JudgesRevealed.as_view(), name="api_judges_revealed"),
-    path(f"{DOCUMENT}wishes/", disagreements.LooksAgain.as_view(), name="api_wishes"),
-    path(f"{DOCUMENT}wishes/<int:wish>/", disagreements.OneLookAgain.as_view(), name="api_wish"),
+    path(
+        f"{DOCUMENT}rejudge-requests/",
+        disagreements.RejudgeRequests.as_view(),
+        name="api_rejudge_requests",
+    ),
+    path(
+        f"{DOCUMENT}rejudge-requests/<int:rejudge_request>/",
+        disagreements.OneRejudgeRequest.as_view(),
+        name="api_rejudge_request",
+    ),
     path(
         f"{CONDITION}disagreement/",
         disagreements.VerdictsDiffering.as_view(),

@@ -49,7 +49,7 @@ from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs.models import Assignment, Condition, Narrative
@@ -141,7 +141,7 @@ class Reader:
     @cached_property
     def anything_sent_back(self) -> bool:
         """Whether any answer of the project was sent back to its author and waits."""
-        return LookAgain.objects.open().filter(by__project=self.project).exists()
+        return RejudgeRequest.objects.open().filter(by__project=self.project).exists()
 
     @cached_property
     def _seats(self) -> list[tuple[str, int]]:
@@ -486,7 +486,7 @@ def _still_open(
     )
     if not reader.anything_sent_back:
         return grouped.none() if wanted.waiting else grouped
-    sent_back = LookAgain.objects.open().filter(by__project=reader.project)
+    sent_back = RejudgeRequest.objects.open().filter(by__project=reader.project)
     of_group = sent_back.filter(
         judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
     )

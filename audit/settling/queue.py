@@ -20,7 +20,7 @@ from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs.models import Condition, Narrative
@@ -122,7 +122,7 @@ class Item:
     distance: int = 0
     settled: Adjudication | ConditionAdjudication | Decision | Check | None = None
     # What was asked again of it last, answered or not.
-    wish: LookAgain | None = None
+    rejudge_request: RejudgeRequest | None = None
 
 
 @dataclass(frozen=True)
@@ -342,7 +342,7 @@ def _items(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
     if wanted.settled:
         _add_decisions(items)
     else:
-        _add_wishes(items)
+        _add_rejudge_requests(items)
     return list(items.values())
 
 
@@ -465,19 +465,24 @@ def _add_checks(items: dict[Thing, Item], names: _Names) -> None:
             items[thing].distance = max(grades) - min(grades) if apart else 1
 
 
-def _add_wishes(items: dict[Thing, Item]) -> None:
+def _add_rejudge_requests(items: dict[Thing, Item]) -> None:
     """What was sent back to an annotator last: of a document, and so of each of its conditions."""
     things = _of(items, Kind.JUDGMENT, Kind.VERDICT)
-    wishes = LookAgain.objects.standing().filter(
+    rejudge_requests = RejudgeRequest.objects.standing().filter(
         judgment__narrative__in={thing.narrative for thing in things},
         judgment__candidate__in={thing.candidate for thing in things},
     )
     last = {
-        (wish.judgment.narrative_id, wish.judgment.candidate_id): wish
-        for wish in wishes.select_related("judgment", "by").order_by("at", "pk")
+        (
+            rejudge_request.judgment.narrative_id,
+            rejudge_request.judgment.candidate_id,
+        ): rejudge_request
+        for rejudge_request in rejudge_requests.select_related("judgment", "by").order_by(
+            "at", "pk"
+        )
     }
     for thing in things:
-        items[thing].wish = last.get((thing.narrative, thing.candidate))
+        items[thing].rejudge_request = last.get((thing.narrative, thing.candidate))
 
 
 def _add_decisions(items: dict[Thing, Item]) -> None:

@@ -209,8 +209,8 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("audit:collection", args=["empty"]),
     ],
     "annotate:guidelines": every("annotate:guidelines", "?edit=1", "?version=2&changes=1"),
-    "annotate:guideline_looks": lambda scene: [
-        scene.one("annotate:guideline_looks", version=version) + query
+    "annotate:guideline_rejudge_requests": lambda scene: [
+        scene.one("annotate:guideline_rejudge_requests", version=version) + query
         for version, query in ((1, ""), (2, ""), (2, "?query=none"))
     ],
     "annotate:members": every("annotate:members"),

@@ -321,7 +321,7 @@ def test_nobody_is_asked_to_look_again_at_an_answer_to_an_older_text(scene):
         rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 
 
-def test_a_wish_is_not_open_once_the_text_is_another(scene):
+def test_a_rejudge_request_is_not_open_once_the_text_is_another(scene):
     said = scene.judge().row
     rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 

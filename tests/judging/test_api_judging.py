@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, LookAgain
+from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
 from tests import factories
 from tests.programs import Program
 
@@ -160,7 +160,7 @@ def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
     for candidate in scene.documents[:2]:
         scene.judge(candidate.pk, 1)
     asked = Judgment.objects.get(candidate=scene.documents[1])
-    LookAgain.objects.create(judgment=asked, by=carla, words="Read the second line.")
+    RejudgeRequest.objects.create(judgment=asked, by=carla, words="Read the second line.")
 
     at = scene.program.get(scene.at("judging-session/")).json()
     (document_view,) = scene.program.get(

@@ -444,23 +444,23 @@ def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(sce
     assert "Read the last page." not in scene.page(scene.again()[0])
 
 
-def test_a_wish_that_is_withdrawn_ends_no_seat_in_which_repeats_are_left(scene):
+def test_a_rejudge_request_that_is_withdrawn_ends_no_seat_in_which_repeats_are_left(scene):
     carla = factories.lead(scene.project)
     last = scene.again()[-1]
     for number in scene.judging_session().order:
         if number != last:
             scene.grade(number, 1)
     first = Judgment.objects.order_by("pk")[0]
-    wish = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
+    rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
 
-    rejudge_requests.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     assert not scene.seat_is_done()
 
     scene.grade(last)
     assert scene.seat_is_done()
-    wish = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
+    rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
     assert not scene.seat_is_done()
-    rejudge_requests.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     assert scene.seat_is_done()
 
 

@@ -19,9 +19,9 @@ from annotate.models import (
     ConditionAdjudication,
     Draft,
     Link,
-    LookAgain,
     Preferences,
     Project,
+    RejudgeRequest,
     Repeat,
     Verdict,
 )
@@ -99,7 +99,7 @@ class House:
             by=tides.carla,
             at=LATER,
         )
-        LookAgain.objects.create(
+        RejudgeRequest.objects.create(
             judgment=tides.narrative.judgments.current().filter(annotator=tides.ada)[0],
             words="Look at the date.",
             by=tides.carla,

@@ -14,8 +14,8 @@ from annotate.models import (
     Flag,
     Guideline,
     Load,
-    LookAgain,
     Membership,
+    RejudgeRequest,
 )
 from tests import factories
 from tests.programs import Program
@@ -243,7 +243,7 @@ def test_a_case_leads_to_a_version_and_its_answers_have_no_names(scene):
 def test_older_judgments_are_asked_for_again_by_the_count_that_was_seen(scene):
     scene.judged()
     scene.send("POST", "guidelines/", {"text": "Read it all.", "based_on": 0})
-    path = "guidelines/1/looks/"
+    path = "guidelines/1/rejudge-requests/"
     words = {"words": "Once more, please."}
 
     seen = scene.ask(path).json()["older"]
@@ -256,7 +256,7 @@ def test_older_judgments_are_asked_for_again_by_the_count_that_was_seen(scene):
     assert (wrong.status_code, asked.json()) == (409, {"judgments": 2})
     assert (after["older"]["judgments"], after["open"]) == (0, 2)
     assert back.json() == {"judgments": 2}
-    assert not LookAgain.objects.standing().exists()
+    assert not RejudgeRequest.objects.standing().exists()
 
 
 def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
@@ -266,8 +266,8 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
     assignments.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
     Guideline.objects.create(project=scene.project, version=1, text="Read.", author=scene.carla)
 
-    assert scene.ask("guidelines/1/looks/").status_code == 200
-    refused = scene.ask("guidelines/1/looks/?grade=2")
+    assert scene.ask("guidelines/1/rejudge-requests/").status_code == 200
+    refused = scene.ask("guidelines/1/rejudge-requests/?grade=2")
 
     assert refused.status_code == 400
     assert "what others said" in refused.json()["errors"][0]["detail"]

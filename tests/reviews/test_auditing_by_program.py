@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, LookAgain
+from annotate.models import Adjudication, Assignment, RejudgeRequest
 from audit.models import AgreementReport, Decision, Reveal, Review
 from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
@@ -178,7 +178,7 @@ def test_who_has_yet_to_judge_reads_nothing_of_it(disputed):
 def test_a_judge_is_asked_to_look_again_once(disputed):
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
     carla = Program("carla", "lead")
-    where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/wishes/"
+    where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/rejudge-requests/"
     asked = {"judgment": disputed.adas.pk, "words": "See the last paragraph."}
 
     made = carla.send("POST", where, asked, **{"Idempotency-Key": "once"})
@@ -188,7 +188,7 @@ def test_a_judge_is_asked_to_look_again_once(disputed):
     assert (made.status_code, made.json()["waits"]) == (201, True)
     assert again.json() == made.json()
     assert back.status_code == 204
-    assert LookAgain.objects.get().withdrawn_by == disputed.carla
+    assert RejudgeRequest.objects.get().withdrawn_by == disputed.carla
 
 
 def test_many_are_settled_as_the_preview_counted_or_not_at_all(disputed):

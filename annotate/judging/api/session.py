@@ -55,7 +55,7 @@ class RankSerializer(serializers.Serializer[Any]):
     run = serializers.CharField()
 
 
-class WishSerializer(serializers.Serializer[Any]):
+class RejudgeRequestSerializer(serializers.Serializer[Any]):
     """A lead asks you to look again."""
 
     words = serializers.CharField()
@@ -86,7 +86,7 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
     )
     relevance = serializers.IntegerField(allow_null=True, help_text="What you gave.")
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
-    again = WishSerializer(many=True)
+    again = RejudgeRequestSerializer(many=True)
 
 
 class AskedDocumentViews(Asked):
@@ -193,5 +193,7 @@ def _told(document_view: DocumentView) -> dict[str, Any]:
         "evidence_for": document_view.wanted,
         "relevance": document_view.given.relevance if document_view.given else None,
         "flag": document_view.flag.kind if document_view.flag else None,
-        "again": [{"words": one.wish.words, "open": one.open} for one in document_view.again],
+        "again": [
+            {"words": one.rejudge_request.words, "open": one.open} for one in document_view.again
+        ],
     }

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.collection.models import Candidate
 from annotate.judging.actions import grades_that_need_evidence, narrative_for
-from annotate.judging.document_view import Again, judging_session_of, wishes
+from annotate.judging.document_view import Again, judging_session_of, rejudge_requests
 from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
 from annotate.judging.views.judge import asked
 from annotate.judgments.document_names import Name, names_to
@@ -209,7 +209,7 @@ def _rows(
         for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    again = wishes(narrative, member, wanted, flags)
+    again = rejudge_requests(narrative, member, wanted, flags)
     values = [grade.value for grade in grades]
     names = names_to(member, list(candidates.values()), under=narrative)
     return [

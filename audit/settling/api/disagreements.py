@@ -16,7 +16,7 @@ from annotate.judgments.models import (
     ConditionAdjudication,
     Flag,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs.models import Narrative
@@ -34,10 +34,10 @@ from audit.settling.api.shapes import (
     CountsSerializer,
     DisagreementSerializer,
     JudgmentsDifferingSerializer,
-    LookAgainSerializer,
+    RejudgeRequestSerializer,
     RevealSerializer,
     ReviewsDifferingSerializer,
-    SentLookAgain,
+    SentRejudgeRequest,
     VerdictsDifferingSerializer,
 )
 from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
@@ -92,7 +92,7 @@ def judgments_differing(differing: access.Differing) -> dict[str, Any]:
         "decisions": list(
             Adjudication.objects.filter(**about).select_related("by").order_by("-at", "-pk")
         ),
-        "wishes": _wishes(differing),
+        "rejudge_requests": _rejudge_requests(differing),
     }
 
 
@@ -127,7 +127,7 @@ def verdicts_differing(differing: access.Differing, condition: Any) -> dict[str,
             .select_related("by")
             .order_by("-at", "-pk")
         ),
-        "wishes": _wishes(differing),
+        "rejudge_requests": _rejudge_requests(differing),
     }
 
 
@@ -189,9 +189,9 @@ def _about(differing: access.Differing, thing: Thing, named: Naming) -> dict[str
     }
 
 
-def _wishes(differing: access.Differing) -> QuerySet[LookAgain]:
+def _rejudge_requests(differing: access.Differing) -> QuerySet[RejudgeRequest]:
     return (
-        LookAgain.objects.standing()
+        RejudgeRequest.objects.standing()
         .filter(judgment__narrative=differing.narrative, judgment__candidate=differing.candidate)
         .select_related("judgment", "by")
         .order_by("at", "pk")
@@ -336,12 +336,12 @@ class CheckersRevealed(Resource):
         return Response(RevealSerializer(made).data, status=201)
 
 
-class LooksAgain(Resource):
+class RejudgeRequests(Resource):
     """That a judge is asked to look again."""
 
     tag = "Disagreements"
 
-    @writes(LookAgainSerializer, sent=SentLookAgain, scope=Scope.LEAD, status=201)
+    @writes(RejudgeRequestSerializer, sent=SentRejudgeRequest, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Ask whoever made a judgment to look at the document again. Nothing is edited."""
         differing = access.judgments_differing(self.person, narrative, candidate)
@@ -351,19 +351,24 @@ class LooksAgain(Resource):
             words=given["words"],
             by=differing.member,
         )
-        return Response(LookAgainSerializer(made).data, status=201)
+        return Response(RejudgeRequestSerializer(made).data, status=201)
 
 
-class OneLookAgain(Resource):
-    """One of these wishes."""
+class OneRejudgeRequest(Resource):
+    """One of these rejudge requests."""
 
     tag = "Disagreements"
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, narrative: int, candidate: int, wish: int) -> Response:
+    def delete(
+        self, request: Request, narrative: int, candidate: int, rejudge_request: int
+    ) -> Response:
         """Take it back: nobody is asked for it any more. 422 once it is answered."""
         differing = access.judgments_differing(self.person, narrative, candidate)
-        rejudge_requests.withdraw(wish=access.wish(differing, str(wish)), by=differing.member)
+        rejudge_requests.withdraw(
+            rejudge_request=access.rejudge_request(differing, str(rejudge_request)),
+            by=differing.member,
+        )
         return done()
 
 

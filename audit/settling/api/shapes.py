@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from annotate.guidelines import rejudge_requests
 from annotate.judging.api.judgments import SpanSerializer
-from annotate.judgments.models import Adjudication, Flag, LookAgain, Verdict
+from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
 from audit.reviews.api.shapes import AMOUNTS, DecisionSerializer, PassSerializer
@@ -77,7 +77,7 @@ class DisagreementSerializer(serializers.Serializer[Any]):
 
     def get_waiting(self, item: Item) -> bool:
         """Whether an annotator was asked again and has yet to answer."""
-        return item.wish is not None and item.wish.judgment.is_current
+        return item.rejudge_request is not None and item.rejudge_request.judgment.is_current
 
 
 class SaidSerializer(serializers.Serializer[Any]):
@@ -120,7 +120,7 @@ class RevealSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
-class LookAgainSerializer(serializers.Serializer[Any]):
+class RejudgeRequestSerializer(serializers.Serializer[Any]):
     """That somebody was asked to look at their answer again."""
 
     id = serializers.IntegerField(source="pk")
@@ -131,9 +131,9 @@ class LookAgainSerializer(serializers.Serializer[Any]):
     waits = serializers.SerializerMethodField(help_text="Whether it is not answered yet.")
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
-    def get_waits(self, wish: LookAgain) -> bool:
+    def get_waits(self, rejudge_request: RejudgeRequest) -> bool:
         """Whether it is still to be answered."""
-        return wish.withdrawn_at is None and wish.judgment.is_current
+        return rejudge_request.withdrawn_at is None and rejudge_request.judgment.is_current
 
 
 class _AboutSerializer(serializers.Serializer[Any]):
@@ -157,7 +157,7 @@ class JudgmentsDifferingSerializer(_AboutSerializer):
     machines = MachineSerializer(many=True)
     flags = FlagHereSerializer(many=True)
     decisions = SettledSerializer(many=True, help_text="The newest first; one stands at most.")
-    wishes = LookAgainSerializer(many=True)
+    rejudge_requests = RejudgeRequestSerializer(many=True)
 
 
 class AnsweredSerializer(serializers.Serializer[Any]):
@@ -179,7 +179,7 @@ class VerdictsDifferingSerializer(_AboutSerializer):
     condition = ConditionSerializer()
     said = AnsweredSerializer(many=True)
     decisions = ConditionSettledSerializer(many=True)
-    wishes = LookAgainSerializer(many=True)
+    rejudge_requests = RejudgeRequestSerializer(many=True)
 
 
 class ReviewsDifferingSerializer(_AboutSerializer):
@@ -247,7 +247,7 @@ class CountsSerializer(serializers.Serializer[Any]):
     check = serializers.IntegerField()
 
 
-class SentLookAgain(Sent):
+class SentRejudgeRequest(Sent):
     """Whose answer is to be looked at again, and why."""
 
     judgment = KeyField()

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS
 from annotate.judgments.completion import open_seats
-from annotate.judgments.models import LookAgain
+from annotate.judgments.models import RejudgeRequest
 from annotate.projects import access as annotate_access
 from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal
@@ -45,7 +45,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     listed = page(member, wanted, after=after, size=PAGE_SIZE)
     asked = asked_in(request.GET)
     here = reverse("audit:disagreements", args=[slug])
-    sent_back = LookAgain.objects.open().filter(by__project=member.project_id).exists()
+    sent_back = RejudgeRequest.objects.open().filter(by__project=member.project_id).exists()
     totals = {
         state: listed.total
         if one == wanted
@@ -210,7 +210,7 @@ def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
         "at": item.key.at,
         "answers": item.voices,
         "settled": item.settled,
-        "wish": item.wish,
+        "rejudge_request": item.rejudge_request,
     }
 
 

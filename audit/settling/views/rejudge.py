@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.guidelines import rejudge_requests
-from annotate.judgments.models import Judgment, LookAgain
+from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Condition
 from audit.settling import access
 from audit.settling.queue import Kind, Thing, is_open
@@ -23,7 +23,7 @@ from base.page_request import PageRequest
 
 
 @require_POST
-def look_again(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
+def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
     """Ask for one answer again; then the next disagreement opens."""
     differing = access.judgments_differing(request.user, narrative, candidate)
     asked = asked_in(request.GET)
@@ -55,12 +55,17 @@ def look_again(request: PageRequest, narrative: int, candidate: int) -> HttpResp
 
 
 @require_POST
-def look_again_withdrawal(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
+def rejudge_request_withdrawal(
+    request: PageRequest, narrative: int, candidate: int
+) -> HttpResponse:
     """Take what was asked back, and show the disagreement again."""
     differing = access.judgments_differing(request.user, narrative, candidate)
     try:
         rejudge_requests.withdraw(
-            wish=access.wish(differing, request.POST.get("wish", "")), by=differing.member
+            rejudge_request=access.rejudge_request(
+                differing, request.POST.get("rejudge_request", "")
+            ),
+            by=differing.member,
         )
     except Refused as refused:
         messages.error(request, str(refused))
@@ -82,8 +87,8 @@ def sending_back(
         "judgment__narrative": differing.narrative,
         "judgment__candidate": differing.candidate,
     }
-    wishes = list(
-        LookAgain.objects.standing()
+    rejudge_requests = list(
+        RejudgeRequest.objects.standing()
         .filter(**about)
         .select_related("judgment", "by", "guideline")
         .defer("guideline__text")
@@ -91,29 +96,36 @@ def sending_back(
     )
     answers = {
         one.replaces_id: one
-        for one in Judgment.objects.filter(replaces__in=[wish.judgment_id for wish in wishes])
+        for one in Judgment.objects.filter(
+            replaces__in=[rejudge_request.judgment_id for rejudge_request in rejudge_requests]
+        )
     }
-    waiting = {wish.judgment_id for wish in wishes if wish.judgment.is_current}
+    waiting = {
+        rejudge_request.judgment_id
+        for rejudge_request in rejudge_requests
+        if rejudge_request.judgment.is_current
+    }
     keys = [differing.narrative.pk, differing.candidate.pk]
     guidelines = reverse("annotate:guidelines", args=[differing.member.project.slug])
     asked = with_asked("", asked_in(request.GET))
     return {
-        "wishes": [
+        "rejudge_requests": [
             {
-                "wish": wish,
-                "who": names.get(wish.judgment.annotator_id, ""),
-                "waits": wish.judgment_id in waiting,
-                "answer": answers.get(wish.judgment_id),
+                "rejudge_request": rejudge_request,
+                "who": names.get(rejudge_request.judgment.annotator_id, ""),
+                "waits": rejudge_request.judgment_id in waiting,
+                "answer": answers.get(rejudge_request.judgment_id),
             }
-            for wish in wishes
+            for rejudge_request in rejudge_requests
         ],
         "askable": [
             {"judgment": one, "who": names[one.annotator_id]}
             for one in judgments
             if one.pk not in waiting
         ],
-        "look_again_url": reverse("audit:look_again", args=keys) + asked,
-        "look_again_withdrawal_url": reverse("audit:look_again_withdrawal", args=keys) + asked,
+        "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,
+        "rejudge_request_withdrawal_url": reverse("audit:rejudge_request_withdrawal", args=keys)
+        + asked,
         "case_url": f"{guidelines}?edit=1&case={keys[0]}-{keys[1]}",
     }
 

@@ -6,7 +6,7 @@ export class JudgingSession {
   #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
   #byCandidate = new Map();
   #byUuid = new Map();
-  #asked; // UUIDs of the statements with which a lead's wish to look again is shown
+  #asked; // UUIDs of the statements with which a lead's rejudge request is shown
   #places;
 
   // `said`: candidate -> [kind, value, uuid]; `history`: the candidates of `said` that can be taken back, the earliest first
@@ -75,7 +75,7 @@ export class JudgingSession {
     return this.#byCandidate.get(candidate)?.findLast((one) => !one.undoneBy && !one.refused) ?? null;
   }
 
-  // Whether a lead's wish to look again goes with what stands.
+  // Whether a lead's rejudge request goes with what stands.
   asked(candidate) {
     return this.#asked.has(this.said(candidate)?.uuid);
   }

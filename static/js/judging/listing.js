@@ -44,9 +44,9 @@ function mark(kind, value) {
 function draw(row) {
   const said = judgingSession.said(candidateOf(row));
   row.querySelector("[data-said]").replaceChildren(said ? mark(said.kind, said.value) : "");
-  const wishes = [...row.querySelectorAll("[data-again]")];
-  const wish = judgingSession.asked(candidateOf(row)) ? (wishes.find((one) => one.dataset.again === said.uuid) ?? wishes.at(-1)) : null;
-  for (const one of wishes) one.hidden = one !== wish;
+  const rejudgeRequests = [...row.querySelectorAll("[data-again]")];
+  const rejudgeRequest = judgingSession.asked(candidateOf(row)) ? (rejudgeRequests.find((one) => one.dataset.again === said.uuid) ?? rejudgeRequests.at(-1)) : null;
+  for (const one of rejudgeRequests) one.hidden = one !== rejudgeRequest;
   for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(said?.kind === "judgment" && said.value === Number(button.value));
 }
 

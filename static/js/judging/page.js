@@ -87,7 +87,7 @@ function draw(long) {
   const flag = part("flag");
   flag.hidden = short?.kind !== "flag";
   if (!flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
-  for (const one of place.querySelectorAll("[data-again]")) one.hidden = one !== wish();
+  for (const one of place.querySelectorAll("[data-again]")) one.hidden = one !== rejudgeRequest();
   const progress = document.querySelector("#judge-progress progress");
   progress.max = Math.max(1, judgingSession.total);
   progress.value = judgingSession.settled;
@@ -98,10 +98,10 @@ function draw(long) {
 }
 
 // What a lead asks of the document on the page, if it goes with what stands of it: also where that was put off just now.
-function wish() {
+function rejudgeRequest() {
   if (current === null || !judgingSession.asked(current)) return null;
-  const wishes = [...place.querySelectorAll("[data-again]")];
-  return wishes.find((one) => one.dataset.again === judgingSession.said(current).uuid) ?? wishes.at(-1) ?? null;
+  const rejudgeRequests = [...place.querySelectorAll("[data-again]")];
+  return rejudgeRequests.find((one) => one.dataset.again === judgingSession.said(current).uuid) ?? rejudgeRequests.at(-1) ?? null;
 }
 
 function way(id, candidate) {
@@ -173,7 +173,7 @@ function arrive(documentView, long) {
   document.getElementById("list").search = `?at=${current}`;
   root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, said: long } }));
   spoken.textContent = words("document", { position: number.format(judgingSession.position(current)), total: number.format(judgingSession.total), title: documentView.dataset.label });
-  const asks = wish()?.querySelector("p").textContent.trim();
+  const asks = rejudgeRequest()?.querySelector("p").textContent.trim();
   if (asks) spoken.textContent += ` ${asks}`;
   visited.unshift(current);
   visited.length = Math.min(visited.length, BEHIND);
