@@ -1,4 +1,4 @@
-"""What people are called where they differ: by name, or by letter to who has not looked it up.
+"""What people are called where they differ: by name, or by pseudonym to who has not looked it up.
 
 One rule for everything that shows one disagreement: its pages, and the answers to programs.
 """

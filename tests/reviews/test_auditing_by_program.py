@@ -121,7 +121,7 @@ def test_a_rubric_of_ones_own_comes_in_force_and_faults_are_named(scene):
 # --- disagreements --------------------------------------------------------------------------------
 
 
-def test_a_disagreement_is_found_read_by_letters_and_settled(disputed):
+def test_a_disagreement_is_found_read_by_pseudonyms_and_settled(disputed):
     carla = Program("carla", "lead")
     (found,) = carla.get("projects/tides/disagreements/").json()["results"]
     where = f"narratives/{found['narrative']}/candidates/{found['candidate']}/"

@@ -205,7 +205,7 @@ class Disagreements(Resource):
 
     @reads(DisagreementSerializer, asked=AskedDisagreements, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them, the farthest apart first. Names are letters until they are looked up."""
+        """List them, the farthest apart first. Names are pseudonyms until they are looked up."""
         member = annotate_access.lead(self.person, slug)
         wanted = wanted_by(member, self.asked())
         after = None

@@ -48,7 +48,7 @@ class VoiceSerializer(serializers.Serializer[Any]):
     they reject.
     """
 
-    who = serializers.CharField(source="name", help_text="A letter where names are hidden.")
+    who = serializers.CharField(source="name", help_text="A pseudonym where names are hidden.")
     relevance = serializers.IntegerField(allow_null=True)
     answer = serializers.CharField()
     rejects = serializers.IntegerField(allow_null=True)
@@ -144,7 +144,7 @@ class _AboutSerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField(source="narrative.pair.query.query_id")
     narrative = VersionSerializer()
     differs = serializers.BooleanField()
-    hidden = serializers.BooleanField(help_text="Whether letters stand for names.")
+    hidden = serializers.BooleanField(help_text="Whether pseudonyms stand for names.")
     reveals = RevealSerializer(many=True)
 
 
