@@ -43,7 +43,7 @@ def reviewing(user: Person, pk: int) -> Reviewing:
     return Reviewing(member, pair, narrative)
 
 
-def reviews_differing(user: Person, pk: int) -> tuple[Membership, Narrative]:
+def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
     """Return narrative version `pk` for a lead who may see what auditors said of it.
 
     A stranger gets Http404; an annotator, and a lead who has yet to review it, PermissionDenied.

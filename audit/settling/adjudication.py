@@ -57,7 +57,7 @@ def adjudicate(
         )
         if standing is not None:
             return _same(standing, relevance, reason, cause, by)
-        _check_differing(narrative, candidate)
+        _check_disagreement(narrative, candidate)
         made = Adjudication.objects.create(
             narrative=narrative,
             candidate=candidate,
@@ -388,7 +388,7 @@ def _refuse_unless_led(by: Membership, project: int) -> None:
     assignments.refuse_if_archived(by.project)
 
 
-def _check_differing(narrative: Narrative, candidate: Candidate) -> None:
+def _check_disagreement(narrative: Narrative, candidate: Candidate) -> None:
     said = (
         Judgment.objects.current()
         .of_people()

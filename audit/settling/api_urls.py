@@ -36,7 +36,7 @@ urlpatterns = [
     path(f"{PROJECT}settled/<uuid:batch>/", settling.Batch.as_view(), name="api_batch"),
     path(
         f"{DOCUMENT}disagreement/",
-        disagreements.JudgmentsDiffering.as_view(),
+        disagreements.JudgmentDisagreement.as_view(),
         name="api_disagreement",
     ),
     path(f"{DOCUMENT}adjudication/", settling.Settling.as_view(), name="api_adjudication"),
@@ -53,7 +53,7 @@ urlpatterns = [
     ),
     path(
         f"{CONDITION}disagreement/",
-        disagreements.VerdictsDiffering.as_view(),
+        disagreements.VerdictDisagreement.as_view(),
         name="api_verdict_disagreement",
     ),
     path(
@@ -63,7 +63,7 @@ urlpatterns = [
     ),
     path(
         f"{NARRATIVE}disagreement/",
-        disagreements.ReviewsDiffering.as_view(),
+        disagreements.ReviewDisagreement.as_view(),
         name="api_review_disagreement",
     ),
     path(
@@ -73,7 +73,7 @@ urlpatterns = [
     ),
     path(
         f"{LABEL}disagreement/",
-        disagreements.ChecksDiffering.as_view(),
+        disagreements.CheckDisagreement.as_view(),
         name="api_check_disagreement",
     ),
     path(f"{LABEL}names/", disagreements.CheckersRevealed.as_view(), name="api_checkers_revealed"),

@@ -365,7 +365,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
     checks = _checks(project)
-    _differing_verdicts(project)
+    _disagreeing_verdicts(project)
     found = _disagreements(project) | checks | _batch(project, lead)
     link = invite(role="annotator", by=lead)
     asked["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
@@ -444,7 +444,7 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
     finish_jobs()
 
 
-def _differing_verdicts(project: Project) -> None:
+def _disagreeing_verdicts(project: Project) -> None:
     """Two people who differ on a condition, and one look at who judged something."""
     judgment = Judgment.objects.current().of_people().filter(narrative__pair__project=project)
     first = judgment.order_by("pk").first()

@@ -256,10 +256,10 @@ def test_a_lead_reads_what_one_said_of_a_label_once_both_have(db):
     Program("ada", "judge").send("PUT", f"labels/{before['id']}/check/", {"relevance": 2})
 
     (one,) = carla.get(f"samples/{sample}/labels/").json()["results"]
-    differing = carla.get(f"labels/{before['id']}/disagreement/")
+    disagreement = carla.get(f"labels/{before['id']}/disagreement/")
 
     assert (one["spoken"], one["first"], one["second"], one["claimed"]) == (1, None, None, None)
-    assert differing.status_code == 404
+    assert disagreement.status_code == 404
 
 
 @pytest.mark.parametrize(

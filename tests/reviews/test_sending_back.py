@@ -11,7 +11,7 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments
 from annotate.models import Assignment, Condition, RejudgeRequest, Verdict
 from audit.settling import queue as disagreements
-from audit.settling.queue import Kind, Thing, Wanted
+from audit.settling.queue import DisagreementKey, Kind, Wanted
 from tests import factories
 
 WORDS = "Read the second paragraph."
@@ -170,12 +170,14 @@ def test_from_a_condition_it_comes_back_to_the_condition(asked, client):
     condition = Condition.objects.create(narrative=asked.narrative, number=1, text="At sea.")
     for judgment, answer in ((asked.adas, "met"), (asked.bens, "not_met")):
         Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
-    thing = Thing(Kind.VERDICT, asked.narrative.pk, asked.first.pk, condition.pk)
-    assert disagreements.is_open(asked.carla, thing)
+    disagreement_key = DisagreementKey(
+        Kind.VERDICT, asked.narrative.pk, asked.first.pk, condition.pk
+    )
+    assert disagreements.is_open(asked.carla, disagreement_key)
 
     send(asked, client, condition=condition.pk)
 
-    assert not disagreements.is_open(asked.carla, thing)
+    assert not disagreements.is_open(asked.carla, disagreement_key)
     assert disagreements.count(asked.carla, Wanted(kind=Kind.VERDICT, waiting=True)) == 1
     rejudge_request = RejudgeRequest.objects.get().pk
     sent = {"rejudge_request": rejudge_request, "condition": condition.pk}
@@ -188,8 +190,8 @@ def test_the_next_one_of_the_filter_opens(asked, client):
     said = asked.narrative.judgments.get(candidate=other, annotator=asked.ada)
     said.relevance = 0
     said.save()
-    thing = Thing(Kind.JUDGMENT, asked.narrative.pk, other.pk, 0)
-    key = disagreements.key_of(asked.carla, Wanted(), thing)
+    disagreement_key = DisagreementKey(Kind.JUDGMENT, asked.narrative.pk, other.pk, 0)
+    key = disagreements.key_of(asked.carla, Wanted(), disagreement_key)
 
     page = send(asked, client, query="?order=age", next=str(key))
 

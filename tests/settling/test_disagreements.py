@@ -12,7 +12,17 @@ from annotate.models import Assignment, Project
 from annotate.rewriting import actions as rewriting
 from audit.reviews.actions import decide, save_ratings, submit_review
 from audit.settling.adjudication import adjudicate, withdraw_adjudication
-from audit.settling.queue import Key, Kind, Order, Thing, Wanted, count, following, key_of, page
+from audit.settling.queue import (
+    DisagreementKey,
+    Key,
+    Kind,
+    Order,
+    Wanted,
+    count,
+    following,
+    key_of,
+    page,
+)
 from tests import factories
 from tests.second_pass import levels
 
@@ -49,8 +59,10 @@ def review(scene, narrative, **by):
 def key(scene, candidate=None, **wanted):
     """The place of a document's judgments, or of the narrative's reviews."""
     kind = Kind.REVIEW if candidate is None else Kind.JUDGMENT
-    thing = Thing(kind, scene.narrative.pk, candidate.pk if candidate else 0, 0)
-    return key_of(scene.carla, Wanted(**wanted), thing)
+    disagreement_key = DisagreementKey(
+        kind, scene.narrative.pk, candidate.pk if candidate else 0, 0
+    )
+    return key_of(scene.carla, Wanted(**wanted), disagreement_key)
 
 
 def settle(scene, candidate, narrative=None):

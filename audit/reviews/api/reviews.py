@@ -286,7 +286,7 @@ class NarrativeDecision(Resource):
     @writes(DecisionSerializer, sent=SentDecision, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
         """Accept it, send it back to be written anew, or remove its pair."""
-        member, version = access.reviews_differing(self.person, narrative)
+        member, version = access.review_disagreement(self.person, narrative)
         given = self.sent()
         made = actions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
@@ -296,7 +296,7 @@ class NarrativeDecision(Resource):
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int) -> Response:
         """Take the decision that stands back."""
-        member, version = access.reviews_differing(self.person, narrative)
+        member, version = access.review_disagreement(self.person, narrative)
         actions.withdraw_decision(decision=access.decision(version), by=member)
         return done()
 

@@ -162,7 +162,7 @@ def pair_story(request: PageRequest, pk: int) -> HttpResponse:
 @require_POST
 def decision(request: PageRequest, narrative: int) -> HttpResponse:
     """Accept a narrative version, send it back, or remove its pair."""
-    member, version = access.reviews_differing(request.user, narrative)
+    member, version = access.review_disagreement(request.user, narrative)
     form = DecisionForm(request.POST)
     if not decide(request, member, version, form):
         return render(request, "reviews/story.html", _story(member, version.pair, form), status=422)
@@ -172,7 +172,7 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
 @require_POST
 def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Take the decision on a narrative version back."""
-    member, version = access.reviews_differing(request.user, narrative)
+    member, version = access.review_disagreement(request.user, narrative)
     try:
         actions.withdraw_decision(decision=access.decision(version), by=member)
     except Refused as refused:

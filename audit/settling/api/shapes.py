@@ -55,7 +55,7 @@ class VoiceSerializer(serializers.Serializer[Any]):
 
 
 class DisagreementSerializer(serializers.Serializer[Any]):
-    """One thing that people differ on, or that was settled."""
+    """A disagreement, open or settled."""
 
     kind = serializers.ChoiceField(source="key.kind.value", choices=KINDS)
     pair = serializers.IntegerField(source="narrative.pair_id")
@@ -148,7 +148,7 @@ class _AboutSerializer(serializers.Serializer[Any]):
     reveals = RevealSerializer(many=True)
 
 
-class JudgmentsDifferingSerializer(_AboutSerializer):
+class JudgmentDisagreementSerializer(_AboutSerializer):
     """What judges said of a document under a narrative version, and how that was settled."""
 
     candidate = serializers.IntegerField(source="candidate.pk")
@@ -171,7 +171,7 @@ class AnsweredSerializer(serializers.Serializer[Any]):
     note = serializers.CharField()
 
 
-class VerdictsDifferingSerializer(_AboutSerializer):
+class VerdictDisagreementSerializer(_AboutSerializer):
     """What judges said of one condition of a document, and how that was settled."""
 
     candidate = serializers.IntegerField(source="candidate.pk")
@@ -182,7 +182,7 @@ class VerdictsDifferingSerializer(_AboutSerializer):
     rejudge_requests = RejudgeRequestSerializer(many=True)
 
 
-class ReviewsDifferingSerializer(_AboutSerializer):
+class ReviewDisagreementSerializer(_AboutSerializer):
     """What auditors said of a narrative version, and what was decided."""
 
     said = PassSerializer(many=True)
@@ -202,7 +202,7 @@ class SettlementSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
-class ChecksDifferingSerializer(_AboutSerializer):
+class CheckDisagreementSerializer(_AboutSerializer):
     """What two people said of a claimed label, and how a third settled it."""
 
     label = serializers.IntegerField(source="item.pk")  # type: ignore[assignment]

@@ -22,7 +22,7 @@ from annotate.projects.models import Membership
 from audit.settling import adjudication, many
 from audit.settling.disagreement_queries import Reader
 from audit.settling.forms import HowForm, ManyForm, WantedForm
-from audit.settling.queue import Kind, Thing
+from audit.settling.queue import DisagreementKey, Kind
 from audit.settling.views.queue import asked_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -110,7 +110,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
                 {
                     "decision": one,
                     "url": url_of(
-                        Thing(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
+                        DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
                         {"state": "settled"},
                     ),
                 }
@@ -157,5 +157,5 @@ def _of_batch(member: Membership, batch: UUID) -> Any:
 
 
 def _row(shown: many.Shown) -> dict[str, Any]:
-    thing = Thing(Kind.JUDGMENT, shown.narrative.pk, shown.candidate.pk, 0)
-    return {"shown": shown, "url": url_of(thing)}
+    disagreement_key = DisagreementKey(Kind.JUDGMENT, shown.narrative.pk, shown.candidate.pk, 0)
+    return {"shown": shown, "url": url_of(disagreement_key)}

@@ -16,7 +16,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Condition
 from audit.settling import access
-from audit.settling.queue import Kind, Thing, is_open
+from audit.settling.queue import DisagreementKey, Kind, is_open
 from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -25,9 +25,9 @@ from base.page_request import PageRequest
 @require_POST
 def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
     """Ask for one answer again; then the next disagreement opens."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
+    disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     asked = asked_in(request.GET)
-    here = url_of(_thing(request, narrative, candidate), asked)
+    here = url_of(_disagreement_key(request, narrative, candidate), asked)
     judgment = request.POST.get("judgment", "")
     if not judgment:
         messages.error(request, _("Choose whose answer is to be looked at again."))
@@ -36,9 +36,9 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
         raise Http404("There is no such answer here.")
     try:
         rejudge_requests.ask(
-            judgment=access.judgment(differing, int(judgment)),
+            judgment=access.judgment(disagreement, int(judgment)),
             words=request.POST.get("words", ""),
-            by=differing.member,
+            by=disagreement.member,
         )
     except Refused as refused:
         messages.error(request, str(refused))
@@ -46,12 +46,12 @@ def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> Htt
     messages.success(
         request,
         _("%(doc_id)s is sent back, and waits for an annotator.")
-        % {"doc_id": differing.candidate.document.doc_id},
+        % {"doc_id": disagreement.candidate.document.doc_id},
     )
     offered = key_in(request.POST.get("next", ""))
-    if offered is not None and is_open(differing.member, offered.thing):
-        return redirect(url_of(offered.thing, asked))
-    return redirect(list_url(differing.member.project.slug, asked))
+    if offered is not None and is_open(disagreement.member, offered.disagreement_key):
+        return redirect(url_of(offered.disagreement_key, asked))
+    return redirect(list_url(disagreement.member.project.slug, asked))
 
 
 @require_POST
@@ -59,24 +59,24 @@ def rejudge_request_withdrawal(
     request: PageRequest, narrative: int, candidate: int
 ) -> HttpResponse:
     """Take what was asked back, and show the disagreement again."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
+    disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     try:
         rejudge_requests.withdraw(
             rejudge_request=access.rejudge_request(
-                differing, request.POST.get("rejudge_request", "")
+                disagreement, request.POST.get("rejudge_request", "")
             ),
-            by=differing.member,
+            by=disagreement.member,
         )
     except Refused as refused:
         messages.error(request, str(refused))
     else:
         messages.success(request, _("Taken back: nobody is asked for it any more."))
-    return redirect(url_of(_thing(request, narrative, candidate), asked_in(request.GET)))
+    return redirect(url_of(_disagreement_key(request, narrative, candidate), asked_in(request.GET)))
 
 
 def sending_back(
     request: PageRequest,
-    differing: access.Differing,
+    disagreement: access.Disagreement,
     judgments: Sequence[Judgment],
     names: Mapping[int, str],
 ) -> dict[str, Any]:
@@ -84,8 +84,8 @@ def sending_back(
     and whom one can ask. `judgments` are those of people that stand, `names` what they are called.
     """
     about = {
-        "judgment__narrative": differing.narrative,
-        "judgment__candidate": differing.candidate,
+        "judgment__narrative": disagreement.narrative,
+        "judgment__candidate": disagreement.candidate,
     }
     rejudge_requests = list(
         RejudgeRequest.objects.standing()
@@ -105,8 +105,8 @@ def sending_back(
         for rejudge_request in rejudge_requests
         if rejudge_request.judgment.is_current
     }
-    keys = [differing.narrative.pk, differing.candidate.pk]
-    guidelines = reverse("annotate:guidelines", args=[differing.member.project.slug])
+    keys = [disagreement.narrative.pk, disagreement.candidate.pk]
+    guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
     asked = with_asked("", asked_in(request.GET))
     return {
         "rejudge_requests": [
@@ -130,11 +130,11 @@ def sending_back(
     }
 
 
-def _thing(request: PageRequest, narrative: int, candidate: int) -> Thing:
+def _disagreement_key(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
     """Which page it was sent from: that of the document, or that of one of its conditions."""
     condition = request.POST.get("condition", "")
     if condition.isdecimal() and len(condition) < 19:
         found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
         if found is not None:
-            return Thing(Kind.VERDICT, narrative, candidate, found.pk)
-    return Thing(Kind.JUDGMENT, narrative, candidate, 0)
+            return DisagreementKey(Kind.VERDICT, narrative, candidate, found.pk)
+    return DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)
