@@ -83,8 +83,8 @@ class InstallationStatus(Resource):
                     {name: value for name, value in one._asdict().items() if name != "name"}
                     for one in installation_status.queues()
                 ],
-                "running": [_told(job) for job in installation_status.running()],
-                "failed": [_told(job) for job in failed],
+                "running": [_as_json(job) for job in installation_status.running()],
+                "failed": [_as_json(job) for job in failed],
             }
         )
 
@@ -106,7 +106,7 @@ class JobRetry(Resource):
         except queue.NotAgain as no:
             raise Refused(str(no)) from no
         found.refresh_from_db()
-        return Response(_told(found))
+        return Response(_as_json(found))
 
 
 class InstallationAuditLog(Resource):
@@ -138,5 +138,5 @@ def _check_staff(resource: Resource) -> None:
         raise PermissionDenied("Only who looks after this installation can do that.")
 
 
-def _told(job: Job) -> dict[str, Any]:
+def _as_json(job: Job) -> dict[str, Any]:
     return {**job_told(job), "label": job.label()}

@@ -558,10 +558,10 @@ class _Place:
 
     def told(self, instead_of: uuids.UUID | None, says: int | str) -> str:
         """What the person must be told although what they said was recorded."""
-        return _told(self, self.judgment or self.flag, instead_of, says)
+        return _warning(self, self.judgment or self.flag, instead_of, says)
 
 
-def _told(
+def _warning(
     place: _Place,
     before: _Standing | None,
     instead_of: uuids.UUID | None,
@@ -916,7 +916,7 @@ def _sent_before(
     before = _repeat_before(row) if isinstance(row, Repeat) else _before(row)
     return Said(
         row,
-        _told(
+        _warning(
             place,
             _Standing(before.pk, before.uuid, before.at, _says(before)) if before else None,
             instead_of,

@@ -134,7 +134,7 @@ class Judgments(Resource):
         member, found = access.pair(self.person, pair)
         mine = Judgment.objects.standing().filter(annotator=member, narrative__pair=found)
         return self.page(
-            mine.prefetch_related("verdicts"), lambda rows: [_told(row, member) for row in rows]
+            mine.prefetch_related("verdicts"), lambda rows: [_as_json(row, member) for row in rows]
         )
 
     @writes(JudgmentSerializer, sent=SentJudgment, status=201, scope=Scope.JUDGE)
@@ -151,7 +151,7 @@ class Judgments(Resource):
             **said,
         ).row
         assert isinstance(row, (Judgment, Repeat))
-        return Response(_told(row, member), status=201)
+        return Response(_as_json(row, member), status=201)
 
 
 class Said(Resource):
@@ -251,7 +251,7 @@ def _on(pair: InstructionPair, said: dict[str, Any], member: Membership) -> On:
     )
 
 
-def _told(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
+def _as_json(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
     spot = Spot(row.candidate_id, isinstance(row, Repeat))
     return dict(
         JudgmentSerializer(

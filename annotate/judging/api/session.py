@@ -159,7 +159,7 @@ class DocumentViews(Resource):
             wanted=wanted,
             grades=list(found.project.grades.order_by("value")),
         )
-        return Response([_told(document_view) for document_view in drawn])
+        return Response([_as_json(document_view) for document_view in drawn])
 
 
 class Undo(Resource):
@@ -178,7 +178,7 @@ class Undo(Resource):
         return Response({"candidate": numbered(spot, member), "uuid": row.uuid})
 
 
-def _told(document_view: DocumentView) -> dict[str, Any]:
+def _as_json(document_view: DocumentView) -> dict[str, Any]:
     return {
         "number": document_view.number,
         "position": document_view.position,

@@ -84,7 +84,7 @@ class Seats(Resource):
             mine = mine.filter(pk__in=[seat.pk for seat in open_seats(member)])
         if "task" in asked:
             mine = mine.filter(task=asked["task"])
-        return self.page(mine.select_related("pair"), lambda rows: _told_all(member, rows))
+        return self.page(mine.select_related("pair"), lambda rows: _all_as_json(member, rows))
 
     @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
@@ -94,7 +94,7 @@ class Seats(Resource):
         taken = assignments.take_next(
             task=sent["task"], by=member, become_blind=sent["become_blind"]
         )
-        return Response({"seat": None if taken is None else _told_all(member, [taken])[0]})
+        return Response({"seat": None if taken is None else _all_as_json(member, [taken])[0]})
 
 
 class OneSeat(Resource):
@@ -123,15 +123,15 @@ class PairSeats(Resource):
         taken = assignments.take(
             pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]
         )
-        return Response(_told_all(member, [taken])[0])
+        return Response(_all_as_json(member, [taken])[0])
 
 
-def _told_all(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
+def _all_as_json(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
     left = left_in(member.project, rows)
-    return [_told(row, left[row.pk].is_open) for row in rows]
+    return [_as_json(row, left[row.pk].is_open) for row in rows]
 
 
-def _told(seat: Assignment, is_open: bool) -> dict[str, Any]:
+def _as_json(seat: Assignment, is_open: bool) -> dict[str, Any]:
     return {
         "id": seat.pk,
         "task": seat.task,

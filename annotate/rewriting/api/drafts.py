@@ -162,7 +162,7 @@ class MyDraft(Resource):
         member, found = _writer(self, pair)
         side = self.asked()["side"]
         draft = Draft.objects.filter(pair=found, side=side, member=member).first()
-        return Response({"draft": _told(draft)})
+        return Response({"draft": _as_json(draft)})
 
     @writes(KeptDraftSerializer, sent=SentDraft, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
@@ -188,7 +188,7 @@ class MyDraft(Resource):
             ),
             by=member,
         )
-        return Response({"draft": _told(kept)})
+        return Response({"draft": _as_json(kept)})
 
     @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int) -> Response:
@@ -209,7 +209,7 @@ class Overtaken(Resource):
         member, found = _writer(self, pair)
         side = self.asked()["side"]
         kept = drafts.take_overtaken(pair=found, side=side, which=which, by=member)
-        return Response({"draft": _told(kept)})
+        return Response({"draft": _as_json(kept)})
 
     @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, which: str) -> Response:
@@ -291,7 +291,7 @@ def _writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]
     return member, found
 
 
-def _told(draft: Draft | None) -> dict[str, Any] | None:
+def _as_json(draft: Draft | None) -> dict[str, Any] | None:
     if draft is None:
         return None
     names = ("text", "note", "conditions", "based_on", "drops", "place", "turn")
