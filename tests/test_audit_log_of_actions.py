@@ -151,12 +151,12 @@ def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     story.does("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
     assert AuditEvent.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
 
-    # Seats.
+    # Assignments.
     project.refresh_from_db()
-    seat = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does("seat.freed")(lambda: assignments.give_back(seat=seat, by=carla))
+    assignment = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
+    story.does("seat.freed")(lambda: assignments.give_back(assignment=assignment, by=carla))
     own = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does()(lambda: assignments.give_back(seat=own, by=story.dan))
+    story.does()(lambda: assignments.give_back(assignment=own, by=story.dan))
 
     # What people differ on.
     story.does("names.revealed", times=2)(

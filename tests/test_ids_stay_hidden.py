@@ -34,7 +34,9 @@ TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."
 
 @pytest.fixture
 def stage(db):
-    """A project whose documents are named by what they are, and people who have seats in it."""
+    """A project whose documents are named by what they are, and people who have assignments in
+    it.
+    """
     made = world("tides", "ada", "carla")
     Project.objects.update(judge_scope="pool", overlap_judge=4, overlap_review=2)
     project, query = Project.objects.get(), made.pair.query
@@ -47,7 +49,7 @@ def stage(db):
     candidates = list(query.candidates.select_related("document").order_by("pk"))
     people = {name: factories.member(project, name) for name in ("dan", "nina", "wim")}
     assignments.take(pair=made.pair, task=Assignment.Task.REVIEW, by=people["dan"])
-    # The narrative stands already, so no seat to write it is open.
+    # The narrative stands already, so no assignment to write it is open.
     Assignment.objects.create(pair=made.pair, task="rewrite", seat=1, member=people["wim"])
     ada = project.memberships.select_related("project", "user").get(name="ada")
     narrative = factories.altered(made.pair)

@@ -35,8 +35,8 @@ SAME = {
     ],
     "annotate:account_invitation_withdrawal": ["DELETE annotate:api_account_invitation"],
     "annotate:new_project": ["POST annotate:api_projects"],
-    "annotate:seat": ["POST annotate:api_seats"],
-    "annotate:give_back_seat": ["DELETE annotate:api_seat"],
+    "annotate:assignment": ["POST annotate:api_assignments"],
+    "annotate:give_back_assignment": ["DELETE annotate:api_assignment"],
     "annotate:guidelines": ["POST annotate:api_guidelines"],
     "annotate:guideline_rejudge_requests": ["POST annotate:api_rejudge_requests_of_guideline"],
     "annotate:guideline_rejudge_requests_withdrawal": [
@@ -53,7 +53,7 @@ SAME = {
     "annotate:load_confirmation": ["PUT annotate:api_confirmation"],
     "annotate:load_cancellation": ["PUT annotate:api_cancellation"],
     "annotate:load_leaving": ["PUT annotate:api_leaving"],
-    "annotate:pair_seat": ["POST annotate:api_pair_seats"],
+    "annotate:pair_assignment": ["POST annotate:api_pair_assignments"],
     "annotate:rewrite": ["POST annotate:api_narratives"],
     "annotate:draft": [
         "PUT annotate:api_draft",
@@ -65,7 +65,7 @@ SAME = {
     "annotate:undo": ["POST annotate:api_undo"],
     "annotate:judgment": ["POST annotate:api_judgments", "DELETE annotate:api_judgment"],
     "annotate:flag": ["POST annotate:api_flags", "DELETE annotate:api_flag"],
-    "audit:review_seat": ["POST audit:api_review_seat"],
+    "audit:review_assignment": ["POST audit:api_review_assignment"],
     "audit:rubric": ["POST audit:api_rubrics"],
     "audit:rubric_choice": ["PUT audit:api_rubric"],
     "audit:review": ["PUT audit:api_review", "POST audit:api_review_submission"],

@@ -112,8 +112,8 @@ RIGHTS = {
     "annotate:preferences": Right.PERSON,
     "annotate:new_project": Right.PERSON,
     "annotate:project": Right.MEMBER,
-    "annotate:seat": Right.MEMBER,
-    "annotate:give_back_seat": Right.MEMBER,
+    "annotate:assignment": Right.MEMBER,
+    "annotate:give_back_assignment": Right.MEMBER,
     "annotate:queries": Right.MEMBER,
     "annotate:query": Right.MEMBER,
     "annotate:progress": Right.LEAD,
@@ -137,7 +137,7 @@ RIGHTS = {
     "annotate:load_confirmation": Right.LEAD,
     "annotate:load_cancellation": Right.LEAD,
     "annotate:load_leaving": Right.LEAD,
-    "annotate:pair_seat": Right.MEMBER,
+    "annotate:pair_assignment": Right.MEMBER,
     "annotate:rewrite": Right.MEMBER,
     "annotate:draft": Right.MEMBER,
     "annotate:advice": Right.MEMBER,
@@ -195,10 +195,10 @@ RIGHTS = {
     "annotate:api_query": Right.API,
     "annotate:api_candidates": Right.API,
     "annotate:api_pairs": Right.API,
-    "annotate:api_seats": Right.API,
-    "annotate:api_seat": Right.API,
+    "annotate:api_assignments": Right.API,
+    "annotate:api_assignment": Right.API,
     "annotate:api_pair": Right.API,
-    "annotate:api_pair_seats": Right.API,
+    "annotate:api_pair_assignments": Right.API,
     "annotate:api_narratives": Right.API,
     "annotate:api_narrative": Right.API,
     "annotate:api_document": Right.API,
@@ -218,7 +218,7 @@ RIGHTS = {
     "audit:rejected_file": Right.LEAD,
     "audit:rubric_choice": Right.LEAD,
     "audit:reviews": Right.MEMBER,
-    "audit:review_seat": Right.MEMBER,
+    "audit:review_assignment": Right.MEMBER,
     "audit:review": Right.MEMBER,
     "audit:story": Right.MEMBER,
     "audit:decision": Right.LEAD,
@@ -262,7 +262,7 @@ RIGHTS = {
     "audit:agreement_report": Right.LEAD,
     "audit:agreement_cancellation": Right.LEAD,
     "audit:api_reviews": Right.API,
-    "audit:api_review_seat": Right.API,
+    "audit:api_review_assignment": Right.API,
     "audit:api_rejected": Right.API_LEAD,
     "audit:api_review": Right.API,
     "audit:api_review_submission": Right.API,
@@ -386,7 +386,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
     query = factories.query(project)
     candidate = factories.candidate(query)
     pair = factories.pair(query)
-    seat = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
+    assignment = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ada)
     load = Load.objects.create(project=project, by=carla, format="trec-qrels", file_name="q.txt")
     export = Export.objects.create(project=project, by=carla, format="trec")
     release = Release.objects.create(project=project, by=carla, name=f"{slug}-1")
@@ -456,7 +456,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "kind": "csv",
         # Nothing was asked again here.
         "rejudge_request": 1,
-        "seat": seat.pk,
+        "assignment": assignment.pk,
         "load": load.pk,
         "which": "none",
         "uuid": uuid4(),
@@ -464,7 +464,7 @@ def world(slug: str, annotator: str, lead: str) -> World:
         "annotate:token_end.pk": token.pk,
         "annotate:member.pk": ada.pk,
         "annotate:person.pk": ada.pk,
-        "annotate:give_back_seat.pk": seat.pk,
+        "annotate:give_back_assignment.pk": assignment.pk,
         "annotate:load.pk": load.pk,
         "annotate:load_confirmation.pk": load.pk,
         "annotate:load_cancellation.pk": load.pk,

@@ -13,7 +13,7 @@ from tests.test_permissions import PROGRAMS, RIGHTS, world
 # What answers with no page of its own: forms that are sent, files, fragments and programs' doors.
 NO_PAGE = {
     *("healthz", "readyz", "metrics", "status_retry"),
-    *("logout", "annotate:seat", "annotate:give_back_seat", "annotate:pair_seat"),
+    *("logout", "annotate:assignment", "annotate:give_back_assignment", "annotate:pair_assignment"),
     *("annotate:member", "annotate:archiving", "annotate:load_confirmation"),
     *("annotate:load_cancellation", "annotate:load_leaving", "annotate:undo"),
     *("annotate:judgment", "annotate:flag", "annotate:draft", "annotate:advice"),
@@ -26,7 +26,7 @@ NO_PAGE = {
     ),
     "audit:batch_withdrawal",
     *("annotate:taxonomy", "audit:rubric_choice", "audit:rejected_file"),
-    *("audit:review_seat", "audit:decision", "audit:decision_withdrawal"),
+    *("audit:review_assignment", "audit:decision", "audit:decision_withdrawal"),
     *("audit:adjudication_withdrawal", "audit:agreement_report", "audit:agreement_cancellation"),
     "audit:agreement_units",
     *("audit:checking", "audit:settling", "audit:check_withdrawal"),

@@ -1,7 +1,7 @@
 """Asking judges to look again: at one judgment, or at all that were made under older guidelines.
 
 A rejudge request edits nothing. While it is open the document comes again to whoever judged it,
-and there is work again in their seat; whatever they say then answers it.
+and there is work again in their assignment; whatever they say then answers it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Older(NamedTuple):
     judgments: int
     people: int
     # Not counted above: nobody could be asked, for whoever made them has left, cannot sign in, or
-    # has no seat.
+    # has no assignment.
     unreachable: int
     # Says which judgments these are: another one means that others are meant by now.
     token: str
@@ -98,7 +98,7 @@ def ask(
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
         if not pool(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
-        seat = _seat(pair, author, now)
+        assignment = _assignment(pair, author, now)
         now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
         if now_said.superseded_at is not None:
             raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
@@ -111,7 +111,7 @@ def ask(
             return standing
         made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged here, so it does not come back by itself.
-        assignments.touch(seat, done=False, now=now)
+        assignments.touch(assignment, done=False, now=now)
         _record("look.asked", made, by, now)
     return made
 
@@ -126,8 +126,8 @@ def withdraw(
     with transaction.atomic():
         pair = _led(rejudge_request.judgment, by)
         author = rejudge_request.judgment.annotator
-        # Under the lock on their seat, so that an answer on its way is seen.
-        list(_seats_of(pair, [author.pk]).select_for_update())
+        # Under the lock on their assignment, so that an answer on its way is seen.
+        list(_assignments_of(pair, [author.pk]).select_for_update())
         standing = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
         if standing.withdrawn_at is not None:
             return standing
@@ -181,7 +181,7 @@ def ask_older(
         project = _led_project(by)
         if Guideline.objects.latest_of(project) != guideline:
             raise Stale(_("The guidelines have a newer version. Ask from there."))
-        _hold_seats(project)
+        _hold_assignments(project)
         found = count_older(guideline, which)
         if found.token != token:
             raise Stale(
@@ -204,7 +204,7 @@ def ask_older(
         for annotator, pair in touched:
             pairs.setdefault(annotator, []).append(pair)
         for annotator, theirs in pairs.items():
-            # They have judged there, so no such seat comes back by itself.
+            # They have judged there, so no such assignment comes back by itself.
             begun = Coalesce("touched_at", Value(now, models.DateTimeField()))
             Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
                 done_at=None, touched_at=begun
@@ -228,7 +228,7 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
     now = now or timezone.now()
     with transaction.atomic():
         project = _led_project(by)
-        _hold_seats(project)
+        _hold_assignments(project)
         rejudge_requests = _waiting(guideline)
         concerned = list(
             rejudge_requests.order_by()
@@ -287,10 +287,12 @@ def _older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
 
 
 def _reachable(said: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    seat = Assignment.objects.filter(
+    assignment = Assignment.objects.filter(
         pair=OuterRef("narrative__pair"), task=Task.JUDGE, member=OuterRef("annotator")
     )
-    return said.filter(Exists(seat), annotator__user__isnull=False, annotator__left_at__isnull=True)
+    return said.filter(
+        Exists(assignment), annotator__user__isnull=False, annotator__left_at__isnull=True
+    )
 
 
 def _checked(words: str) -> str:
@@ -328,9 +330,9 @@ def _led_project(by: Membership) -> Project:
     return project
 
 
-def _seat(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
-    """Lock the seat in which the document will come again; whoever has none is given one."""
-    held = _seats_of(pair, [author.pk]).select_for_update().first()
+def _assignment(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
+    """Lock the assignment in which the document will come again; whoever has none is given one."""
+    held = _assignments_of(pair, [author.pk]).select_for_update().first()
     if held is not None:
         return held
     try:
@@ -341,19 +343,21 @@ def _seat(pair: InstructionPair, author: Membership, now: datetime) -> Assignmen
         ) from refused
 
 
-def _seats_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:
+def _assignments_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:
     return pair.assignments.filter(task=Task.JUDGE, member__in=members)
 
 
-def _hold_seats(project: Project) -> None:
-    """Lock the judges' seats of a project, so that nobody answers while answers are counted."""
+def _hold_assignments(project: Project) -> None:
+    """Lock the judges' assignments of a project, so that nobody answers while answers are
+    counted.
+    """
     held = Assignment.objects.filter(task=Task.JUDGE, pair__project=project).order_by("pk")
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
 def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
     """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
-    one statement for each judge, or where documents come again, one for each seat.
+    one statement for each judge, or where documents come again, one for each assignment.
     """
     in_force = set(narratives_in_force(project).values_list("pk", flat=True))
     read: dict[int, list[int]] = {}
@@ -388,7 +392,7 @@ def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: d
 
 
 def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
-    """End the seats in which nothing is left to do, not even what comes again."""
+    """End the assignments in which nothing is left to do, not even what comes again."""
     narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
         {one for several in read.values() for one in several}
     )
@@ -396,6 +400,6 @@ def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
         for one in read[judge.pk]:
             narrative = narratives[one]
             if read_judging_session(narrative=narrative, by=judge).done:
-                _seats_of(narrative.pair, [judge.pk]).filter(
+                _assignments_of(narrative.pair, [judge.pk]).filter(
                     done_at__isnull=True, touched_at__isnull=False
                 ).update(done_at=now)

@@ -197,14 +197,14 @@ def _criteria(reader: Membership) -> list[Spot]:
         review__narrative__in=_in_force(reader).values("pk"),
         rejects__isnull=False,
     )
-    seats = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
-    if seated := list(seats.values_list("pair_id", flat=True)):
+    assignments = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
+    if assigned := list(assignments.values_list("pair_id", flat=True)):
         own = Review.objects.submitted().filter(
             narrative=OuterRef("review__narrative"), auditor=reader
         )
-        # Who wrote it cannot review it, whatever seat they hold.
+        # Who wrote it cannot review it, whatever assignment they hold.
         rows = rows.filter(
-            ~Q(review__narrative__pair__in=seated)
+            ~Q(review__narrative__pair__in=assigned)
             | Exists(own)
             | Q(review__narrative__author=reader)
         )

@@ -45,7 +45,7 @@ def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement
     member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
     if judge_first(member, narrative, found):
-        raise PermissionDenied("You hold a seat here. Judge this document first, then settle it.")
+        raise PermissionDenied("You have a task here. Judge this document first, then settle it.")
     return Disagreement(member, narrative, found)
 
 

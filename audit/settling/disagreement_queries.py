@@ -44,7 +44,7 @@ from django.db.models.functions import Abs, Coalesce, Greatest
 
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import not_before_judging
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
@@ -144,19 +144,19 @@ class Reader:
         return RejudgeRequest.objects.open().filter(by__project=self.project).exists()
 
     @cached_property
-    def _seats(self) -> list[tuple[str, int]]:
-        held = open_seats(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
-        return [(seat.task, seat.pair_id) for seat in held]
+    def _assignments(self) -> list[tuple[str, int]]:
+        held = open_assignments(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
+        return [(assignment.task, assignment.pair_id) for assignment in held]
 
     @property
     def to_judge(self) -> list[int]:
-        """The pairs in whose judge seats the lead sits: there they judge first."""
-        return [pair for task, pair in self._seats if task == Assignment.Task.JUDGE]
+        """The pairs in whose judge assignments the lead sits: there they judge first."""
+        return [pair for task, pair in self._assignments if task == Assignment.Task.JUDGE]
 
     @property
     def to_review(self) -> list[int]:
-        """The pairs in whose review seats the lead sits."""
-        return [pair for task, pair in self._seats if task == Assignment.Task.REVIEW]
+        """The pairs in whose review assignments the lead sits."""
+        return [pair for task, pair in self._assignments if task == Assignment.Task.REVIEW]
 
     def narratives(
         self, wanted: Wanted, only: DisagreementKey | None, *, removed: bool = False

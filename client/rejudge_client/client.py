@@ -20,6 +20,7 @@ from rejudge_client.connection import Connection
 from rejudge_client.errors import Damaged, Failed, Refused
 from rejudge_client.records import (
     AccountRecord,
+    Assignment,
     AuditEventRecord,
     DocumentView,
     ExportRecord,
@@ -34,7 +35,6 @@ from rejudge_client.records import (
     ProjectRecord,
     ReleaseRecord,
     Report,
-    Seat,
 )
 
 # How often a job is asked after, in seconds, and for how long at most unless told otherwise.
@@ -119,21 +119,23 @@ class Project:
         load = self._wait(cast(LoadRecord, confirmed), "loads", f"Loading {path.name}", patience)
         return _report(load)
 
-    def seats(self, task: str = "judge") -> Iterator[Seat]:
-        """Yield your seats of a task in which work is left."""
-        rows = self.rejudge.pages(f"{self._here}seats/", {"task": task})
-        return cast(Iterator[Seat], rows)
+    def assignments(self, task: str = "judge") -> Iterator[Assignment]:
+        """Yield your assignments of a task in which work is left."""
+        rows = self.rejudge.pages(f"{self._here}assignments/", {"task": task})
+        return cast(Iterator[Assignment], rows)
 
-    def take_seat(self, task: str = "judge", *, become_blind: bool = False) -> Seat | None:
-        """Take the next open seat of a task; None: every seat is taken, or nothing is to be done
-        now.
+    def take_assignment(
+        self, task: str = "judge", *, become_blind: bool = False
+    ) -> Assignment | None:
+        """Take the next open assignment of a task; None: every assignment is taken, or nothing is
+        to be done now.
 
         Leads say `become_blind=True` to judge or review themselves: until they have answered
-        everything in the seat, they see no agreement, export or release.
+        everything in the assignment, they see no agreement, export or release.
         """
         sent = {"task": task, "become_blind": become_blind}
-        taken = self.rejudge.post(f"{self._here}seats/", sent)
-        return cast(Seat | None, taken["seat"])
+        taken = self.rejudge.post(f"{self._here}assignments/", sent)
+        return cast(Assignment | None, taken["assignment"])
 
     def judge(
         self,
@@ -142,24 +144,25 @@ class Project:
         words: Callable[[Case], str] | None = None,
         become_blind: bool = False,
     ) -> int:
-        """Judge what waits for you, seat after seat, with a bar, and return how many were judged.
+        """Judge what waits for you, assignment after assignment, with a bar, and return how many
+        were judged.
 
         `say` is given each document as it comes to you, with the narrative, and returns its grade,
         or None to leave it; `words` says why. A program that was stopped goes on where it was.
-        `become_blind`: see `take_seat`.
+        `become_blind`: see `take_assignment`.
         """
         judged = 0
         left: set[int] = set()
-        while (seat := self._next_seat(left, become_blind)) is not None:
-            found = self.judging_session(seat["pair"]).judge(say, words=words)
+        while (assignment := self._next_assignment(left, become_blind)) is not None:
+            found = self.judging_session(assignment["pair"]).judge(say, words=words)
             judged += found.judged
             if found.open:
                 # What was left open would come again and again.
-                left.add(seat["pair"])
+                left.add(assignment["pair"])
         return judged
 
     def judging_session(self, pair: int) -> JudgingSession:
-        """Return you before the pool of a pair on which you hold a judge's seat."""
+        """Return you before the pool of a pair on which you hold a judge's assignment."""
         found = self.rejudge.get(f"pairs/{pair}/")
         query = self.rejudge.get(f"{self._here}queries/{found['query']}/")
         return JudgingSession(self.rejudge, pair, query["title"], found["narratives"])
@@ -257,11 +260,14 @@ class Project:
     def _here(self) -> str:
         return f"projects/{_part(self.slug)}/"
 
-    def _next_seat(self, left: set[int], become_blind: bool) -> Seat | None:
-        mine = next((seat for seat in self.seats() if seat["pair"] not in left), None)
+    def _next_assignment(self, left: set[int], become_blind: bool) -> Assignment | None:
+        mine = next(
+            (assignment for assignment in self.assignments() if assignment["pair"] not in left),
+            None,
+        )
         if mine is not None:
             return mine
-        taken = self.take_seat(become_blind=become_blind)
+        taken = self.take_assignment(become_blind=become_blind)
         return taken if taken is not None and taken["pair"] not in left else None
 
     def _wait(self, job: J, kind: str, words: str, patience: float) -> J:

@@ -104,7 +104,7 @@ class Narrative(TypedDict):
     text: str
 
 
-class Seat(TypedDict):
+class Assignment(TypedDict):
     """One person does one task on one pair."""
 
     id: int

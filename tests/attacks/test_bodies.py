@@ -61,7 +61,7 @@ REJUDGE_REQUESTS: dict[str, Any] = {
 }
 EXTRA = {**columns(), **REJUDGE_REQUESTS}
 
-# Who may do it: where nobody is named a lead, who has a seat in nothing.
+# Who may do it: where nobody is named a lead, who has an assignment in nothing.
 PEOPLE = {
     "annotate:api_judgments": "ada",
     "annotate:api_flags": "ada",
@@ -317,7 +317,7 @@ NOT_NOW = {
     "annotate:api_rejudge_requests_of_guideline": 409,
     "audit:api_settling_many": 409,
     # Nothing of the kind is to be done now.
-    "annotate:api_pair_seats": 422,
+    "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
     # The run has no documents.
     "audit:api_suspects": 422,

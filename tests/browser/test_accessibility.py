@@ -107,7 +107,7 @@ class Scene:
         return reverse(name, kwargs={"slug": self.project.slug, **others})
 
     def pair(self, task: str, who: str) -> InstructionPair:
-        """A pair on which someone has a seat."""
+        """A pair on which someone has an assignment."""
         return (
             self.project.memberships.get(name=who).assignments.filter(task=task).earliest("pk").pair
         )
@@ -136,7 +136,9 @@ def document_pages(scene: Scene) -> list[str]:
 
 
 def of_pairs(name: str, task: str) -> Callable[[Scene], list[str]]:
-    """The page `name` for the pair on which ada has the seat of a task, and one of carla's."""
+    """The page `name` for the pair on which ada has the assignment of a task, and one of
+    carla's.
+    """
     return lambda scene: [reverse(name, args=[scene.pair(task, "ada").pk])]
 
 

@@ -172,7 +172,9 @@ def test_later_and_the_arrows_treat_a_repeat_as_a_document_of_its_own(scene):
     shows(scene.page, order[at][0], at + 1)
     scene.page.keyboard.press("0")
     expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
-    until(scene.page, lambda: scene.ada.assignments.get().done_at is not None, "the seat's end")
+    until(
+        scene.page, lambda: scene.ada.assignments.get().done_at is not None, "the assignment's end"
+    )
 
 
 def test_what_is_judged_in_the_list_is_judged_on_the_page_a_moment_later(scene):

@@ -44,7 +44,7 @@ class Scene:
         self.second = self.query.candidates.get(document__doc_id="B")
         self.pair = factories.pair(self.query)
         self.narrative = factories.altered(self.pair)
-        self.seat = assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
+        self.assignment = assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
 
     def change(self, text: str = SECOND, **more):
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
@@ -165,13 +165,13 @@ def test_a_judgment_names_the_text_it_was_made_of(scene):
 def test_what_was_said_of_the_older_text_is_stale_and_is_asked_again(scene):
     scene.judge(evidence=[Span(0, 8)])
     scene.judge(of=scene.second)
-    scene.seat.refresh_from_db()
-    assert scene.seat.done_at is not None
+    scene.assignment.refresh_from_db()
+    assert scene.assignment.done_at is not None
 
     scene.change()
 
-    scene.seat.refresh_from_db()
-    assert scene.seat.done_at is None
+    scene.assignment.refresh_from_db()
+    assert scene.assignment.done_at is None
     assert scene.open() == [scene.first.pk]
     assert [one.candidate for one in judgments_in_force(scene.project)] == [scene.second]
     assert Judgment.objects.standing().count() == 2
@@ -278,8 +278,8 @@ def test_what_a_browser_journaled_under_the_older_text_is_kept_under_it_and_told
     kept = Judgment.objects.get()
     assert (kept.text_version, kept.is_current) == (1, False)
     assert scene.first.pk in scene.open()
-    scene.seat.refresh_from_db()
-    assert scene.seat.done_at is None
+    scene.assignment.refresh_from_db()
+    assert scene.assignment.done_at is None
 
 
 def test_an_entry_that_names_a_text_nobody_has_is_refused(scene, client):

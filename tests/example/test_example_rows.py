@@ -111,10 +111,13 @@ def test_half_of_the_queries_wait_to_be_rewritten(project: Project) -> None:
 def test_who_judged_sits_where_they_judged_and_goes_on_where_they_stopped(
     project: Project,
 ) -> None:
-    judging_seats = Assignment.objects.filter(task=Task.JUDGE).order_by("pair__pair_id", "member")
+    judging_assignments = Assignment.objects.filter(task=Task.JUDGE).order_by(
+        "pair__pair_id", "member"
+    )
 
     taken = {
-        (seat.pair.pair_id, seat.member.name): seat.done_at is not None for seat in judging_seats
+        (assignment.pair.pair_id, assignment.member.name): assignment.done_at is not None
+        for assignment in judging_assignments
     }
 
     assert taken == {

@@ -126,7 +126,7 @@ def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
     assert not scene.done()
 
 
-def test_a_rejudge_request_for_one_document_leaves_work_in_the_seat_while_others_are_judged_again(
+def test_a_rejudge_request_leaves_work_in_the_assignment_while_others_are_judged_again(
     scene,
 ):
     scene.ask()
@@ -136,7 +136,7 @@ def test_a_rejudge_request_for_one_document_leaves_work_in_the_seat_while_others
     assert not scene.done()
 
 
-def test_the_lead_takes_it_back_and_the_seat_is_done_again(scene):
+def test_the_lead_takes_it_back_and_the_assignment_is_done_again(scene):
     rejudge_request = scene.ask()
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla, now=NOON)
@@ -148,7 +148,7 @@ def test_the_lead_takes_it_back_and_the_seat_is_done_again(scene):
     assert scene.done()
 
 
-def test_taking_it_back_leaves_the_seat_open_where_something_else_is_left(scene):
+def test_taking_it_back_leaves_the_assignment_open_where_something_else_is_left(scene):
     factories.candidate(scene.query, "C")
     rejudge_request = scene.ask()
 
@@ -230,21 +230,21 @@ def test_a_machine_is_not_asked(scene):
         scene.ask(judged)
 
 
-def test_who_judged_in_a_file_is_given_a_seat(scene):
+def test_who_judged_in_a_file_is_given_an_assignment(scene):
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
 
     scene.ask(judged)
 
-    seat = ben.assignments.get(task=JUDGE)
-    assert seat.touched_at is not None
+    assignment = ben.assignments.get(task=JUDGE)
+    assert assignment.touched_at is not None
     assert (
         judging_session.read_judging_session(narrative=scene.narrative, by=ben).next()
         == scene.first.pk
     )
 
 
-def test_who_finds_every_seat_taken_is_not_asked(scene):
+def test_who_finds_every_assignment_taken_is_not_asked(scene):
     assignments.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, "dan"))
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
@@ -255,7 +255,7 @@ def test_who_finds_every_seat_taken_is_not_asked(scene):
     assert not RejudgeRequest.objects.exists()
 
 
-def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_said(db):
+def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left_is_said(db):
     project = factories.project(repeat_percent=50)
     query = factories.query(project)
     pool_of = [factories.candidate(query, doc_id) for doc_id in "ABCDEF"]
@@ -284,7 +284,9 @@ def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_sa
     assert ada.assignments.get().done_at is not None
 
 
-def test_a_seat_that_was_taken_and_left_untouched_stays_theirs_from_the_rejudge_request_on(scene):
+def test_an_assignment_that_was_taken_and_left_untouched_stays_theirs_from_the_rejudge_request_on(
+    scene,
+):
     ben = factories.member(scene.project, "ben")
     assignments.take(pair=scene.pair, task=JUDGE, by=ben)
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")

@@ -1,4 +1,4 @@
-"""A program works as a judge: takes a seat, reads what comes to it, judges, takes back."""
+"""A program works as a judge: takes an assignment, reads what comes to it, judges, takes back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Scene:
     def at(self, what: str) -> str:
         return f"pairs/{self.pair.pk}/{what}"
 
-    def seat(self):
+    def assignment(self):
         return assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
 
     def judge(self, number: int, relevance: int, **more):
@@ -49,10 +49,10 @@ def scene(db):
     return Scene()
 
 
-def test_a_whole_pair_is_judged_from_seat_to_end(scene):
-    taken = scene.program.send("POST", "projects/tides/seats/", {"task": "judge"}).json()
+def test_a_whole_pair_is_judged_from_assignment_to_end(scene):
+    taken = scene.program.send("POST", "projects/tides/assignments/", {"task": "judge"}).json()
 
-    assert taken["seat"]["pair"] == scene.pair.pk
+    assert taken["assignment"]["pair"] == scene.pair.pk
     numbers = []
     while (number := scene.program.get(scene.at("judging-session/")).json()["next"]) is not None:
         (document_view,) = scene.program.get(
@@ -65,15 +65,15 @@ def test_a_whole_pair_is_judged_from_seat_to_end(scene):
     assert numbers == [(None, f"Text of {name}.", name) for name in "ABC"]
     said = Judgment.objects.order_by("candidate__document__doc_id").values_list("relevance")
     assert [grade for (grade,) in said] == [0, 2, 0]
-    assert scene.program.get("projects/tides/seats/").json()["results"] == []
-    (seat,) = scene.program.get("projects/tides/seats/?open=false").json()["results"]
-    assert seat["done_at"] is not None
-    none_left = scene.program.send("POST", "projects/tides/seats/", {"task": "judge"})
-    assert none_left.json() == {"seat": None}
+    assert scene.program.get("projects/tides/assignments/").json()["results"] == []
+    (assignment,) = scene.program.get("projects/tides/assignments/?open=false").json()["results"]
+    assert assignment["done_at"] is not None
+    none_left = scene.program.send("POST", "projects/tides/assignments/", {"task": "judge"})
+    assert none_left.json() == {"assignment": None}
 
 
 def test_what_others_said_is_told_nowhere(scene):
-    scene.seat()
+    scene.assignment()
     factories.judgment(scene.narrative, scene.documents[0], scene.ben, 2, note="a telling note")
     Flag.objects.create(
         narrative=scene.narrative,
@@ -98,7 +98,7 @@ def test_what_others_said_is_told_nowhere(scene):
 
 
 def test_undo_goes_back_one_at_a_time(scene):
-    scene.seat()
+    scene.assignment()
     first, second = scene.documents[0].pk, scene.documents[1].pk
     scene.judge(first, 1)
     scene.judge(second, 2)
@@ -111,7 +111,7 @@ def test_undo_goes_back_one_at_a_time(scene):
 
 
 def test_a_flag_is_put_and_taken_back(scene):
-    scene.seat()
+    scene.assignment()
     number = scene.documents[0].pk
     one = str(uuid4())
     sent = {"uuid": one, "narrative": scene.narrative.pk, "candidate": number, "kind": "problem"}
@@ -129,33 +129,33 @@ def test_a_flag_is_put_and_taken_back(scene):
     assert not Flag.objects.current().exists()
 
 
-def test_without_a_seat_nothing_comes_and_nothing_is_taken(scene):
+def test_without_an_assignment_nothing_comes_and_nothing_is_taken(scene):
     for path in ("judging-session/", f"document-views/?candidates={scene.documents[0].pk}"):
         assert scene.program.get(scene.at(path)).status_code == 422
     assert scene.judge(scene.documents[0].pk, 1).status_code == 422
     assert not Judgment.objects.exists()
 
 
-def test_a_seat_is_given_back_while_nothing_was_done_in_it(scene):
-    taken = scene.program.send("POST", scene.at("seats/"), {"task": "judge"}).json()
+def test_an_assignment_is_given_back_while_nothing_was_done_in_it(scene):
+    taken = scene.program.send("POST", scene.at("assignments/"), {"task": "judge"}).json()
 
-    back = scene.program.send("DELETE", f"projects/tides/seats/{taken['id']}/")
+    back = scene.program.send("DELETE", f"projects/tides/assignments/{taken['id']}/")
 
     assert back.status_code == 204
     assert not Assignment.objects.exists()
 
 
-def test_a_seat_with_work_in_it_stays(scene):
-    seat = scene.seat()
+def test_an_assignment_with_work_in_it_stays(scene):
+    assignment = scene.assignment()
     scene.judge(scene.documents[0].pk, 1)
 
-    back = scene.program.send("DELETE", f"projects/tides/seats/{seat.pk}/")
+    back = scene.program.send("DELETE", f"projects/tides/assignments/{assignment.pk}/")
 
     assert (back.status_code, Assignment.objects.count()) == (422, 1)
 
 
 def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
-    scene.seat()
+    scene.assignment()
     carla = factories.lead(scene.project)
     for candidate in scene.documents[:2]:
         scene.judge(candidate.pk, 1)
@@ -175,7 +175,7 @@ def test_a_repeat_is_known_by_a_number_like_any_other(db):
     scene = Scene(repeat_percent=50)
     for number in range(7):
         factories.candidate(scene.query, f"D{number}")
-    scene.seat()
+    scene.assignment()
 
     at = scene.program.get(scene.at("judging-session/")).json()
     for number in at["order"]:
@@ -189,7 +189,7 @@ def test_a_repeat_is_known_by_a_number_like_any_other(db):
 
 
 def test_too_many_documents_are_not_sent_at_once(scene):
-    scene.seat()
+    scene.assignment()
 
     wanted = ",".join(["7"] * 21)
 
@@ -201,7 +201,7 @@ def test_too_many_documents_are_not_sent_at_once(scene):
 def test_however_many_judgments_are_listed_the_queries_stay_the_same(
     scene, django_assert_num_queries
 ):
-    scene.seat()
+    scene.assignment()
     program = scene.program
     for candidate in scene.documents:
         factories.judgment(scene.narrative, candidate, scene.ada, 1)

@@ -214,7 +214,7 @@ def test_what_others_said_is_nowhere_on_the_page(scene, client):
     assert "ben" not in page
 
 
-def test_someone_elses_seat_is_refused_with_a_sentence(scene, client):
+def test_someone_elses_assignment_is_refused_with_a_sentence(scene, client):
     client.force_login(factories.member(scene.project, "ben").user)
 
     shown = client.get(scene.url(scene.candidates[0]), follow=True)
@@ -335,7 +335,7 @@ def test_documents_of_other_pools_are_left_out(scene):
     assert "judge__document-view" not in drawn
 
 
-def test_someone_without_the_seat_gets_no_documents(scene, client):
+def test_someone_without_the_assignment_gets_no_documents(scene, client):
     client.force_login(factories.member(scene.project, "ben").user)
 
     response = scene.documents(scene.candidates[0].pk)

@@ -24,7 +24,9 @@ ONE = UUID("00000000-0000-4000-8000-000000000001")
 
 
 class Scene:
-    """A pair of two documents that were relevant and one that was not, with ada in her seat."""
+    """A pair of two documents that were relevant and one that was not, with ada in her
+    assignment.
+    """
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -108,7 +110,7 @@ def test_a_judgment_under_an_old_narrative_version_is_refused(scene):
     assert not Judgment.objects.exists()
 
 
-def test_without_a_seat_there_is_no_judging(scene):
+def test_without_an_assignment_there_is_no_judging(scene):
     ben = factories.member(scene.project, "ben")
 
     with pytest.raises(Refused, match="not your task"):
@@ -146,7 +148,7 @@ def test_a_document_of_a_load_that_is_not_done_is_not_in_the_pool(scene):
 
 
 @pytest.mark.sqlite
-def test_the_seat_waits_for_no_document_of_a_load_that_is_not_done(scene):
+def test_the_assignment_waits_for_no_document_of_a_load_that_is_not_done(scene):
     unshown(scene)
     scene.judge(1)
     scene.judge(0, of=scene.second)
@@ -161,7 +163,7 @@ def test_a_note_of_a_megabyte_is_refused(scene):
     assert not Judgment.objects.exists()
 
 
-def test_the_seat_is_done_when_every_document_is_judged(scene):
+def test_the_assignment_is_done_when_every_document_is_judged(scene):
     scene.judge(1)
     assert not scene.ada.assignments.get().done_at
 

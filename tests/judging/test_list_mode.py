@@ -211,7 +211,7 @@ def test_an_empty_group_says_so(scene, client):
     assert "No document here now" in page
 
 
-def test_who_has_no_seat_is_sent_to_their_list(scene, client):
+def test_who_has_no_assignment_is_sent_to_their_list(scene, client):
     client.force_login(factories.member(scene.project, "ben").user)
 
     response = client.get(scene.url, follow=True)

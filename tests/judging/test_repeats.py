@@ -18,7 +18,7 @@ from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
-from annotate.overview.progress import my_seats
+from annotate.overview.progress import my_assignments
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from base.errors import NotHere, Refused
@@ -67,7 +67,7 @@ class Scene:
         on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
         return judging.say_flag(on=on, kind=kind, words=words, by=self.ada)
 
-    def seat_is_done(self) -> bool:
+    def assignment_is_done(self) -> bool:
         return self.ada.assignments.get().done_at is not None
 
     def url(self, number: int, name: str = "judge") -> str:
@@ -125,28 +125,28 @@ def test_a_repeat_that_is_reached_before_its_first_time_names_no_judgment(scene)
     assert not Judgment.objects.exists()
 
 
-def test_the_seat_is_done_only_when_the_repeats_are(scene):
+def test_the_assignment_is_done_only_when_the_repeats_are(scene):
     for number in scene.judging_session().order[:-1]:
         scene.grade(number)
-        assert not scene.seat_is_done()
+        assert not scene.assignment_is_done()
 
     scene.grade(scene.judging_session().order[-1])
 
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
     assert scene.judging_session().done
     scene.flag(scene.again()[0], Flag.Kind.LATER)
-    assert not scene.seat_is_done()
+    assert not scene.assignment_is_done()
     assert scene.judging_session().next() == scene.again()[0]
     judging.undo(narrative=scene.narrative, by=scene.ada)
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
 
 
-def test_the_order_of_answers_does_not_matter_for_the_seat(scene):
+def test_the_order_of_answers_does_not_matter_for_the_assignment(scene):
     for number in reversed(scene.judging_session().order):
-        assert not scene.seat_is_done()
+        assert not scene.assignment_is_done()
         scene.grade(number)
 
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
 
 
 def test_a_flag_on_a_repeat_flags_nothing_else(scene):
@@ -424,7 +424,7 @@ def test_home_counts_as_the_judge_page_does(scene):
     scene.grade(scene.judging_session().order[0])
     scene.grade(scene.again()[0])
 
-    (mine,) = my_seats(scene.ada)
+    (mine,) = my_assignments(scene.ada)
 
     assert (mine.done, mine.total) == (2, scene.judging_session().total)
 
@@ -444,7 +444,7 @@ def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(sce
     assert "Read the last page." not in scene.page(scene.again()[0])
 
 
-def test_a_rejudge_request_that_is_withdrawn_ends_no_seat_in_which_repeats_are_left(scene):
+def test_a_rejudge_request_that_is_withdrawn_ends_no_assignment_in_which_repeats_are_left(scene):
     carla = factories.lead(scene.project)
     last = scene.again()[-1]
     for number in scene.judging_session().order:
@@ -454,14 +454,14 @@ def test_a_rejudge_request_that_is_withdrawn_ends_no_seat_in_which_repeats_are_l
     rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
 
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
-    assert not scene.seat_is_done()
+    assert not scene.assignment_is_done()
 
     scene.grade(last)
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
     rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
-    assert not scene.seat_is_done()
+    assert not scene.assignment_is_done()
     rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
 
 
 def test_only_a_lead_sets_it_and_to_no_more_than_half(scene):

@@ -137,7 +137,7 @@ def test_what_is_chosen_is_asked_for_and_nothing_else(scene, which, asked):
     assert scene.asked() == asked
 
 
-def test_only_the_seats_concerned_have_work_again(scene):
+def test_only_the_assignments_concerned_have_work_again(scene):
     scene.ask(Which(query=scene.query("302")))
 
     assert scene.done() == [("ada", "301"), ("ben", "301")]
@@ -172,7 +172,7 @@ def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
 
     found = rejudge_requests.count_older(scene.guideline, Which())
 
-    # Two of ben, who left; one of dan, who has no seat. A machine is nobody.
+    # Two of ben, who left; one of dan, who has no assignment. A machine is nobody.
     assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
 
 

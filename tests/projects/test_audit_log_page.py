@@ -141,7 +141,7 @@ def test_a_long_audit_log_comes_in_parts_and_costs_the_same(tides, django_assert
 def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
     query = factories.query(tides.project)
     factories.candidate(query)
-    factories.seat(factories.pair(query), tides.carla)
+    factories.assignment(factories.pair(query), tides.carla)
 
     page = tides.client.get(tides.url)
 

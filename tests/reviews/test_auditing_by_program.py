@@ -23,7 +23,7 @@ def answers(level: str = "excellent", words: str = "") -> list[dict[str, str]]:
 def test_a_review_is_taken_rated_and_handed_in(scene):
     dan = Program("dan", "judge")
 
-    taken = dan.send("POST", "projects/tides/reviews/seat/").json()
+    taken = dan.send("POST", "projects/tides/reviews/assignment/").json()
     here = f"pairs/{taken['pair']}/review/"
     read = dan.get(here).json()
     rated = {"narrative": read["narrative"]["id"], "answers": answers()}
@@ -39,10 +39,10 @@ def test_a_review_is_taken_rated_and_handed_in(scene):
     assert Review.objects.submitted().get().auditor == scene.dan
 
 
-def test_a_review_with_something_missing_is_not_taken(seated):
+def test_a_review_with_something_missing_is_not_taken(assigned):
     dan = Program("dan", "judge")
-    narrative = {"narrative": seated.narrative.pk}
-    here = f"pairs/{seated.pair.pk}/review/"
+    narrative = {"narrative": assigned.narrative.pk}
+    here = f"pairs/{assigned.pair.pk}/review/"
 
     nothing = dan.send("POST", f"{here}submission/", narrative)
     dan.send("PUT", here, {**narrative, "answers": answers()[:5]})
@@ -59,15 +59,15 @@ def test_a_review_with_something_missing_is_not_taken(seated):
     assert not Review.objects.submitted().exists()
 
 
-def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_without_names(seated):
+def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_without_names(assigned):
     dan, ben = Program("dan", "judge"), Program("ben", "judge")
-    narrative = {"narrative": seated.narrative.pk}
-    here = f"pairs/{seated.pair.pk}/review/"
+    narrative = {"narrative": assigned.narrative.pk}
+    here = f"pairs/{assigned.pair.pk}/review/"
     for program, level in ((ben, "acceptable"), (dan, "excellent")):
         program.send("PUT", here, {**narrative, "answers": answers(level)})
     ben.send("POST", f"{here}submission/", narrative)
 
-    before, story = dan.get(here).json(), dan.get(f"pairs/{seated.pair.pk}/story/").json()
+    before, story = dan.get(here).json(), dan.get(f"pairs/{assigned.pair.pk}/story/").json()
     after = dan.send("POST", f"{here}submission/", narrative).json()
 
     assert before["others"] == []
@@ -76,15 +76,15 @@ def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_with
     assert after["others"][0]["answers"][0]["level"] == "acceptable"
 
 
-def test_a_lead_decides_and_takes_it_back(seated):
+def test_a_lead_decides_and_takes_it_back(assigned):
     for name in ("ben", "dan"):
         program = Program(name, "judge")
-        narrative = {"narrative": seated.narrative.pk}
-        here = f"pairs/{seated.pair.pk}/review/"
+        narrative = {"narrative": assigned.narrative.pk}
+        here = f"pairs/{assigned.pair.pk}/review/"
         program.send("PUT", here, {**narrative, "answers": answers()})
         program.send("POST", f"{here}submission/", narrative)
     carla = Program("carla", "lead")
-    where = f"narratives/{seated.narrative.pk}/decision/"
+    where = f"narratives/{assigned.narrative.pk}/decision/"
 
     waiting = carla.get("projects/tides/reviews/?state=to-decide").json()["results"]
     made = carla.send("POST", where, {"outcome": "accepted"})
@@ -93,7 +93,7 @@ def test_a_lead_decides_and_takes_it_back(seated):
     assert [one["pair_id"] for one in waiting] == ["301"]
     assert (made.status_code, made.json()["outcome"]) == (201, "accepted")
     assert taken_back.status_code == 204
-    assert Decision.objects.get().withdrawn_by == seated.carla
+    assert Decision.objects.get().withdrawn_by == assigned.carla
 
 
 def test_a_rubric_of_ones_own_comes_in_force_and_faults_are_named(scene):
@@ -167,7 +167,7 @@ def test_that_names_were_looked_up_is_kept(disputed):
 
 
 def test_who_has_yet_to_judge_reads_nothing_of_it(disputed):
-    factories.seat(disputed.pair, disputed.carla)
+    factories.assignment(disputed.pair, disputed.carla)
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/disagreement/"
 
@@ -304,7 +304,7 @@ def test_a_lead_who_has_yet_to_answer_reads_no_figures(disputed, published, fini
     carla = Program("carla", "lead")
     report = carla.send("POST", "projects/tides/agreement/reports/").json()["id"]
     finish_jobs()
-    factories.seat(disputed.pair, disputed.carla)
+    factories.assignment(disputed.pair, disputed.carla)
 
     listed = carla.get("projects/tides/agreement/reports/").json()["results"]
 

@@ -19,7 +19,7 @@ WORDS = "Read the second paragraph."
 
 @pytest.fixture
 def asked(disputed):
-    """The scene, where ada has a seat; names are shown."""
+    """The scene, where ada has an assignment; names are shown."""
     disputed.project.hide_names = False
     disputed.project.save()
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
@@ -201,16 +201,16 @@ def test_the_next_one_of_the_filter_opens(asked, client):
 
 
 def test_a_lead_who_judges_first_sends_nothing_back(asked, client):
-    factories.seat(asked.pair, asked.carla)
+    factories.assignment(asked.pair, asked.carla)
 
     assert send(asked, client).status_code == 403
     assert not RejudgeRequest.objects.exists()
 
 
 def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
-    """ben judged in a file; a free seat is his then."""
+    """ben judged in a file; a free assignment is his then."""
     send(disputed, client, judgment=disputed.bens.pk)
 
-    seat = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
-    assert isinstance(seat.touched_at, datetime)
+    assignment = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
+    assert isinstance(assignment.touched_at, datetime)
     assert RejudgeRequest.objects.open().get().judgment == disputed.bens

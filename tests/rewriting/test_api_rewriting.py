@@ -11,7 +11,7 @@ from tests.programs import Program
 
 
 class Scene:
-    """A pair whose altered narrative is to be written, and ada's program in her seat."""
+    """A pair whose altered narrative is to be written, and ada's program in her assignment."""
 
     def __init__(self):
         self.project = factories.project()
@@ -105,7 +105,7 @@ def test_what_is_at_rewrite_impact_is_what_was_relevant_and_its_relevance_stays_
         ("POST", "narratives/", {"text": "Only ships.", "based_on": 0}),
     ],
 )
-def test_without_a_seat_nobody_writes(scene, verb, what, content):
+def test_without_an_assignment_nobody_writes(scene, verb, what, content):
     factories.member(scene.project, "ben")
 
     response = Program("ben", "judge").send(verb, f"pairs/{scene.pair.pk}/{what}", content)

@@ -310,10 +310,10 @@ def test_what_is_no_place_is_refused(text):
         Key.parse(text)
 
 
-def test_a_lead_in_a_judge_seat_sees_what_they_have_judged(disputed):
+def test_a_lead_in_a_judge_assignment_sees_what_they_have_judged(disputed):
     Project.objects.update(overlap_judge=3)
     disputed.carla.refresh_from_db()
-    factories.seat(disputed.pair, disputed.carla)
+    factories.assignment(disputed.pair, disputed.carla)
     assert listed(disputed) == []
 
     factories.judgment(disputed.narrative, disputed.first, disputed.carla, 1)
@@ -321,12 +321,12 @@ def test_a_lead_in_a_judge_seat_sees_what_they_have_judged(disputed):
     assert listed(disputed) == ["S1"]
 
 
-def test_a_lead_in_a_review_seat_sees_reviews_after_their_own(scene):
+def test_a_lead_in_a_review_assignment_sees_reviews_after_their_own(scene):
     Project.objects.update(overlap_review=3)
     for member in (scene.carla, scene.ben, scene.dan):
         member.project.refresh_from_db()
     review(scene, scene.narrative, dan={"query_dependency": "poor"}, ben={})
-    factories.seat(scene.pair, scene.carla, Assignment.Task.REVIEW)
+    factories.assignment(scene.pair, scene.carla, Assignment.Task.REVIEW)
     assert listed(scene) == []
 
     save_ratings(narrative=scene.narrative, answers=levels(), by=scene.carla)

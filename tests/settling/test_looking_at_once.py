@@ -27,7 +27,7 @@ JUDGE = Assignment.Task.JUDGE
 
 
 def answered_all(scene: Any, by: Any) -> list[Judgment]:
-    """Somebody judges both documents in their seat."""
+    """Somebody judges both documents in their assignment."""
     assignments.take(pair=scene.pair, task=JUDGE, by=by)
     return [
         judging.judge(narrative=scene.narrative, candidate=candidate, relevance=1, by=by)
@@ -35,7 +35,7 @@ def answered_all(scene: Any, by: Any) -> list[Judgment]:
     ]
 
 
-def test_the_seat_is_open_only_while_something_waits_whoever_is_faster(scene):
+def test_the_assignment_is_open_only_while_something_waits_whoever_is_faster(scene):
     said, _ = answered_all(scene, scene.ada)
 
     asked, answer = at_once(

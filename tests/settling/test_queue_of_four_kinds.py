@@ -143,11 +143,11 @@ def test_a_settled_condition_moves_to_the_settled_ones(scene):
     assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
 
 
-def test_a_lead_in_a_judge_seat_sees_verdicts_once_they_have_judged(scene):
+def test_a_lead_in_a_judge_assignment_sees_verdicts_once_they_have_judged(scene):
     Project.objects.update(overlap_judge=3)
     scene.carla.project.refresh_from_db()
     candidate = answer(scene, condition(scene), "S3", "met", "not_met")
-    factories.seat(scene.pair, scene.carla)
+    factories.assignment(scene.pair, scene.carla)
     assert listed(scene) == []
 
     said = factories.judgment(scene.narrative, candidate, scene.carla, 1)

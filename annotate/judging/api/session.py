@@ -122,7 +122,9 @@ class MyJudgingSession(Resource):
 
     @reads(JudgingSessionSerializer)
     def get(self, request: Request, pair: int) -> Response:
-        """Read which documents come in which order, and which is next. You hold a seat here."""
+        """Read which documents come in which order, and which is next. You hold an assignment
+        here.
+        """
         member, found = access.pair(self.person, pair)
         narrative = narrative_for(member, found)
         at = read_judging_session(narrative=narrative, by=member)
@@ -147,7 +149,9 @@ class DocumentViews(Resource):
 
     @reads(DocumentViewSerializer, asked=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> Response:
-        """Read some of the documents of your pool, with their texts. You hold a seat here."""
+        """Read some of the documents of your pool, with their texts. You hold an assignment
+        here.
+        """
         member, found = access.pair(self.person, pair)
         wanted = self.asked()["candidates"]
         narrative = narrative_for(member, found)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotate.judgments import assignments, blindness, completion
 from annotate.overview.contributions import Contribution, overview
-from annotate.overview.progress import my_seats
+from annotate.overview.progress import my_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -25,8 +25,8 @@ from jobs.status import worker_status
 
 @require_GET
 def home(request: PageRequest) -> HttpResponse:
-    """Show the person's seats with work left, the seats they could take, what else waits for them,
-    and what they lead.
+    """Show the person's assignments with work left, the assignments they could take, what else
+    waits for them, and what they lead.
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
     added = {member: overview(member) for member in members}
@@ -35,7 +35,7 @@ def home(request: PageRequest) -> HttpResponse:
         request,
         "overview/home.html",
         {
-            "seats": [row for member in members for row in seat_rows(member)],
+            "assignments": [row for member in members for row in assignment_rows(member)],
             "offers": [offer for offer in offers if not offer["hides_figures"]],
             "hiding": [offer for offer in offers if offer["hides_figures"]],
             "waiting": [
@@ -52,7 +52,7 @@ def home(request: PageRequest) -> HttpResponse:
 
 
 @require_POST
-def seat(request: PageRequest, slug: str) -> HttpResponse:
+def assignment(request: PageRequest, slug: str) -> HttpResponse:
     """Take the next open task of a kind and go to its work."""
     member = access.member(request.user, slug)
     try:
@@ -62,7 +62,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
             become_blind=confirmed(request),
         )
     except assignments.LeadMustConfirm:
-        return confirm_seat(request, member)
+        return confirm_assignment(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(member.project)
@@ -73,8 +73,8 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
-    """Take a seat on this very pair and go to its work."""
+def pair_assignment(request: PageRequest, pk: int) -> HttpResponse:
+    """Take an assignment on this very pair and go to its work."""
     member, pair = pairs_access.pair(request.user, pk)
     try:
         taken = assignments.take(
@@ -84,7 +84,7 @@ def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
             become_blind=confirmed(request),
         )
     except assignments.LeadMustConfirm:
-        return confirm_seat(request, member)
+        return confirm_assignment(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:queries", member.project.slug)
@@ -92,11 +92,11 @@ def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Leave a seat in which nothing was done."""
+def give_back_assignment(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Leave an assignment in which nothing was done."""
     member = access.member(request.user, slug)
     try:
-        assignments.give_back(seat=pairs_access.seat(member, pk), by=member)
+        assignments.give_back(assignment=pairs_access.assignment(member, pk), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -104,34 +104,34 @@ def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotate:home")
 
 
-def work_url(seat: Assignment) -> str:
-    """Where the work of a seat is done."""
+def work_url(assignment: Assignment) -> str:
+    """Where the work of an assignment is done."""
     name = {
         Assignment.Task.REWRITE: "annotate:rewrite",
         Assignment.Task.JUDGE: "annotate:judging",
         Assignment.Task.REVIEW: "audit:review",
-    }[Assignment.Task(seat.task)]
-    return reverse(name, args=[seat.pair_id])
+    }[Assignment.Task(assignment.task)]
+    return reverse(name, args=[assignment.pair_id])
 
 
-def seat_rows(member: Membership) -> list[dict[str, Any]]:
-    """A member's seats with work left, as the pages list them."""
+def assignment_rows(member: Membership) -> list[dict[str, Any]]:
+    """A member's assignments with work left, as the pages list them."""
     return [
         {
-            "title": mine.seat.pair.query.title or mine.seat.pair.pair_id,
-            "task": mine.seat.get_task_display(),
+            "title": mine.assignment.pair.query.title or mine.assignment.pair.pair_id,
+            "task": mine.assignment.get_task_display(),
             "project": member.project,
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
-            "url": work_url(mine.seat),
+            "url": work_url(mine.assignment),
             "give_back_url": reverse(
-                "annotate:give_back_seat", args=[member.project.slug, mine.seat.pk]
+                "annotate:give_back_assignment", args=[member.project.slug, mine.assignment.pk]
             )
-            if mine.seat.touched_at is None
+            if mine.assignment.touched_at is None
             else None,
         }
-        for mine in my_seats(member)
+        for mine in my_assignments(member)
     ]
 
 
@@ -142,7 +142,7 @@ def worker() -> dict[str, Any]:
 
 
 def _offers(member: Membership) -> list[dict[str, Any]]:
-    """The tasks in which a member could take a seat now."""
+    """The tasks in which a member could take an assignment now."""
     return [
         {
             "project": member.project,
@@ -157,12 +157,12 @@ def _offers(member: Membership) -> list[dict[str, Any]]:
 
 
 def confirmed(request: PageRequest) -> bool:
-    """Whether the form says that a lead may take a seat that hides figures from them."""
+    """Whether the form says that a lead may take an assignment that hides figures from them."""
     return request.POST.get("become_blind") == "yes"
 
 
-def confirm_seat(request: PageRequest, member: Membership) -> HttpResponse:
-    """Ask a lead whether they want the seat, and say what it hides: the same form again."""
+def confirm_assignment(request: PageRequest, member: Membership) -> HttpResponse:
+    """Ask a lead whether they want the assignment, and say what it hides: the same form again."""
     return render(
         request,
         "overview/become_blind.html",

@@ -15,19 +15,19 @@ from django.views.decorators.http import require_GET
 from annotate.collection import access as collection_access
 from annotate.collection.models import Query
 from annotate.judgments import completion
-from annotate.judgments.assignments import free_seats
+from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
-    my_seats,
-    pair_seats,
+    my_assignments,
+    pair_assignments,
     people_progress,
     query_progress,
     said_of,
     task_progress,
 )
-from annotate.overview.views.home import seat_rows, work_url, worker
+from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
@@ -59,7 +59,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
-            "seats": seat_rows(member),
+            "assignments": assignment_rows(member),
             "todo": [*_my_todo(member), *added.todo],
             "rows": _query_rows(member, page),
             "previous_url": page.previous,
@@ -137,19 +137,21 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = pair.current(Narrative.Side.ALTERED)
     before = original.text if original else ""
-    seats = {seat.task: seat for seat in pair.assignments.filter(member=member)}
+    assignments = {
+        assignment.task: assignment for assignment in pair.assignments.filter(member=member)
+    }
     return {
         "pair": pair,
         "original": original,
         "altered": altered,
         "pieces": diff(before, altered.text) if altered else None,
-        "seats": pair_seats(pair),
+        "assignments": pair_assignments(pair),
         "tasks": [
             {
                 "task": task.value,
                 "name": task.label,
-                "url": work_url(seats[task]) if task in seats else None,
-                "free": free_seats(pair, task, member),
+                "url": work_url(assignments[task]) if task in assignments else None,
+                "free": count_free_assignments(pair, task, member),
             }
             for task in Assignment.Task
         ],
@@ -199,7 +201,7 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
 
 
 def _my_todo(member: Membership) -> list[Todo]:
-    begun = len(my_seats(member))
+    begun = len(my_assignments(member))
     return (
         [Todo(_("Tasks of yours with work left"), begun, reverse("annotate:home"))] if begun else []
     )

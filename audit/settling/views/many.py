@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.judgments.blindness import not_before_judging
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
@@ -69,7 +69,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
             "asked": asked,
             "list_url": list_url(slug, asked),
             "here": request.get_full_path(),
-            "seated": bool(open_seats(member, Assignment.Task.JUDGE)),
+            "assigned": bool(open_assignments(member, Assignment.Task.JUDGE)),
         },
         status=422 if form.errors else 200,
     )

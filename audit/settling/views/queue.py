@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import RejudgeRequest
 from annotate.projects import access as annotate_access
 from audit.settling.forms import WantedForm
@@ -103,7 +103,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             else "",
             "words": _("%(shown)s of %(total)s shown")
             % {"shown": len(listed.items), "total": f"{listed.total:,}"},
-            "seated": bool(open_seats(member, *BLIND_TASKS)),
+            "assigned": bool(open_assignments(member, *BLIND_TASKS)),
         },
     )
 
