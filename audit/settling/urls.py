@@ -42,7 +42,7 @@ urlpatterns = [
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/rejudge-request/withdrawal/",
         rejudge.rejudge_request_withdrawal,
-        name="look_again_withdrawal",
+        name="rejudge_request_withdrawal",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/names/",
