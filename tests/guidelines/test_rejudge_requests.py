@@ -70,18 +70,18 @@ def test_the_document_comes_again_and_the_judgment_stays_as_it_is(scene):
 
     scene.said.refresh_from_db()
     assert (scene.said.relevance, scene.said.superseded_at) == (1, None)
-    assert scene.read_judging_session().next() == scene.first.pk
-    assert (scene.read_judging_session().settled, scene.read_judging_session().total) == (1, 2)
+    assert scene.judging_session().next() == scene.first.pk
+    assert (scene.judging_session().settled, scene.judging_session().total) == (1, 2)
     assert not scene.done()
 
 
 def test_what_is_asked_for_again_comes_before_what_is_fresh(scene):
     third = factories.candidate(scene.query, "C")
-    assert scene.read_judging_session().next() == third.pk
+    assert scene.judging_session().next() == third.pk
 
     scene.ask()
 
-    assert scene.read_judging_session().next() == scene.first.pk
+    assert scene.judging_session().next() == scene.first.pk
 
 
 @pytest.mark.parametrize("relevance", [1, 2])
@@ -93,7 +93,7 @@ def test_any_grade_answers_also_the_same_one(scene, relevance):
     assert answer != scene.said
     assert answer.replaces == scene.said
     assert not RejudgeRequest.objects.open().exists()
-    assert scene.read_judging_session().next() is None
+    assert scene.judging_session().next() is None
     assert scene.done()
 
 
@@ -106,7 +106,7 @@ def test_undoing_the_answer_brings_judgment_and_rejudge_request_back(scene):
     scene.said.refresh_from_db()
     assert scene.said.superseded_at is None
     assert RejudgeRequest.objects.open().get().judgment == scene.said
-    assert scene.read_judging_session().next() == scene.first.pk
+    assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
 
 
@@ -118,11 +118,11 @@ def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
         narrative=scene.narrative, candidate=scene.first, kind=Flag.Kind.LATER, by=scene.ada
     )
 
-    judging_session = scene.read_judging_session()
+    judging_session = scene.judging_session()
     assert judging_session.next() == third.pk
     assert judging_session.asked == [scene.said.uuid, later.uuid]
     scene.judge(0, third)
-    assert scene.read_judging_session().next() == scene.first.pk
+    assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
 
 
@@ -144,7 +144,7 @@ def test_the_lead_takes_it_back_and_the_assignment_is_done_again(scene):
 
     rejudge_request.refresh_from_db()
     assert (rejudge_request.withdrawn_at, rejudge_request.withdrawn_by) == (NOON, scene.carla)
-    assert scene.read_judging_session().next() is None
+    assert scene.judging_session().next() is None
     assert scene.done()
 
 

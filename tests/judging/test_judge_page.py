@@ -297,7 +297,7 @@ def test_the_page_tells_its_script_where_the_judge_stands(scene):
     scene.post("judgment", first, relevance=2)
     scene.post("flag", second, kind="later")
 
-    found = scene.read_judging_session(first)
+    found = scene.judging_session(first)
 
     assert found["order"] == [first.pk, second.pk]
     assert found["said"] == {
