@@ -50,7 +50,8 @@ def test_every_row_and_every_file_comes_back(house, move_house, quiet, tmp_path)
 def test_nothing_in_the_house_is_empty_that_exports_and_people_need(house):
     empty = {table for table, rows in every_row().items() if not rows}
 
-    assert empty & {f"annotate.{name}" for name in ("repeat", "draft", "lookagain", "run")} == set()
+    names = ("repeat", "draft", "rejudgerequest", "run")
+    assert empty & {f"annotate.{name}" for name in names} == set()
     assert empty & {f"audit.{name}" for name in ("check", "reveal", "rating", "decision")} == set()
     assert {name.partition("/")[0] for name in every_file()} == {"runs", "exports", "releases"}
 
@@ -259,7 +260,7 @@ def test_when_the_database_refuses_a_row_no_other_row_and_no_file_stays(
 ):
     back_up(path=tmp_path / "house.zip", progress=quiet)
 
-    # Nobody judges -1 times: a constraint of the seats.
+    # Nobody judges -1 times: a constraint of the assignments.
     def harm(data):
         lines = data.splitlines()
         row = json.loads(lines[0])

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET
 
 from annotate.collection.models import Candidate
 from annotate.judging.actions import grades_that_need_evidence, narrative_for
-from annotate.judging.document_view import Again, sitting_of, wishes
-from annotate.judging.judging_session import Sitting, sitting, without_repeats
+from annotate.judging.document_view import Again, judging_session_of, rejudge_requests
+from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
 from annotate.judging.views.judge import asked
 from annotate.judgments.document_names import Name, names_to
 from annotate.judgments.models import Flag, Judgment
@@ -120,9 +120,9 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         "needs_conditions": pair.project.condition_rule != Project.ConditionRule.BY_HAND
         and narrative.conditions.exists(),
         # The script keeps what it knows of the whole pool while it goes from part to part.
-        "sitting": None
+        "judging_session": None
         if "x-part" in request.headers
-        else sitting_of(
+        else judging_session_of(
             member=member,
             pair=pair,
             narrative=narrative,
@@ -135,7 +135,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     return render(request, "judging/listing.html", context)
 
 
-def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
+def filters(at: JudgingSession, grades: list[Grade]) -> list[Filter]:
     """Every way to look at the list, with how many rows it keeps now."""
     given = Counter(at.judged.values())
     flags = Counter(at.flagged.values())
@@ -214,7 +214,7 @@ def window(
     )
 
 
-def _keeps(show: str, at: Sitting) -> Callable[[int], bool]:
+def _keeps(show: str, at: JudgingSession) -> Callable[[int], bool]:
     """Whether a filter keeps a candidate; one that does not exist keeps all."""
     if show == "open":
         return lambda candidate: candidate not in at.judged and candidate not in at.flagged
@@ -246,7 +246,7 @@ def _rows(
         for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    again = wishes(narrative, member, wanted, flags)
+    again = rejudge_requests(narrative, member, wanted, flags)
     values = [grade.value for grade in grades]
     names = names_to(member, list(candidates.values()), under=narrative)
     return [

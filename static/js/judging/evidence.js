@@ -41,7 +41,7 @@ function say(sentence) {
 
 // The text is walked when something has to be found in it, not for every document that goes by.
 function text() {
-  const element = now.sheet.querySelector(".document__text");
+  const element = now.documentView.querySelector(".document__text");
   if (element) now.text ??= new Text(element);
   return now.text;
 }
@@ -246,7 +246,7 @@ function selected() {
 
 // The rule of annotate.judgments.evidence.lacking; "" where nothing lacks, else the name of its sentence.
 function lacking(rule, entry) {
-  const wanted = (now.sheet.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
+  const wanted = (now.documentView.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
   const markable = rule === "document" ? now.sheet.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
   // Of a table a cell can be marked, or named in the note.
@@ -278,11 +278,11 @@ function listen(rule) {
     else markClause();
   });
 
-  root.addEventListener("judge:document", ({ detail: { candidate, sheet, said } }) => {
+  root.addEventListener("judge:document", ({ detail: { candidate, documentView, said } }) => {
     leave?.();
     part("help").hidden = true;
     say("");
-    const version = sheet.dataset.textVersion;
+    const version = documentView.dataset.textVersion;
     // Marks of another text of the document would mark other words.
     const marked = unsent.get(candidate);
     const begun = marked?.version === version ? marked : null;
@@ -323,4 +323,4 @@ function listen(rule) {
   });
 }
 
-if (strip) listen(JSON.parse(document.getElementById("sitting").textContent).evidence_rule);
+if (strip) listen(JSON.parse(document.getElementById("judging-session").textContent).evidence_rule);
