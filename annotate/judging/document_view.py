@@ -298,7 +298,7 @@ class Finished:
     seconds: float
 
 
-def finished(pair: InstructionPair, at: Sitting, grades: Sequence[Grade]) -> Finished:
+def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade]) -> Finished:
     """Count what was said; no query."""
     given = Counter(at.judged.get(number) for number in at.order)
     url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")

@@ -95,7 +95,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
-    at = without_repeats(sitting(narrative=narrative, by=member), member)
+    at = without_repeats(read_judging_session(narrative=narrative, by=member), member)
     find = request.GET.get("find", "").replace("\0", "").strip()[:200]
     found = _named(member, narrative, at, find) if find else None
     shown = window(at, request.GET, found=found, find=find)
@@ -149,7 +149,7 @@ def filters(at: JudgingSession, grades: list[Grade]) -> list[Filter]:
     ]
 
 
-def _named(member: Membership, narrative: Narrative, at: Sitting, find: str) -> set[int]:
+def _named(member: Membership, narrative: Narrative, at: JudgingSession, find: str) -> set[int]:
     """The numbers of the documents whose name, as the reader sees it, has all these words.
 
     A hidden id or title finds nothing: the names that are shown have the last word.
@@ -169,7 +169,7 @@ def _named(member: Membership, narrative: Narrative, at: Sitting, find: str) -> 
 
 
 def window(
-    at: Sitting,
+    at: JudgingSession,
     asked: QueryDict,
     size: int = WINDOW,
     *,

@@ -38,7 +38,7 @@ def home(request: PageRequest) -> HttpResponse:
     projects = [_project(member, today.get(member.pk, 0)) for member in members]
     name_next_documents([offer for one in projects for offer in one["offers"]])
     # Projects with work come first, in each half by name.
-    projects.sort(key=lambda one: not (one["seats"] or one["offers"] or one["todo"]))
+    projects.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
     return render(
         request,
         "overview/home.html",
@@ -57,7 +57,7 @@ def _project(member: Membership, today: int) -> dict[str, Any]:
         "project": member.project,
         "member": member,
         "today": today,
-        "seats": seat_rows(member),
+        "assignments": assignment_rows(member),
         "offers": [offer for offer in offers if not offer["hides_figures"]],
         "hiding": [offer for offer in offers if offer["hides_figures"]],
         "todo": added.todo,
@@ -156,7 +156,9 @@ def worker() -> dict[str, Any]:
 
 
 def _offers(member: Membership) -> list[dict[str, Any]]:
-    """The tasks in which a member could take a seat now, each with the pair that would be next."""
+    """The tasks in which a member could take an assignment now, each with the pair that would be
+    next.
+    """
     offers = []
     for task in Assignment.Task:
         found = assignments.open_pairs(task=task, by=member)

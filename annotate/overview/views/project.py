@@ -22,7 +22,7 @@ from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
     matrix_of,
-    pair_seats,
+    pair_assignments,
     people_progress,
     query_progress,
     said_of,
@@ -217,7 +217,7 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
 def _begun(member: Membership) -> list[Todo]:
     """The member's tasks with work left: a line for each kind, not for each task."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in seat_rows(member):
+    for row in assignment_rows(member):
         found.setdefault(row["task"], []).append(row)
     return [
         Todo(

@@ -48,7 +48,7 @@ function text() {
 
 // The cells of the window of the table that is shown.
 function cells() {
-  if (!now.cells?.[0]?.element.isConnected) now.cells = cellsOf(now.sheet);
+  if (!now.cells?.[0]?.element.isConnected) now.cells = cellsOf(now.documentView);
   return now.cells;
 }
 
@@ -248,7 +248,7 @@ function selected() {
 function lacking(rule, entry) {
   const wanted = (now.documentView.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
-  const markable = rule === "document" ? now.sheet.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
+  const markable = rule === "document" ? now.documentView.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
   // Of a table a cell can be marked, or named in the note.
   if (rule === "document" && markable && !now.evidence.length) return "wantPassage";
   if (rule === "narrative" && markable && !now.clauses.length) return "wantClause";
@@ -287,14 +287,14 @@ function listen(rule) {
     const marked = unsent.get(candidate);
     const begun = marked?.version === version ? marked : null;
     if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [], version });
-    now = { candidate, sheet, text: null, cells: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
-    if (!sheet.querySelector(".document__text") && !cells().length) now.evidence = [];
+    now = { candidate, documentView, text: null, cells: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
+    if (!documentView.querySelector(".document__text") && !cells().length) now.evidence = [];
     draw();
   });
 
   // Another window of the table shows other cells.
   document.addEventListener("document:window", ({ target }) => {
-    if (!now?.sheet.contains(target)) return;
+    if (!now?.documentView.contains(target)) return;
     leave?.();
     draw();
   });

@@ -210,7 +210,7 @@ async function wait(candidate) {
 
 function finish() {
   place.replaceChildren();
-  summarize(part("end"), { given, sitting, entries, address, number });
+  summarize(part("end"), { given, judgingSession, entries, address, number });
   turnTo("end");
   draw();
   clock.turn(null);
