@@ -70,9 +70,9 @@ def test_a_backup_of_a_released_version_comes_back_whole(version, transactional_
     counted = {
         tables.label(model): model._base_manager.count() for model in tables.kept_tables(apps)
     }
-    assert {
-        table: counted[RENAMED_TABLES.get(table, table)] for table in before["rows"]
-    } == before["rows"]
+    assert {table: counted[RENAMED_TABLES.get(table, table)] for table in before["rows"]} == before[
+        "rows"
+    ]
     assert User.objects.filter(is_active=True, username="ada").exists()
     assert as_exported(tmp_path / "exports") == {
         str(path.with_name(RENAMED.get(path.name, path.name))): found
