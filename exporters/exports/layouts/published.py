@@ -20,7 +20,7 @@ from exporters.exports import selection
 from exporters.exports.manifest import NO_LINE, NO_PAIR, LeftOut
 from exporters.exports.models import Publication
 from exporters.exports.progress import Report, reported
-from exporters.exports.selection import Pair, QueryRow, Standing
+from exporters.exports.selection import Pair, PooledDocument, QueryRow
 from formats.records import ConditionRecord, NarrativeRecord, PairRecord
 
 ORIGINAL, ALTERED = Narrative.Side.ORIGINAL, Narrative.Side.ALTERED
@@ -196,16 +196,16 @@ def _pools(
         )
 
 
-def relevance_of(standing: Standing, side: str) -> int | None:
+def relevance_of(document: PooledDocument, side: str) -> int | None:
     """Return the grade that the qrels of a side hold for a candidate, or None for no line.
 
     Under altered narratives a document that nobody is asked about keeps its earlier relevance, as
     in `qrels.changed.txt`; under the others it has no line.
     """
-    relevance, state = standing.outcome
+    relevance, state = document.outcome
     if relevance is not None or state is State.DISPUTED:
         return relevance
-    return None if side != ALTERED or standing.in_scope else standing.prior
+    return None if side != ALTERED or document.in_scope else document.prior
 
 
 def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
