@@ -11,8 +11,9 @@ from django.db import IntegrityError
 
 from annotate.models import AuditEvent
 from base.errors import Refused
-from exporters.exports.models import Publication
+from exporters.exports.models import Export, Publication
 from exporters.exports.publishing import publication_of, set_publication
+from jobs.runner import JobError
 from tests import factories
 from tests.exports.conftest import released
 
@@ -146,3 +147,31 @@ def test_a_program_changes_what_it_sends_and_leaves_the_rest(tides, client):
     assert (answer.json()["year"], client.get(url).json()["publisher"]) == (2026, "Zenodo")
     wrong = client.patch(url, {"texts": True}, content_type="application/json")
     assert (wrong.status_code, wrong.json()["code"]) == (422, "refused")
+
+
+def test_the_button_of_a_layout_writes_it_as_a_job(tides, client, finish_jobs):
+    set_publication(
+        project=tides.project, changes={"texts": True, "licence": "CC0-1.0"}, by=tides.carla
+    )
+    client.force_login(tides.carla.user)
+
+    page = client.post("/projects/tides/exports/", {"format": "mteb"})
+    finish_jobs()
+
+    shown = client.get(page.url).content.decode()
+    assert "qrel_diff.jsonl" in shown
+    assert "documents have a relevance before the change and none after it" in shown
+
+
+def test_a_layout_that_cannot_be_written_fails_with_its_sentence_and_offers_nothing(
+    tides, client, finish_jobs
+):
+    client.force_login(tides.carla.user)
+
+    page = client.post("/projects/tides/exports/", {"format": "citation"})
+    with pytest.raises(JobError):
+        finish_jobs()
+
+    shown = client.get(page.url).content.decode()
+    assert "This cannot be written: a citation needs creators" in shown
+    assert Export.objects.get().folder == ""
