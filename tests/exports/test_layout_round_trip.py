@@ -10,7 +10,7 @@ from exporters.exports.models import Publication
 from formats.registry import lookup
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 # They name the project, or count what people said.
 OF_THE_PROJECT = {"README.md", "manifest.json", "task.py"}
