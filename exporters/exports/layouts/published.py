@@ -86,13 +86,17 @@ class Published:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
         yield from _pools(self.project, self.pairs[side], side, report)
 
+    def doc_ids(self) -> Iterator[str]:
+        """Yield the id of every published document in byte order."""
+        yield from _doc_ids(self.project, self.documents)
+
     def texts(self) -> Iterator[Text]:
         """Yield every published document in byte order of doc_id.
 
         Without the right to publish texts, neither title nor text is there.
         """
         if not self.publication.texts:
-            for doc_id in _doc_ids(self.project, self.documents):
+            for doc_id in self.doc_ids():
                 yield Text(doc_id, "", "", "plain", known=False)
             return
         yield from _texts(self.project, self.documents)
