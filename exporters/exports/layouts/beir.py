@@ -68,12 +68,11 @@ def write(project: Project, into: Writer, report: Report) -> Manifest:
 
 def _check_quotes(ids: Iterable[str]) -> None:
     """Refuse an id with a quotation mark: tools differ in how they read it in a table."""
-    for one in ids:
-        if '"' in one:
-            raise ValueError(
-                f"the id {one!r} has a quotation mark, which readers of BEIR's qrels take for "
-                "one of the table. The other layouts take it"
-            )
+    if quoted := [one for one in ids if '"' in one]:
+        raise ValueError(
+            f"the id {quoted[0]!r} has a quotation mark, which readers of BEIR's qrels take for "
+            "one of the table. The other layouts take it"
+        )
 
 
 def _write_queries(published: Published, into: Writer) -> None:
