@@ -11,6 +11,7 @@ from django.db import IntegrityError
 
 from annotate.models import AuditEvent
 from base.errors import Refused
+from base.users import User
 from exporters.exports.models import Export, Publication
 from exporters.exports.publishing import publication_of, set_publication
 from jobs.runner import JobError
@@ -175,3 +176,26 @@ def test_a_layout_that_cannot_be_written_fails_with_its_sentence_and_offers_noth
     shown = client.get(page.url).content.decode()
     assert "This cannot be written: a citation needs creators" in shown
     assert Export.objects.get().folder == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("eve", 404), ("ada", 403), ("carla", 200)],
+    ids=["stranger", "annotator", "lead"],
+)
+def test_only_a_lead_reads_the_settings_on_the_page_and_by_program(tides, client, name, status):
+    factories.lead(factories.project("canals"), "eve")
+    client.force_login(User.objects.get(username=name))
+
+    for url in ("/projects/tides/publication/", "/api/v1/projects/tides/publication/"):
+        assert client.get(url).status_code == status
+
+
+def test_a_lead_with_documents_left_to_judge_is_told_no_counts(tides, client):
+    factories.assignment(tides.pair, tides.carla)
+    client.force_login(tides.carla.user)
+
+    page = client.get("/projects/tides/publication/").content.decode()
+
+    assert "You have judging or reviewing left" in page
+    assert "What would be published now" not in page
