@@ -8,8 +8,9 @@ hypothesis more often than they claim, while paired t, randomization and bootstr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -28,6 +29,8 @@ _MOST_EXACT = 13
 _STEPS = 20_000
 # Numbers held at a time.
 _NUMBERS_AT_A_TIME = 2_000_000
+# Signs kept in memory, a byte each.
+_NUMBERS_KEPT = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,11 +204,28 @@ def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: i
     if size <= _MOST_EXACT:
         bits = np.arange(2**size)[:, np.newaxis] >> np.arange(size) & 1
         return float((np.abs((1 - 2 * bits) @ differences) >= bound).mean())
+    as_far = sum(
+        int(np.count_nonzero(np.abs(signs @ differences) >= bound))
+        for signs in _signs(size, permutations, seed)
+    )
+    return (1 + as_far) / (1 + permutations)
+
+
+def _signs(size: int, permutations: int, seed: int) -> Iterable[npt.NDArray[np.int8]]:
+    """Assignments of signs, some at a time; kept for the next differences of as many queries."""
+    if size * permutations <= _NUMBERS_KEPT:
+        return _kept_signs(size, permutations, seed)
+    return _drawn_signs(size, permutations, seed)
+
+
+@lru_cache(maxsize=2)
+def _kept_signs(size: int, permutations: int, seed: int) -> tuple[npt.NDArray[np.int8], ...]:
+    return tuple(_drawn_signs(size, permutations, seed))
+
+
+def _drawn_signs(size: int, permutations: int, seed: int) -> Iterator[npt.NDArray[np.int8]]:
     rng = np.random.default_rng(seed)
-    as_far = 0
     at_a_time = max(1, _NUMBERS_AT_A_TIME // size)
     for start in range(0, permutations, at_a_time):
         count = min(at_a_time, permutations - start)
-        signs = 1.0 - 2.0 * rng.integers(0, 2, (count, size), dtype=np.int8)
-        as_far += int(np.count_nonzero(np.abs(signs @ differences) >= bound))
-    return (1 + as_far) / (1 + permutations)
+        yield 1 - 2 * rng.integers(0, 2, (count, size), dtype=np.int8)
