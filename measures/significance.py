@@ -29,8 +29,8 @@ _MOST_EXACT = 13
 _STEPS = 20_000
 # Numbers held at a time.
 _NUMBERS_AT_A_TIME = 2_000_000
-# Signs kept in memory, a byte each.
-_NUMBERS_KEPT = 20_000_000
+# Numbers kept in memory for the next comparison: 32 MB of them.
+_NUMBERS_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +211,7 @@ def _randomized(differences: npt.NDArray[np.float64], permutations: int, seed: i
     return (1 + as_far) / (1 + permutations)
 
 
-def _signs(size: int, permutations: int, seed: int) -> Iterable[npt.NDArray[np.int8]]:
+def _signs(size: int, permutations: int, seed: int) -> Iterable[npt.NDArray[np.float64]]:
     """Assignments of signs, some at a time; kept for the next differences of as many queries."""
     if size * permutations <= _NUMBERS_KEPT:
         return _kept_signs(size, permutations, seed)
@@ -219,13 +219,13 @@ def _signs(size: int, permutations: int, seed: int) -> Iterable[npt.NDArray[np.i
 
 
 @lru_cache(maxsize=2)
-def _kept_signs(size: int, permutations: int, seed: int) -> tuple[npt.NDArray[np.int8], ...]:
+def _kept_signs(size: int, permutations: int, seed: int) -> tuple[npt.NDArray[np.float64], ...]:
     return tuple(_drawn_signs(size, permutations, seed))
 
 
-def _drawn_signs(size: int, permutations: int, seed: int) -> Iterator[npt.NDArray[np.int8]]:
+def _drawn_signs(size: int, permutations: int, seed: int) -> Iterator[npt.NDArray[np.float64]]:
     rng = np.random.default_rng(seed)
     at_a_time = max(1, _NUMBERS_AT_A_TIME // size)
     for start in range(0, permutations, at_a_time):
         count = min(at_a_time, permutations - start)
-        yield 1 - 2 * rng.integers(0, 2, (count, size), dtype=np.int8)
+        yield 1.0 - 2.0 * rng.integers(0, 2, (count, size), dtype=np.int8)

@@ -9,16 +9,20 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporters.exports.labels import Grades, compliance, gold_documents, ir_values
 
 if TYPE_CHECKING:
-    from measures import Measurement
+    from measures import Measurement, Scores
 
 # Measures of trec_eval, unless the option ir.measures names others.
 IR = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref")
-JUDGED = "Judged@10"
+JUDGED_DEPTH = 10
+JUDGED = f"Judged@{JUDGED_DEPTH}"
 # What one evaluation may ask for: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
 # Moves of documents that an evaluation keeps for each system.
@@ -52,11 +56,19 @@ class Collection(NamedTuple):
     documents: int
 
 
-class Ranked(NamedTuple):
-    """A system with the scores of its runs, by side, and its number of lines by side."""
+@dataclass(frozen=True)
+class Ranked:
+    """A system with the scores of its runs, by side."""
 
     name: str
     runs: Mapping[str, Scored]
+
+    @cached_property
+    def scores(self) -> dict[str, Scores]:
+        """The same prepared for measures, which look up every rank once."""
+        from measures import Scores
+
+        return {side: Scores(run, f"{side} run") for side, run in self.runs.items()}
 
 
 def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -199,13 +211,9 @@ def measure_system(
     collection: Collection, system: Ranked, options: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Measurement]:
     """Measure one system by everything that its runs and the collection allow."""
-    from measures import Scores, irs, nfr, p_mrr, sicr, wise
+    from measures import irs, nfr, p_mrr, sicr, wise
 
-    runs = {
-        side: Scores(system.runs[side], f"{side} run")
-        for side in ("original", "changed")
-        if side in system.runs
-    }
+    runs = system.scores
     found: dict[str, Measurement] = {}
     original, changed = runs.get("original"), runs.get("changed")
     if original is not None and changed is not None:
@@ -221,7 +229,7 @@ def measure_system(
         gold = gold_documents(collection.changed, collection.reverse, collection.relevant)
         if "reversed" in system.runs and gold:
             three: Any = {
-                name: _only(system.runs[side], gold)
+                name: runs[side].only(gold)
                 for name, side in (
                     ("original", "original"),
                     ("instructed", "changed"),
@@ -233,8 +241,8 @@ def measure_system(
         comply, violate = compliance(collection.original, collection.claimed, collection.relevant)
         if comply:
             two: Any = {
-                "with_instruction": _only(system.runs["changed"], comply),
-                "without": _only(system.runs["original"], comply),
+                "with_instruction": changed.only(comply),
+                "without": original.only(comply),
             }
             size: Any = {"tables": collection.documents}
             found["irs"] = irs(
@@ -242,11 +250,6 @@ def measure_system(
             )
             found["nfr"] = nfr(**two, trap=violate, **{**size, **options["nfr"]})
     return found | _before_and_after(collection, system, options["ir"].get("measures", IR))
-
-
-def _only(run: Scored, topics: Iterable[str]) -> Scored:
-    """A run of these topics alone: what a measure does not use is no news."""
-    return {topic: run[topic] for topic in topics if topic in run}
 
 
 def _before_and_after(
@@ -260,11 +263,10 @@ def _before_and_after(
     for when, (side, qrels) in sides.items():
         if side not in system.runs or not qrels:
             continue
-        run = {topic: its for topic, its in system.runs[side].items() if topic in qrels}
-        computed = ir_values(asked, qrels, {"run": run}, collection.relevant)
-        for name, by_system in computed.items():
-            values[name, when] = by_system["run"]
-        warnings[when] = _missing(qrels, run, side)
+        scores = system.scores[side].only(qrels)
+        for name, by_topic in _values_of_run(asked, qrels, scores, collection.relevant).items():
+            values[name, when] = by_topic
+        warnings[when] = _missing(qrels, scores, side)
     found = {}
     for name in asked:
         for when in sides:
@@ -276,6 +278,24 @@ def _before_and_after(
             both = [*warnings["before"], *warnings["after"]]
             found[f"{name} change"] = _summary(name, change, both)
     return found
+
+
+def _values_of_run(
+    names: Sequence[str], qrels: Qrels, scores: Scores, relevant: int
+) -> dict[str, dict[str, float]]:
+    """Measures of trec_eval and the share judged, by measure and topic. For the share among the
+    first ten, ir_measures is given the first ten alone: it would sort every ranking.
+    """
+    found = {}
+    if others := [name for name in names if name != JUDGED]:
+        # trec_eval's code takes nothing but dict.
+        documents = {topic: scores.documents(topic) for topic in scores}
+        whole = {t: its if type(its) is dict else dict(its) for t, its in documents.items()}
+        found |= ir_values(others, qrels, {"run": whole}, relevant)
+    if JUDGED in names:
+        first = {topic: scores.first(topic, JUDGED_DEPTH) for topic in scores}
+        found |= ir_values([JUDGED], qrels, {"run": first}, relevant)
+    return {name: by_system["run"] for name, by_system in found.items()}
 
 
 def _summary(name: str, by_topic: Mapping[str, float], warnings: Sequence[str]) -> Measurement:
@@ -292,7 +312,7 @@ def _summary(name: str, by_topic: Mapping[str, float], warnings: Sequence[str]) 
     )
 
 
-def _missing(qrels: Qrels, run: Scored, side: str) -> list[str]:
+def _missing(qrels: Qrels, run: Scores, side: str) -> list[str]:
     from measures.runs import listed, queries_of
 
     lacking = [topic for topic in qrels if topic not in run]
@@ -305,7 +325,6 @@ def _missing(qrels: Qrels, run: Scored, side: str) -> list[str]:
 
 def moves(collection: Collection, system: Ranked, options: Mapping[str, Any]) -> list[list[Any]]:
     """Original and new rank of every document that p-MRR counts: [topic, document, old, new]."""
-    from measures import Scores
     from measures.followir import changed_documents, moves_of
 
     if not {"original", "changed"} <= system.runs.keys():
@@ -318,18 +337,18 @@ def moves(collection: Collection, system: Ranked, options: Mapping[str, Any]) ->
         relevant=collection.relevant,
     )
     found, _warnings = moves_of(
-        Scores(system.runs["original"]),
-        Scores(system.runs["changed"]),
+        system.scores["original"],
+        system.scores["changed"],
         wanted,
         missing=options.get("missing", "after_last"),
         ties=options.get("ties", "id_descending"),
     )
-    every = [
-        [move.query_id, move.doc_id, move.original.rank, move.changed.rank]
-        for its in found.values()
-        for move in its
-    ]
-    return every[:MOST_MOVES]
+    every = (
+        [topic, document, old, new]
+        for topic, its in found.items()
+        for document, old, new in zip(*its, strict=True)
+    )
+    return list(islice(every, MOST_MOVES))
 
 
 def differences(
