@@ -1,4 +1,6 @@
-"""Every measure with intervals on 20 systems, each compared with the first, beside ir_measures' nDCG on the same runs.
+"""Every measure with intervals on 20 systems, each compared with the first.
+
+Beside it stands ir_measures' own time for nDCG on the same runs.
 
 python -m benchmarks.measures [--queries 250] [--documents 1000] [--systems 20]
 """

@@ -228,4 +228,5 @@ def _drawn_signs(size: int, permutations: int, seed: int) -> Iterator[npt.NDArra
     at_a_time = max(1, _NUMBERS_AT_A_TIME // size)
     for start in range(0, permutations, at_a_time):
         count = min(at_a_time, permutations - start)
-        yield 1.0 - 2.0 * rng.integers(0, 2, (count, size), dtype=np.int8)
+        negative = rng.integers(0, 2, (count, size), dtype=np.int8)
+        yield np.asarray(1 - 2 * negative, dtype=np.float64)

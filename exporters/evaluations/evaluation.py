@@ -286,7 +286,7 @@ def _values_of_run(
     """Measures of trec_eval and the share judged, by measure and topic. For the share among the
     first ten, ir_measures is given the first ten alone: it would sort every ranking.
     """
-    found = {}
+    found: dict[str, dict[str, dict[str, float]]] = {}
     if others := [name for name in names if name != JUDGED]:
         # trec_eval's code takes nothing but dict.
         documents = {topic: scores.documents(topic) for topic in scores}
