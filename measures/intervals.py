@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -54,7 +54,9 @@ class Bootstrap(NamedTuple):
 
 
 def ratio_of_sums(
-    terms: Iterable[tuple[float, float]], bootstrap: Bootstrap
+    terms: Iterable[tuple[float, float]],
+    bootstrap: Bootstrap,
+    clusters: Sequence[Hashable] | None = None,
 ) -> tuple[float | None, Estimated]:
     """Return the sum of numerators over the sum of denominators, and its interval over queries.
 
@@ -64,6 +66,7 @@ def ratio_of_sums(
     Args:
         terms: Numerator and denominator of each query.
         bootstrap: How to make the interval.
+        clusters: Cluster of each query: whole clusters are drawn. None: queries are.
 
     >>> ratio_of_sums([(1.0, 1.0), (0.0, 1.0)], Bootstrap(kind=None))[0]
     0.5
@@ -76,9 +79,15 @@ def ratio_of_sums(
     value = math.fsum(numerator for numerator, _ in pairs) / below
     if bootstrap.kind is None:
         return value, Estimated(None, "")
-    rows, times = _in_order(np.asarray(pairs, dtype=np.float64))
+    numbers = None
+    if clusters is None:
+        rows, times = _in_order(np.asarray(pairs, dtype=np.float64))
+    else:
+        known = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
+        numbers = np.array([known[cluster] for cluster in clusters], dtype=np.int64)
+        rows, times = np.asarray(pairs, dtype=np.float64), np.ones(len(pairs), dtype=np.int64)
     statistic = Statistic(
-        patterns=lambda: Patterns(rows, times),  # type: ignore[arg-type]  # rows are terms already
+        patterns=lambda: Patterns(rows, times, numbers),  # type: ignore[arg-type]  # rows are terms already
         terms=_as_terms,
         value=lambda sums: quotient(sums[:, 0], sums[:, 1]),
     )

@@ -22,8 +22,9 @@ from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from exporters.evaluations import evaluation, statistics, systems
-from exporters.evaluations.evaluation import Collection, Qrels, Ranked
+from exporters.evaluations.evaluation import Collection, Prepared, Qrels, Ranked
 from exporters.evaluations.models import Evaluation
+from exporters.evaluations.options import read_options
 from exporters.evaluations.systems import MOST_LINES, System
 from exporters.exports import actions
 from exporters.exports.manifest import Manifest
@@ -69,7 +70,7 @@ def request_evaluation(
         raise Refused(_("There is no such release of this project."))
     given = dict(sorted((options or {}).items()))
     try:
-        evaluation.read_options(given)
+        read_options(given)
     except ValueError as error:
         raise Refused(_("%(what)s.") % {"what": error}) from error
     asked: dict[str, Any] = {
@@ -126,21 +127,16 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             progress.advance()
             of_pairs = _queries_of_pairs(folder)
             collection, notes = read_collection(folder, job.project, of_pairs)
-            told = statistics.of_collection(collection, folder, of_pairs, job.project)
+            figures = statistics.of_collection(collection, folder, of_pairs, job.project)
             progress.advance()
             topics = {pair: of_pairs[pair] for pair in collection.changed}
             ranked = _read_systems(job, topics, progress)
-            results = evaluation.evaluate(
-                collection,
-                ranked,
-                evaluation.read_options(job.options),
-                job.baseline,
-                progress.advance,
-            )
+            prepared = Prepared(collection, read_options(job.options), topics)
+            results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
         except (Refused, ValueError) as error:
             raise JobError(str(error)) from error
     results |= {
-        "collection": told | {"runs": statistics.of_runs(ranked)},
+        "collection": figures | {"runs": statistics.of_runs(ranked)},
         "notes": notes,
         "oracles": written.get("oracles"),
         "warnings": written["warnings"],
