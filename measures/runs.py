@@ -49,11 +49,11 @@ class Scores:
     def __init__(self, run: Run, name: str = "run") -> None:
         self.name = name
         self.repeated = 0
-        self._by_query: dict[str, Mapping[str, float]]
+        self._by_query: dict[str, Mapping[str, float]] = {}
         # Scores of a query, ascending: small in memory, and bisect finds a rank in it.
         self._ascending: dict[str, FloatArray] = {}
         # Ranks that were looked up, by query and way of breaking ties; shared between measures.
-        self._ranks: dict[tuple[str, Ties], dict[str, int]] = {}
+        self._ranks: dict[str, dict[Ties, dict[str, int]]] = {}
         if isinstance(run, Scores):
             self.repeated = run.repeated
             self._by_query, self._ascending = run._by_query, run._ascending
@@ -93,6 +93,21 @@ class Scores:
         """
         part = Scores(self, name or self.name)
         part._by_query = {q: self._by_query[q] for q in queries if q in self._by_query}
+        return part
+
+    def under(self, ids: Mapping[str, str]) -> Scores:
+        """The same run with queries under other ids; ids of queries that it lacks are left out.
+
+        >>> run = Scores({"q": {"a": 1.0}}).under({"q settled as 1": "q", "r settled as 1": "r"})
+        >>> list(run)
+        ['q settled as 1']
+        """
+        part = Scores({}, self.name)
+        for new, query in ids.items():
+            if query in self._by_query:
+                part._by_query[new] = self._by_query[query]
+                part._ascending[new] = self._ascending[query]
+                part._ranks[new] = self._ranks.setdefault(query, {})
         return part
 
     def _checked(self, query: str, documents: Mapping[str, float]) -> FloatArray:
@@ -151,7 +166,7 @@ class Scores:
         >>> dict(Scores({"q": {"a": 2.0, "b": 2.0, "c": 3.0}}).ranks("q", ["b", "c", "z"]))
         {'b': 2, 'c': 1}
         """
-        known = self._ranks.setdefault((query, ties), {})
+        known = self._ranks.setdefault(query, {}).setdefault(ties, {})
         scores = self._by_query[query]
         new = [one for one in documents if one not in known and one in scores]
         if not new:

@@ -21,7 +21,14 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from exporters.evaluations import evaluation, statistics, systems
+from exporters.evaluations import (
+    evaluation,
+    queue_effects,
+    sensitivity,
+    settlements,
+    statistics,
+    systems,
+)
 from exporters.evaluations.evaluation import Collection, Prepared, Qrels, Ranked
 from exporters.evaluations.models import Evaluation
 from exporters.evaluations.options import read_options
@@ -39,6 +46,7 @@ from jobs.runner import JobError, LeaseLost, Progress
 FORMAT = "trec"
 ORIGINAL, CHANGED, REVERSED = (f"qrels.{side}.txt" for side in systems.SIDES)
 WHOLE, CLAIMED, PAIRS = "qrels.original.all.txt", "qrels.claimed.txt", "pairs.tsv"
+DISPUTED = "disputed.tsv"
 
 
 def request_evaluation(
@@ -115,7 +123,7 @@ def _under_way(asked: Mapping[str, Any]) -> Evaluation | None:
 
 def compute_evaluation(job: Evaluation, progress: Progress) -> None:
     """Measure the systems of an evaluation; the work of its job, which may be done again."""
-    progress.start(2 + 2 * len(job.systems), "Reading the qrels")
+    progress.start(2 + 3 * len(job.systems), "Reading the qrels")
     with TemporaryDirectory(prefix="evaluation-", dir=settings.SCRATCH) as scratch:
         folder = Path(scratch)
         try:
@@ -133,6 +141,9 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             ranked = _read_systems(job, topics, progress)
             prepared = Prepared(collection, read_options(job.options), topics)
             results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
+            disputes = settlements.read_disputes(folder / DISPUTED)
+            results |= sensitivity.of_disputes(prepared, ranked, disputes, results)
+            progress.advance(len(ranked))
         except (Refused, ValueError) as error:
             raise JobError(str(error)) from error
     results |= {
@@ -142,11 +153,14 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
         "warnings": written["warnings"],
         "qrels": _sums(written),
     }
-    kept = Evaluation.objects.filter(pk=job.pk, claim=job.claim).update(
-        results=results, code_version=settings.VERSION
-    )
-    if not kept:
-        raise LeaseLost
+    figures_of_documents = results["deciding"].pop("all", [])
+    with transaction.atomic():
+        saved = Evaluation.objects.filter(pk=job.pk, claim=job.claim).update(
+            results=results, code_version=settings.VERSION
+        )
+        if not saved:
+            raise LeaseLost
+        queue_effects.write(job, figures_of_documents)
 
 
 def read_collection(

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exporters.evaluations.ir import IR, JUDGED, IrMeasures
+from exporters.evaluations.ir import IR, JUDGED, IrMeasures, is_quick
 from exporters.evaluations.options import FUNCTIONS
 from exporters.exports.labels import Grades, compliance, gold_documents
 
@@ -74,7 +74,8 @@ class Prepared:
         collection: The grades.
         options: As `read_options` returns them.
         queries: The query of each topic, where intervals are over queries.
-        interval: How intervals are made; None for values alone.
+        values_only: Without intervals, and by the measures alone that are quick and depend on the
+            changed qrels.
     """
 
     def __init__(
@@ -82,15 +83,20 @@ class Prepared:
         collection: Collection,
         options: Options,
         queries: Mapping[str, str] | None = None,
-        interval: IntervalKind = "bootstrap",
+        *,
+        values_only: bool = False,
     ) -> None:
         self.collection = collection
         self.options = options
-        self.interval = interval
+        self.interval: IntervalKind = None if values_only else "bootstrap"
         by_query = options["intervals"].get("clusters") == "query"
         self.clusters = (queries or {}) if by_query else None
-        names = options["ir"].get("measures", IR)
-        self.ir_names = (*names, *([JUDGED] if JUDGED not in names else []))
+        names = tuple(options["ir"].get("measures", IR))
+        if values_only:
+            self.ir_names = tuple(name for name in names if is_quick(name))
+        else:
+            self.ir_names = names if JUDGED in names else (*names, JUDGED)
+        self._ir_sides = ("changed",) if values_only else ("original", "changed")
 
     def function_options(self, measure: str) -> dict[str, Any]:
         """The options of a function of `measures`."""
@@ -104,7 +110,7 @@ class Prepared:
         return {
             side: IrMeasures(self.ir_names, qrels, self.collection.relevant)
             for side, qrels in sides.items()
-            if qrels
+            if qrels and side in self._ir_sides
         }
 
     @cached_property
@@ -148,7 +154,7 @@ def evaluate(
     found: dict[str, dict[str, Measurement]] = {}
     by_system = []
     for system in systems:
-        for key, measurement in measure_system(prepared, system).items():
+        for key, measurement in measure_system(prepared, system.scores).items():
             found.setdefault(key, {})[system.name] = measurement
         moved = moves(prepared.collection, system, prepared.options["p-mrr"])
         by_system.append({"name": system.name, "moves": moved})
@@ -187,11 +193,11 @@ def name_of(key: str) -> str:
     return NAMES.get(key, key)
 
 
-def measure_system(prepared: Prepared, system: Ranked) -> dict[str, Measurement]:
-    """Measure one system by everything that its runs and the collection allow."""
+def measure_system(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
+    """Measure one system by everything that its runs, by side, and the collection allow."""
     from measures import irs, nfr, p_mrr, sicr, wise
 
-    collection, runs = prepared.collection, system.scores
+    collection = prepared.collection
     found: dict[str, Measurement] = {}
     original, changed = runs.get("original"), runs.get("changed")
     if original is not None and changed is not None:
@@ -223,20 +229,20 @@ def measure_system(prepared: Prepared, system: Ranked) -> dict[str, Measurement]
             found["irs"] = irs(**two, positive=comply, violating=violate, **irs_options)
             nfr_options = {**size, **prepared.function_options("nfr")}
             found["nfr"] = nfr(**two, trap=violate, **nfr_options)
-    found |= _before_and_after(prepared, system)
+    found |= _before_and_after(prepared, runs)
     return {key: prepared.with_interval(measurement) for key, measurement in found.items()}
 
 
-def _before_and_after(prepared: Prepared, system: Ranked) -> dict[str, Measurement]:
+def _before_and_after(prepared: Prepared, runs: Mapping[str, Scores]) -> dict[str, Measurement]:
     """nDCG and the other measures of ir_measures before and after, and what they differ by."""
     collection = prepared.collection
     sides = {"before": ("original", collection.original), "after": ("changed", collection.changed)}
     values: dict[tuple[str, str], dict[str, float]] = {}
     warnings: dict[str, list[str]] = {}
     for when, (side, qrels) in sides.items():
-        if side not in system.runs or not qrels:
+        if side not in runs or side not in prepared.ir:
             continue
-        scores = system.scores[side].only(qrels)
+        scores = runs[side].only(qrels)
         for name, by_topic in prepared.ir[side].values(scores).items():
             values[name, when] = by_topic
         warnings[when] = _missing(qrels, scores, side)

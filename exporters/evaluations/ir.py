@@ -52,9 +52,9 @@ class IrMeasures:
         return found
 
 
-def is_slow(name: str) -> bool:
-    """Whether a measure takes many times as long as those of trec_eval."""
-    return name.startswith("RBP")
+def is_quick(name: str) -> bool:
+    """Whether a measure is one of trec_eval: the others take many times as long."""
+    return not name.startswith(("RBP", "Judged"))
 
 
 def _depth(name: str) -> int | None:

@@ -44,7 +44,7 @@ def gold_documents(
 
 def ir_evaluator(
     names: Iterable[str], qrels: Mapping[str, Grades], relevant: int
-) -> Callable[[Mapping[str, dict[str, float]]], dict[str, dict[str, float]]]:
+) -> Callable[[dict[str, dict[str, float]]], dict[str, dict[str, float]]]:
     """Return what computes measures of a run by ir_measures: values by measure and topic.
 
     Every topic of the qrels has a value; one that a run lacks has 0, as in trec_eval -c. Measures
@@ -61,7 +61,7 @@ def ir_evaluator(
         asked[measure] = name
     evaluator = ir_measures.evaluator(list(asked), dict(qrels)) if qrels else None
 
-    def values(run: Mapping[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    def values(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
         made: dict[str, dict[str, float]] = {name: {} for name in asked.values()}
         for metric in evaluator.iter_calc(run) if evaluator else ():
             made[asked[metric.measure]][metric.query_id] = float(metric.value)

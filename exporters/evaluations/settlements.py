@@ -1,0 +1,296 @@
+"""What systems get if disputed documents are settled one way or another.
+
+A settlement gives disputed documents of one topic a grade that somebody gave them. The topic is
+measured again with it, under an id of its own, by everything that the evaluation measures by.
+docs/measures.md defines the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exporters.evaluations.evaluation import Collection, Options, Prepared, Ranked, measure_system
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+# Disputed documents whose settlement is tried: those on which relevance hangs come first.
+MOST_DOCUMENTS = 1_000
+# Settlements of all disputed documents of one topic that are tried, and rankings that are measured
+# again for that, of all systems together.
+MOST_SETTLEMENTS, MOST_RANKINGS = 64, 40_000
+# Documents that are kept of each measure: those that move it most.
+MOST_KEPT = 100
+# Topics measured at a time.
+BATCH = 500
+
+# Sides of disputed.tsv on which systems are measured, as `Collection` calls them.
+_SIDES = {"altered": "changed", "reversed": "reversed"}
+
+By = Mapping[str, Mapping[str, Mapping[str, float | None]]]
+
+
+class Dispute(NamedTuple):
+    """A document that people gave different grades, which nobody has settled."""
+
+    side: str
+    topic: str
+    document: str
+    grades: tuple[int, ...]
+
+    @property
+    def shares(self) -> dict[int, float]:
+        """The share of people who gave each grade."""
+        return {
+            grade: self.grades.count(grade) / len(self.grades) for grade in sorted({*self.grades})
+        }
+
+
+Settlement = tuple[tuple[Dispute, int], ...]
+
+
+class Weighted(NamedTuple):
+    """A settlement of all disputed documents of a topic, and how probable it is."""
+
+    settlement: Settlement
+    weight: float
+
+
+def read_disputes(path: Path) -> list[Dispute]:
+    """Read disputed.tsv of an export: what people differ on, on the sides that are measured."""
+    _heading, *rows = path.read_text(encoding="utf-8").split("\n")
+    found = []
+    for row in rows:
+        if row:
+            _query, pair, side, document, grades = row.split("\t")
+            if side in _SIDES:
+                given = tuple(map(int, grades.split(",")))
+                found.append(Dispute(_SIDES[side], pair, document, given))
+    return found
+
+
+def chosen(disputes: Iterable[Dispute], collection: Collection) -> list[Dispute]:
+    """The disputes that are tried: of topics that are measured, those on which relevance hangs
+    first, and no more than MOST_DOCUMENTS.
+    """
+
+    def place(one: Dispute) -> tuple[Any, ...]:
+        decides = min(one.grades) < collection.relevant <= max(one.grades)
+        was = collection.original.get(one.topic, {}).get(one.document, 0) >= collection.relevant
+        return not decides, not was, one
+
+    return sorted((one for one in disputes if one.topic in collection.changed), key=place)[
+        :MOST_DOCUMENTS
+    ]
+
+
+def single(disputes: Iterable[Dispute]) -> list[Settlement]:
+    """Each document settled as each grade that somebody gave it, the others left as they are."""
+    return [((one, grade),) for one in disputes for grade in one.shares]
+
+
+def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, list[Weighted]]:
+    """Settlements of all disputed documents of each topic.
+
+    Every combination of grades with its probability, where there are few enough; of more, some are
+    drawn. Documents are settled independently, each as one of the people who judged it said.
+    """
+    import numpy as np
+
+    by_topic: dict[str, list[Dispute]] = {}
+    for one in disputes:
+        by_topic.setdefault(one.topic, []).append(one)
+    room = MOST_RANKINGS // max(1, systems * len(by_topic))
+    most = max(4, min(MOST_SETTLEMENTS, room))
+    rng = np.random.default_rng(seed)
+    found: dict[str, list[Weighted]] = {}
+    for topic in sorted(by_topic):
+        its = sorted(by_topic[topic])
+        shares = [list(one.shares.items()) for one in its]
+        if math.prod(map(len, shares)) <= most:
+            found[topic] = [
+                Weighted(
+                    tuple((one, grade) for one, (grade, _) in zip(its, choice, strict=True)),
+                    math.prod(share for _, share in choice),
+                )
+                for choice in product(*shares)
+            ]
+        else:
+            found[topic] = [
+                Weighted(
+                    tuple((one, one.grades[int(rng.integers(len(one.grades)))]) for one in its),
+                    1 / most,
+                )
+                for _ in range(most)
+            ]
+    return found
+
+
+class Settled:
+    """Values of systems on topics under settlements.
+
+    Attributes:
+        measures: The measures that settling can move.
+        at: Where each settlement stands in the arrays.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        options: Options,
+        systems: Sequence[Ranked],
+        settlements: Iterable[Settlement],
+        by_query: By,
+    ) -> None:
+        """Measure every system under every settlement; `by_query` are the values as they are."""
+        self.systems = [system.name for system in systems]
+        self.at = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
+        self._values: dict[str, npt.NDArray[np.float64]] = {}
+        every = iter(self.at)
+        start = 0
+        while batch := list(islice(every, BATCH)):
+            prepared = Prepared(_collection_of(collection, batch), options, values_only=True)
+            ids = {str(number): _topic_of(one) for number, one in enumerate(batch)}
+            for place, system in enumerate(systems):
+                runs = {side: scores.under(ids) for side, scores in system.scores.items()}
+                found = measure_system(prepared, runs)
+                for key, measurement in found.items():
+                    if key in by_query and key != "nfr":
+                        self._keep(key, place, start, measurement.by_query)
+            start += len(batch)
+        self._add_changes(by_query)
+        self.measures = [key for key in by_query if key in self._values]
+
+    def values(self, measure: str) -> npt.NDArray[np.float64]:
+        """Values of a measure, shape (systems, settlements); nan where there is none."""
+        return self._values[measure]
+
+    def _keep(self, key: str, place: int, start: int, by_id: Mapping[str, float | None]) -> None:
+        import numpy as np
+
+        if key not in self._values:
+            self._values[key] = np.full((len(self.systems), len(self.at)), np.nan)
+        row = self._values[key][place]
+        for number, value in by_id.items():
+            if value is not None:
+                row[start + int(number)] = value
+
+    def _add_changes(self, by_query: By) -> None:
+        """Add what measures of ir_measures change by; settling moves none of the values before."""
+        import numpy as np
+
+        for key in [key for key in self._values if key.endswith(" after")]:
+            name = key.removesuffix(" after")
+            before = by_query.get(f"{name} before", {})
+            if f"{name} change" not in by_query:
+                continue
+            known = [
+                [before.get(system, {}).get(_topic_of(one)) for one in self.at]
+                for system in self.systems
+            ]
+            self._values[f"{name} change"] = self._values[key] - np.array(known, dtype=np.float64)
+
+
+def _topic_of(settlement: Settlement) -> str:
+    return settlement[0][0].topic
+
+
+def _collection_of(collection: Collection, settlements: Sequence[Settlement]) -> Collection:
+    """The topics of settlements as they would be, each under the number of its settlement."""
+    sides: dict[str, dict[str, dict[str, int]]] = {
+        "original": {},
+        "changed": {},
+        "reversed": {},
+        "claimed": {},
+    }
+    given = {
+        "original": collection.original,
+        "changed": collection.changed,
+        "reversed": collection.reverse,
+        "claimed": collection.claimed,
+    }
+    for number, settlement in enumerate(settlements):
+        topic = _topic_of(settlement)
+        for side, qrels in given.items():
+            # What people settle is what is claimed no more.
+            decided = {
+                dispute.document: grade
+                for dispute, grade in settlement
+                if dispute.side == ("changed" if side == "claimed" else side)
+            }
+            if topic in qrels or (decided and side == "reversed"):
+                sides[side][str(number)] = {**qrels.get(topic, {}), **decided}
+    return collection._replace(
+        original=sides["original"],
+        changed=sides["changed"],
+        reverse=sides["reversed"],
+        claimed=sides["claimed"],
+    )
+
+
+def effects(
+    disputes: Sequence[Dispute], settled: Settled, by_query: By
+) -> dict[str, list[dict[str, Any]]]:
+    """How far settling each document alone would move each measure, by measure, farthest first.
+
+    Of each document: `figure`, the largest change of a system's value that one of its grades makes;
+    the `system`; and what each grade would change of that system's value.
+    """
+    import numpy as np
+
+    found: dict[str, list[dict[str, Any]]] = {}
+    places = [[settled.at[((one, grade),)] for grade in one.shares] for one in disputes]
+    for measure in settled.measures:
+        values = settled.values(measure)
+        changes = np.full(values.shape, np.nan)
+        for row, system in enumerate(settled.systems):
+            its = by_query[measure].get(system)
+            if its is not None:
+                changes[row] = _changes(its, settled.at, values[row])
+        rows: list[dict[str, Any]] = []
+        for one, columns in zip(disputes, places, strict=True):
+            block = np.nan_to_num(changes[:, columns])
+            most = int(np.abs(block).max(axis=1).argmax())
+            rows.append(
+                {
+                    "topic": one.topic,
+                    "document": one.document,
+                    "side": one.side,
+                    "grades": list(one.grades),
+                    "figure": float(np.abs(block[most]).max()),
+                    "system": settled.systems[most],
+                    "changes": {
+                        str(grade): float(change)
+                        for grade, change in zip(one.shares, block[most], strict=True)
+                    },
+                }
+            )
+        rows.sort(key=lambda row: (-row["figure"], row["topic"], row["document"], row["side"]))
+        found[measure] = rows
+    return found
+
+
+def _changes(
+    now: Mapping[str, float | None],
+    settlements: Iterable[Settlement],
+    values: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """What each settlement changes of a mean over topics; nan where either has no value."""
+    import numpy as np
+
+    known = {topic: value for topic, value in now.items() if value is not None}
+    total, count = math.fsum(known.values()), len(known)
+    if not count:
+        return np.full(len(values), np.nan)
+    old = np.array([known.get(_topic_of(one), np.nan) for one in settlements])
+    others = total - np.nan_to_num(old)
+    counted = count - ~np.isnan(old) + ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        changed = (others + np.nan_to_num(values)) / counted - total / count
+    changed[counted == 0] = np.nan
+    return np.asarray(changed)
