@@ -64,7 +64,9 @@ def proposed(runs: Sequence[Run]) -> list[System]:
 
 
 def side_of(run: Run) -> str:
-    """The side of a run: what its name says, else whether its lines name instructions."""
+    """The side of a run: the reversed one, else what its name says, else what its lines name."""
+    if run.side == Run.Side.REVERSED:
+        return "reversed"
     words = set(_parts(run.name))
     for side in ("reversed", "changed", "original"):
         if words & _WORDS[side]:
@@ -133,7 +135,7 @@ def read(run: Run, side: str, topics: Mapping[str, str], room: int) -> Ranking:
     Raises:
         Refused: The run has more lines, none of these topics, or cannot be read.
     """
-    of_pairs = run.side == Run.Side.ALTERED or side != "original"
+    of_pairs = run.names_pairs or side != "original"
     wanted = set(topics) if of_pairs else set(topics.values())
     found: dict[str, dict[str, float]] = {}
     lines = 0

@@ -175,6 +175,10 @@ def test_options_that_are_none_are_refused(options, sentence):
     assert sentence in str(refused.value)
 
 
+def test_a_run_that_was_loaded_as_reversed_is_the_reversed_one_whatever_its_name_says():
+    assert side_of(run_called("bm25.changed.run", Run.Side.REVERSED)) == "reversed"
+
+
 def run_called(name, side=Run.Side.ORIGINAL, tag="t"):
     return Run(name=name, side=side, tag=tag)
 
