@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
-from exporters.evaluations.settlements import By, Settled, Weighted
+from exporters.evaluations.settlements import By, Dispute, Settled, Together
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,55 +26,75 @@ _ALIKE = 1e-12
 
 
 class Draws:
-    """Settlements of all topics, drawn together.
+    """Settlements of all topics, drawn together, and drawn again.
 
     Args:
-        together: Settlements of each topic with their weights.
+        together: Settlements of each topic.
         resamples: How many draws.
         seed: Seed of numpy's default_rng.
+
+    Attributes:
+        drawn: Of each topic, which of its settlements every draw has.
+        first: The same, but where not every combination of grades is among the settlements, which
+            grade every draw gives each document, shape (documents, draws).
     """
 
-    def __init__(
-        self, together: Mapping[str, Sequence[Weighted]], resamples: int, seed: int
-    ) -> None:
+    def __init__(self, together: Mapping[str, Together], resamples: int, seed: int) -> None:
         import numpy as np
 
         rng = np.random.default_rng(seed)
-        self.topics = list(together)
-        self.resamples = resamples
-        self._weights = [np.array([one.weight for one in its]) for its in together.values()]
-        # By topic, which settlement gives which grade to which document.
-        self._documents = [
-            [(one.topic, one.document, one.side) for one, _grade in its[0].settlement]
-            for its in together.values()
+        self._together = list(together.values())
+        self._weights = [np.array([one.weight for one in its.every]) for its in self._together]
+        self.drawn = [_pick(weights, rng.random(resamples)) for weights in self._weights]
+        self._again = [rng.random(resamples) for _ in self._together]
+        shares = [
+            [np.array(list(one.shares.values())) for one in its.disputes] for its in self._together
         ]
         self._grades = [
-            np.array([[grade for _, grade in one.settlement] for one in its])
-            for its in together.values()
+            None
+            if its.complete
+            else tuple(
+                np.array([_pick(of_one, rng.random(resamples)) for of_one in of_topic])
+                for _ in range(2)
+            )
+            for its, of_topic in zip(self._together, shares, strict=True)
         ]
-        self._again = rng.random((len(self.topics), resamples))
-        nothing = [np.zeros(len(weights), dtype=np.int64) for weights in self._weights]
-        first = rng.random((len(self.topics), resamples))
-        self.drawn = [
-            _draw(weights, group, np.zeros(resamples, dtype=np.int64), random)
-            for weights, group, random in zip(self._weights, nothing, first, strict=True)
+        self.first = [
+            drawn if grades is None else grades[0]
+            for drawn, grades in zip(self.drawn, self._grades, strict=True)
         ]
 
-    def again(self, settled: set[tuple[str, str, str]]) -> list[npt.NDArray[np.int64]]:
+    def again(self, settled: Collection[Dispute]) -> list[npt.NDArray[np.int64]]:
         """Draw a second time: these documents keep the grade of the first draw."""
         import numpy as np
 
         found = []
-        for place, documents in enumerate(self._documents):
-            kept = [column for column, one in enumerate(documents) if one in settled]
-            if len(kept) == len(documents):
+        for place, its in enumerate(self._together):
+            kept = [column for column, one in enumerate(its.disputes) if one in settled]
+            grades = self._grades[place]
+            if grades is not None:
+                second = grades[1].copy()
+                second[kept] = grades[0][kept]
+                found.append(second)
+            elif len(kept) == len(its.disputes):
                 found.append(self.drawn[place])
-                continue
-            _, group = np.unique(self._grades[place][:, kept], axis=0, return_inverse=True)
-            group = group.reshape(-1)
-            wanted = group[self.drawn[place]]
-            found.append(_draw(self._weights[place], group, wanted, self._again[place]))
+            else:
+                given = np.array([[grade for _, grade in one.settlement] for one in its.every])
+                _, group = np.unique(given[:, kept], axis=0, return_inverse=True)
+                group = group.reshape(-1)
+                wanted = group[self.drawn[place]]
+                found.append(_draw(self._weights[place], group, wanted, self._again[place]))
         return found
+
+
+def _pick(
+    weights: npt.NDArray[np.float64], random: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """Draw by weight; `random` is between 0 and 1."""
+    import numpy as np
+
+    at = np.searchsorted(np.cumsum(weights), random * weights.sum(), side="right")
+    return np.asarray(np.minimum(at, len(weights) - 1))
 
 
 def _draw(
@@ -106,11 +126,13 @@ class _Measure:
         self,
         key: str,
         settled: Settled,
-        together: Mapping[str, Sequence[Weighted]],
+        together: Mapping[str, Together],
         now: Mapping[str, Mapping[str, float | None]],
         *,
         lower: bool,
     ) -> None:
+        import numpy as np
+
         known = {
             name: {topic: value for topic, value in its.items() if value is not None}
             for name, its in now.items()
@@ -118,27 +140,50 @@ class _Measure:
         means = {name: math.fsum(its.values()) / len(its) for name, its in known.items() if its}
         self._sign = -1 if lower else 1
         self.order = sorted(means, key=lambda name: (-self._sign * means[name], name))
-        rows = [settled.systems.index(name) for name in self.order]
-        values = settled.values(key)[rows]
+        values = settled.values(key)[[settled.systems.index(name) for name in self.order]]
         self._settled = [
-            values[:, [settled.at[one.settlement] for one in its]] for its in together.values()
+            values[:, [settled.at[one.settlement] for one in its.every]]
+            for its in together.values()
+        ]
+        # Where not every combination is measured: the value now, and what each grade of each
+        # document adds to it.
+        self._now = [
+            np.array([known[name].get(topic, np.nan) for name in self.order]) for topic in together
+        ]
+        self._added = [
+            []
+            if its.complete
+            else [
+                np.nan_to_num(
+                    values[:, [settled.at[((one, grade),)] for grade in one.shares]]
+                    - present[:, np.newaxis]
+                )
+                for one in its.disputes
+            ]
+            for its, present in zip(together.values(), self._now, strict=True)
         ]
         others = [
             [value for topic, value in known[name].items() if topic not in together]
             for name in self.order
         ]
-        self._sums = [math.fsum(its) for its in others]
-        self._counts = [len(its) for its in others]
+        self._sums = np.array([math.fsum(its) for its in others])
+        self._counts = np.array([len(its) for its in others])
 
     def under(self, drawn: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64]:
         """Values of the systems, shape (systems, draws), more is better; nan where undefined."""
         import numpy as np
 
-        shape = len(self.order), len(drawn[0])
-        sums = np.zeros(shape) + np.array(self._sums)[:, np.newaxis]
-        counts = np.zeros(shape) + np.array(self._counts)[:, np.newaxis]
-        for values, which in zip(self._settled, drawn, strict=True):
-            picked = values[:, which]
+        shape = len(self.order), drawn[0].shape[-1]
+        sums = np.zeros(shape) + self._sums[:, np.newaxis]
+        counts = np.zeros(shape) + self._counts[:, np.newaxis]
+        for place, which in enumerate(drawn):
+            if which.ndim == 1:
+                picked = self._settled[place][:, which]
+            else:
+                picked = np.zeros(shape) + self._now[place][:, np.newaxis]
+                for added, of_one in zip(self._added[place], which, strict=True):
+                    if added.any():
+                        picked += added[:, of_one]
             counts += ~np.isnan(picked)
             sums += np.nan_to_num(picked)
         counts[counts == 0] = np.nan
@@ -146,7 +191,7 @@ class _Measure:
 
 
 def places(
-    together: Mapping[str, Sequence[Weighted]],
+    together: Mapping[str, Together],
     settled: Settled,
     effects: Mapping[str, Sequence[Mapping[str, Any]]],
     by_query: By,
@@ -163,13 +208,18 @@ def places(
     stable; `documents`, how many are disputed.
     """
     draws = Draws(together, resamples, seed)
+    known = {
+        (one.topic, one.document, one.side): one
+        for its in together.values()
+        for one in its.disputes
+    }
     found: dict[str, dict[str, Any]] = {}
     for key in settled.measures:
         measure = _Measure(key, settled, together, by_query[key], lower=key in lower)
         if len(measure.order) < 2:
             continue
-        first = measure.under(draws.drawn)
-        documents = [(row["topic"], row["document"], row["side"]) for row in effects[key]]
+        documents = [known[row["topic"], row["document"], row["side"]] for row in effects[key]]
+        first = measure.under(draws.first)
         low, high = 0, len(documents)
         # More settled documents never make the order less sure, but for chance.
         while low < high:
@@ -181,7 +231,7 @@ def places(
                 low = middle + 1
         found[key] = {
             "order": measure.order,
-            "before": _before(measure.order, first),
+            "before": _before(measure.order, measure.under(draws.drawn)),
             "judgments": low,
             "documents": len(documents),
         }

@@ -50,10 +50,11 @@ def of_disputes(
     now = results["by_query"]
     if tried and now:
         of_topics = together(tried, len(systems), seed)
-        every = [*single(tried), *(one.settlement for its in of_topics.values() for one in its)]
-        settled = Settled(
-            prepared.collection, prepared.options, systems, every, results["by_query"]
-        )
+        every = [
+            *single(tried),
+            *(one.settlement for its in of_topics.values() for one in its.every),
+        ]
+        settled = Settled(prepared.collection, prepared.options, systems, every, now)
         moved = effects(tried, settled, now)
         first = [one["key"] for one in results["measures"] if one["key"] in moved]
         deciding["measure"] = asked if asked in moved else next(iter(first), "")

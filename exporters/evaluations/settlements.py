@@ -61,6 +61,19 @@ class Weighted(NamedTuple):
     weight: float
 
 
+class Together(NamedTuple):
+    """Settlements of all disputed documents of a topic.
+
+    Attributes:
+        disputes: The documents.
+        every: The settlements; of all combinations of grades where `complete`, else of some.
+    """
+
+    disputes: Sequence[Dispute]
+    every: Sequence[Weighted]
+    complete: bool
+
+
 def read_disputes(path: Path) -> list[Dispute]:
     """Read disputed.tsv of an export: what people differ on, on the sides that are measured."""
     _heading, *rows = path.read_text(encoding="utf-8").split("\n")
@@ -94,7 +107,7 @@ def single(disputes: Iterable[Dispute]) -> list[Settlement]:
     return [((one, grade),) for one in disputes for grade in one.shares]
 
 
-def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, list[Weighted]]:
+def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, Together]:
     """Settlements of all disputed documents of each topic.
 
     Every combination of grades with its probability, where there are few enough; of more, some are
@@ -108,12 +121,13 @@ def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, 
     room = MOST_RANKINGS // max(1, systems * len(by_topic))
     most = max(4, min(MOST_SETTLEMENTS, room))
     rng = np.random.default_rng(seed)
-    found: dict[str, list[Weighted]] = {}
+    found: dict[str, Together] = {}
     for topic in sorted(by_topic):
         its = sorted(by_topic[topic])
         shares = [list(one.shares.items()) for one in its]
-        if math.prod(map(len, shares)) <= most:
-            found[topic] = [
+        complete = math.prod(map(len, shares)) <= most
+        if complete:
+            every = [
                 Weighted(
                     tuple((one, grade) for one, (grade, _) in zip(its, choice, strict=True)),
                     math.prod(share for _, share in choice),
@@ -121,13 +135,14 @@ def together(disputes: Iterable[Dispute], systems: int, seed: int) -> dict[str, 
                 for choice in product(*shares)
             ]
         else:
-            found[topic] = [
+            every = [
                 Weighted(
                     tuple((one, one.grades[int(rng.integers(len(one.grades)))]) for one in its),
                     1 / most,
                 )
                 for _ in range(most)
             ]
+        found[topic] = Together(its, every, complete)
     return found
 
 

@@ -138,6 +138,18 @@ def test_an_order_that_hangs_on_one_document_needs_one_judgment():
     assert (place["judgments"], place["documents"]) == (1, 1)
 
 
+def test_an_order_that_hangs_on_one_of_many_documents_needs_one_judgment():
+    # Nobody ranks the nine others, which are not relevant or relevant before: too many to combine.
+    others = [Dispute("changed", "q", f"z{number}", (0, 1)) for number in range(9)]
+    half = Dispute("changed", "q", "x", (0, 1))
+
+    _results, told = found(FALL, RISE, disputes=(half, *others), settling_resamples="4000")
+
+    place = told["places"]["by_measure"]["RR after"]
+    assert place["before"]["fall"]["rise"] == pytest.approx(0.25, abs=0.08)
+    assert (place["judgments"], place["documents"]) == (1, 10)
+
+
 def test_the_same_seed_gives_the_same_probabilities():
     half = Dispute("changed", "q", "x", (0, 1))
 
@@ -153,7 +165,9 @@ def test_every_combination_of_grades_is_tried_with_its_probability():
 
     combined = together([X, c], systems=2, seed=0)
 
-    weights = {tuple(grade for _, grade in one.settlement): one.weight for one in combined["q"]}
+    weights = {
+        tuple(grade for _, grade in one.settlement): one.weight for one in combined["q"].every
+    }
     assert weights == {(0, 0): 3 / 8, (0, 1): 1 / 8, (1, 0): 3 / 8, (1, 1): 1 / 8}
 
 
@@ -162,7 +176,8 @@ def test_of_many_combinations_some_are_drawn():
 
     drawn = together(many, systems=2, seed=0)["q"]
 
-    assert (len(drawn), sum(one.weight for one in drawn)) == (64, 1)
+    assert (len(drawn.every), sum(one.weight for one in drawn.every)) == (64, 1)
+    assert not drawn.complete
     assert drawn == together(many, systems=2, seed=0)["q"]
 
 
