@@ -65,6 +65,7 @@ def of_disputes(
             settled,
             moved,
             now,
+            chosen=deciding["measure"],
             lower=LOWER,
             resamples=resamples,
             seed=seed,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -164,51 +164,62 @@ class Settled:
     ) -> None:
         """Measure every system under every settlement; `by_query` are the values as they are."""
         self.systems = [system.name for system in systems]
+        self._collection, self._options, self._ranked = collection, options, systems
+        self._by_query = by_query
         self.at = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
-        self._values: dict[str, npt.NDArray[np.float64]] = {}
-        every = iter(self.at)
-        start = 0
-        while batch := list(islice(every, BATCH)):
-            prepared = Prepared(_collection_of(collection, batch), options, values_only=True)
-            ids = {str(number): _topic_of(one) for number, one in enumerate(batch)}
-            for place, system in enumerate(systems):
-                runs = {side: scores.under(ids) for side, scores in system.scores.items()}
-                found = measure_system(prepared, runs)
-                for key, measurement in found.items():
-                    if key in by_query and key != "nfr":
-                        self._keep(key, place, start, measurement.by_query)
-            start += len(batch)
-        self._add_changes(by_query)
+        self._values = self._measure(self.at)
         self.measures = [key for key in by_query if key in self._values]
+        self._again: dict[str, dict[Settlement, npt.NDArray[np.float64]]] = {}
 
     def values(self, measure: str) -> npt.NDArray[np.float64]:
         """Values of a measure, shape (systems, settlements); nan where there is none."""
         return self._values[measure]
 
-    def _keep(self, key: str, place: int, start: int, by_id: Mapping[str, float | None]) -> None:
+    def measured_again(
+        self, measure: str, settlements: Sequence[Settlement]
+    ) -> npt.NDArray[np.float64]:
+        """Values of a measure under other settlements, shape (systems, settlements)."""
         import numpy as np
 
-        if key not in self._values:
-            self._values[key] = np.full((len(self.systems), len(self.at)), np.nan)
-        row = self._values[key][place]
-        for number, value in by_id.items():
-            if value is not None:
-                row[start + int(number)] = value
+        known = self._again.setdefault(measure, {})
+        new = dict.fromkeys(one for one in settlements if one not in known)
+        if new:
+            empty = np.full((len(self.systems), len(new)), np.nan)
+            values = self._measure(new).get(measure, empty)
+            known |= {one: values[:, number] for number, one in enumerate(new)}
+        return np.array([known[one] for one in settlements]).T
 
-    def _add_changes(self, by_query: By) -> None:
-        """Add what measures of ir_measures change by; settling moves none of the values before."""
+    def _measure(self, settlements: Iterable[Settlement]) -> dict[str, npt.NDArray[np.float64]]:
         import numpy as np
 
-        for key in [key for key in self._values if key.endswith(" after")]:
+        wanted = list(settlements)
+        found: dict[str, npt.NDArray[np.float64]] = {}
+        for start in range(0, len(wanted), BATCH):
+            batch = wanted[start : start + BATCH]
+            settled = _collection_of(self._collection, batch)
+            prepared = Prepared(settled, self._options, values_only=True)
+            ids = {str(number): _topic_of(one) for number, one in enumerate(batch)}
+            for place, system in enumerate(self._ranked):
+                runs = {side: scores.under(ids) for side, scores in system.scores.items()}
+                for key, measurement in measure_system(prepared, runs).items():
+                    if key not in self._by_query or key == "nfr":
+                        continue
+                    if key not in found:
+                        found[key] = np.full((len(self.systems), len(wanted)), np.nan)
+                    for number, value in measurement.by_query.items():
+                        if value is not None:
+                            found[key][place, start + int(number)] = value
+        for key in [key for key in found if key.endswith(" after")]:
+            # Settling moves none of the values before the change.
             name = key.removesuffix(" after")
-            before = by_query.get(f"{name} before", {})
-            if f"{name} change" not in by_query:
-                continue
-            known = [
-                [before.get(system, {}).get(_topic_of(one)) for one in self.at]
-                for system in self.systems
-            ]
-            self._values[f"{name} change"] = self._values[key] - np.array(known, dtype=np.float64)
+            if f"{name} change" in self._by_query:
+                before = self._by_query[f"{name} before"]
+                known = [
+                    [before.get(system, {}).get(_topic_of(one)) for one in wanted]
+                    for system in self.systems
+                ]
+                found[f"{name} change"] = found[key] - np.array(known, dtype=np.float64)
+        return found
 
 
 def _topic_of(settlement: Settlement) -> str:

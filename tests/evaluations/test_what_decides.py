@@ -143,11 +143,12 @@ def test_an_order_that_hangs_on_one_of_many_documents_needs_one_judgment():
     others = [Dispute("changed", "q", f"z{number}", (0, 1)) for number in range(9)]
     half = Dispute("changed", "q", "x", (0, 1))
 
-    _results, told = found(FALL, RISE, disputes=(half, *others), settling_resamples="4000")
+    _results, told = found(FALL, RISE, disputes=(half, *others), settling_measure="RR after")
 
     place = told["places"]["by_measure"]["RR after"]
     assert place["before"]["fall"]["rise"] == pytest.approx(0.25, abs=0.08)
     assert (place["judgments"], place["documents"]) == (1, 10)
+    assert told["places"]["by_measure"]["AP after"]["judgments"] is None
 
 
 def test_the_same_seed_gives_the_same_probabilities():
