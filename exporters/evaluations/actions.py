@@ -84,7 +84,7 @@ def request_evaluation(
     asked: dict[str, Any] = {
         "project": project,
         "release": release,
-        "systems": systems.kept(measured),
+        "systems": systems.as_json(measured),
         "options": given,
         "baseline": baseline,
     }
@@ -138,7 +138,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             figures = statistics.of_collection(collection, folder, of_pairs, job.project)
             progress.advance()
             topics = {pair: of_pairs[pair] for pair in collection.changed}
-            ranked = _read_systems(job, topics, progress)
+            ranked, notes_of_runs = _read_systems(job, topics, progress)
             prepared = Prepared(collection, read_options(job.options), topics)
             results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
             disputes = settlements.read_disputes(folder / DISPUTED)
@@ -148,7 +148,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             raise JobError(str(error)) from error
     results |= {
         "collection": figures | {"runs": statistics.of_runs(ranked)},
-        "notes": notes,
+        "notes": [*notes, *notes_of_runs],
         "oracles": written.get("oracles"),
         "warnings": written["warnings"],
         "qrels": _sums(written),
@@ -212,9 +212,14 @@ def _queries_of_pairs(folder: Path) -> dict[str, str]:
     return {pair: query for pair, query, *_rest in fields}
 
 
-def _read_systems(job: Evaluation, topics: Mapping[str, str], progress: Progress) -> list[Ranked]:
-    """Read the runs of every system, as they were when the evaluation was asked for."""
+def _read_systems(
+    job: Evaluation, topics: Mapping[str, str], progress: Progress
+) -> tuple[list[Ranked], list[str]]:
+    """Read the runs of every system, as they were when the evaluation was asked for; and sentences
+    about ids that are not measured.
+    """
     found: list[Ranked] = []
+    notes: dict[str, None] = {}
     room = MOST_LINES
     for one in job.systems:
         runs = {}
@@ -230,9 +235,10 @@ def _read_systems(job: Evaluation, topics: Mapping[str, str], progress: Progress
             ranking = systems.read(run, side, topics, room)
             room -= ranking.lines
             runs[side] = ranking.scores
+            notes |= dict.fromkeys(ranking.notes)
         found.append(Ranked(one["name"], runs))
         progress.advance()
-    return found
+    return found, list(notes)
 
 
 def _sums(written: Manifest) -> dict[str, str]:

@@ -19,6 +19,7 @@ from exporters.exports.labels import Grades, compliance, gold_documents
 if TYPE_CHECKING:
     from measures import Measurement, Scores
     from measures.intervals import IntervalKind
+    from measures.significance import Test
 
 # Moves of documents that an evaluation keeps for each system.
 MOST_MOVES = 20_000
@@ -131,11 +132,11 @@ class Prepared:
 
         if self.interval is None or self.clusters is None or measurement.value is None:
             return measurement
-        kept = {name: measurement.options.get(name) for name in ("interval", "resamples", "seed")}
+        given = {name: measurement.options.get(name) for name in ("interval", "resamples", "seed")}
         return clustered(
             measurement,
             self.clusters,
-            **{name: value for name, value in kept.items() if value is not None},
+            **{name: value for name, value in given.items() if value is not None},
         )
 
 
@@ -179,7 +180,14 @@ def evaluate(
             for key, its in found.items()
         },
         "baseline": baseline,
-        "differences": differences(found, baseline, prepared.clusters) if baseline else {},
+        "differences": differences(
+            found,
+            baseline,
+            prepared.clusters,
+            prepared.options["differences"].get("test", "randomization"),
+        )
+        if baseline
+        else {},
     }
 
 
@@ -319,6 +327,7 @@ def differences(
     found: Mapping[str, Mapping[str, Measurement]],
     baseline: str,
     clusters: Mapping[str, str] | None = None,
+    test: Test = "randomization",
 ) -> dict[str, dict[str, Any]]:
     """Compare every system with the baseline by measure; Holm over the systems of a measure."""
     from measures import compare, holm
@@ -328,7 +337,7 @@ def differences(
         if baseline not in its:
             continue
         compared = {
-            name: compare(measurement, its[baseline], clusters=clusters)
+            name: compare(measurement, its[baseline], test=test, clusters=clusters)
             for name, measurement in its.items()
             if name != baseline
         }

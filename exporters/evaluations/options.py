@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 # What one evaluation may ask for: more would keep a worker busy for hours.
 MOST_RESAMPLES, MOST_MEASURES, MOST_CUTOFF = 100_000, 20, 10_000
-# Measures that can be told by name in options.
+# Measures that options name.
 FUNCTIONS = ("p-mrr", "wise", "sicr", "irs", "nfr")
 # Options that are of no single measure, with the values that they take; None: a number or a name.
 GENERAL: dict[str, dict[str, tuple[str, ...] | None]] = {
     "ir": {"measures": None},
     "intervals": {"clusters": ("pair", "query")},
+    "differences": {"test": ("randomization", "t")},
     "settling": {"measure": None, "resamples": None, "seed": None},
 }
 # Fewer draws say nothing of a probability.
@@ -59,9 +60,15 @@ def read_options(options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def _check_general(found: Mapping[str, Mapping[str, Any]]) -> None:
-    clusters = found["intervals"].get("clusters", "pair")
-    if clusters not in (known := GENERAL["intervals"]["clusters"] or ()):
-        raise ValueError(f"intervals.clusters is {' or '.join(known)}, not {clusters}")
+    for group, names in GENERAL.items():
+        for name, known in names.items():
+            if known and (value := found[group].get(name, known[0])) not in known:
+                raise ValueError(f"{group}.{name} is {' or '.join(known)}, not {value}")
+    if {found["intervals"].get("clusters"), found["differences"].get("test")} == {"query", "t"}:
+        raise ValueError(
+            "differences.test=t takes pairs for independent; leave intervals.clusters=query out, "
+            "or the t test"
+        )
     draws = found["settling"].get("resamples", FEWEST_DRAWS)
     if not isinstance(draws, int) or not FEWEST_DRAWS <= draws <= MOST_RESAMPLES:
         raise ValueError(

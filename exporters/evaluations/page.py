@@ -18,6 +18,7 @@ IR_FIRST = "nDCG@10"
 # Points that a chart draws at most: those that say most.
 MOST_POINTS = 400
 MOST_DECIDING = 25
+MOST_LINKED = 20
 BINS = 20
 
 
@@ -35,6 +36,7 @@ class Bin(NamedTuple):
     low: float
     high: float
     topics: list[str]
+    urls: list[tuple[str, str]]
 
 
 class Move(NamedTuple):
@@ -132,15 +134,28 @@ def query_urls(project: Project, topics: Iterable[str]) -> dict[str, str]:
     }
 
 
-def histogram(values: Iterable[tuple[str, float | None]]) -> list[Bin]:
-    """p-MRR from -1 to 1 in 20 stretches of the same width; 1 belongs to the last."""
+def topic_rows(project: Project, results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Figures of each topic, the first with the pages of their queries."""
+    topics = results["collection"]["topics"]
+    urls = query_urls(project, [row["topic"] for row in topics[:MOST_POINTS]])
+    return [{**row, "url": urls.get(row["topic"], "")} for row in topics]
+
+
+def histogram(project: Project, values: Iterable[tuple[str, float | None]]) -> list[Bin]:
+    """p-MRR from -1 to 1 in 20 stretches of the same width; 1 belongs to the last. The first topics
+    of each have the pages of their queries.
+    """
     bins = [
-        Bin((n - BINS / 2) / (BINS / 2), (n + 1 - BINS / 2) / (BINS / 2), []) for n in range(BINS)
+        Bin((n - BINS / 2) / (BINS / 2), (n + 1 - BINS / 2) / (BINS / 2), [], [])
+        for n in range(BINS)
     ]
     for topic, value in values:
         if value is not None:
             place = int((value + 1) * BINS / 2 + 1e-9)
             bins[min(BINS - 1, max(0, place))].topics.append(topic)
+    urls = query_urls(project, [topic for one in bins for topic in one.topics[:MOST_LINKED]])
+    for one in bins:
+        one.urls.extend((topic, urls.get(topic, "")) for topic in one.topics[:MOST_LINKED])
     return bins
 
 

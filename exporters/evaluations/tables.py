@@ -111,6 +111,8 @@ def figures(results: Results) -> list[tuple[str, float | None]]:
     rows: list[tuple[str, float | None]] = [
         ("topics", len(topics)),
         ("documents", about["documents"]),
+        ("candidates of a query, median", about.get("pools", {}).get("median")),
+        ("candidates of a query, most", about.get("pools", {}).get("most")),
         ("relevant before, mean of topics", relevant / n),
         ("relevant after, mean of topics", sum(row["relevant_after"] for row in topics) / n),
         ("share of the relevant that dropped", dropped / relevant if relevant else None),

@@ -157,7 +157,9 @@ def _computed(request: PageRequest, member: Membership, found: Evaluation) -> di
         "measures": [(one["key"], one["name"]) for one in results["measures"]],
         "bars": page.query_bars(project, results, measure, system),
         "against": results["baseline"] if results["baseline"] not in ("", system) else "",
-        "histogram": page.histogram(results["by_query"].get("p-mrr", {}).get(system, {}).items()),
+        "histogram": page.histogram(
+            project, results["by_query"].get("p-mrr", {}).get(system, {}).items()
+        ),
         "moves": page.moves(project, found_moves),
         "moves_in_all": len(found_moves),
         "deciding": results.get("deciding"),
@@ -165,7 +167,7 @@ def _computed(request: PageRequest, member: Membership, found: Evaluation) -> di
         "places": page.place_rows(results, measure),
         "draws": results.get("places"),
         "totals": tables.figures(results),
-        "topics": results["collection"]["topics"],
+        "topics": page.topic_rows(project, results),
         "oracles": (results["oracles"] or {}).get("measures", []),
         "tables": [
             (name, [(kind, _table(found, name, kind)) for kind in tables.KINDS])

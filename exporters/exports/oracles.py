@@ -176,8 +176,8 @@ def measure(
             _add_responsiveness(values, topics, runs, relevant)
     result = judged(values, name)
     if undefined:
-        said = "p-MRR is undefined, because no document is relevant before and not after, in: "
-        result.warnings.insert(0, said + listed(undefined))
+        sentence = "p-MRR is undefined, because no document is relevant before and not after, in: "
+        result.warnings.insert(0, sentence + listed(undefined))
     return result
 
 

@@ -108,6 +108,18 @@ def test_differences_are_those_from_the_baseline_with_holm():
     assert "still" not in found["differences"]["p-mrr"]
 
 
+def test_the_paired_t_test_compares_where_that_is_asked_for():
+    found = results(
+        ranked("good", GOOD),
+        ranked("still", STILL),
+        baseline="still",
+        **{"differences.test": "t"},
+    )
+
+    # Differences 3/4 and 2/3: m = 17/24, s = sqrt(2)/24, t = 17 with one degree of freedom.
+    assert found["differences"]["p-mrr"]["good"]["p"] == pytest.approx(0.0374, abs=1e-4)
+
+
 def test_options_reach_their_measure():
     found = results(
         ranked("good", GOOD),
@@ -152,6 +164,11 @@ def test_intervals_are_over_queries_where_that_is_asked_for():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"differences.test": "sign"}, "differences.test is randomization or t, not sign"),
+        (
+            {"differences.test": "t", "intervals.clusters": "query"},
+            "differences.test=t takes pairs for independent",
+        ),
         ({"intervals.clusters": "core"}, "intervals.clusters is pair or query, not core"),
         ({"settling.resamples": "5"}, "settling.resamples is a number from 100 to 100,000, not 5"),
         ({"settling.seed": "one"}, "settling.seed is a number from 0, not one"),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from exporters.evaluations.tables import TABLES, written
+from tests import factories
 from tests.evaluations.evaluating import measured, scene
 
 HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})
@@ -16,7 +17,11 @@ HOSTILE = pd.DataFrame({"system": [r"=1+1 & \input{x}_|%"], "value": [0.5]})
 
 @pytest.fixture
 def results(db):
-    return measured(scene()).results
+    """With one document that two people differ on."""
+    made = scene()
+    ben = factories.member(made.project, "ben")
+    factories.judgment(made.narrative, made.pool["c"], ben, 1)
+    return measured(made).results
 
 
 def test_every_table_leaves_in_every_kind(results):
