@@ -46,6 +46,11 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one process more than there are cores: real servers and browsers are waited for."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the other run proves; begin with what takes longest.
 
