@@ -31,7 +31,8 @@ def made(db) -> SimpleNamespace:
 
 def listed(made, **wanted):
     asked = Wanted(order=Order.MEASURE, **wanted)
-    return [item.candidate.document.doc_id for item in page(made.carla, asked).items]
+    items = page(made.carla, asked).items
+    return [item.candidate.document.doc_id for item in items if item.candidate]
 
 
 def test_the_queue_begins_with_what_moves_the_measure_most(made):

@@ -22,6 +22,7 @@ def test_the_interval_over_clusters_is_wider_where_instructions_of_a_query_are_a
     over_queries, over_clusters = measured(), clustered(measured(), CORE)
 
     assert over_clusters.value == over_queries.value == 0.5
+    assert over_clusters.interval is not None
     # Of two clusters, one drawn twice gives 0 or 1.
     assert (over_clusters.interval.low, over_clusters.interval.high) == (0, 1)
     assert width(over_queries.interval) < 1

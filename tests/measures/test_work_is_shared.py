@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -28,7 +29,7 @@ def test_a_part_of_a_run_has_the_ranks_of_the_run():
 
 def test_measures_of_a_prepared_run_look_up_each_rank_once():
     scores = Scores(RUN)
-    modes = {"original": scores, "instructed": scores, "reversed": scores, "gold": {"q": "a"}}
+    modes: Any = {"original": scores, "instructed": scores, "reversed": scores, "gold": {"q": "a"}}
     p_mrr(
         original=scores,
         changed=scores,
