@@ -17,10 +17,10 @@ class ExportersConfig(AppConfig):
         from annotate.overview import contributions
         from annotate.projects import audit_events
         from audit.settling.disagreement_queries import effects_on_measures
-        from exporters.audit_events import DEEDS
+        from exporters.audit_events import AUDIT_EVENTS
         from exporters.evaluations import queue_effects
         from exporters.releases import overview
 
-        audit_events.register(DEEDS)
+        audit_events.register(AUDIT_EVENTS)
         contributions.register(overview.contribution)
         effects_on_measures.register(queue_effects.newest)
