@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0021_text_versions'),
+        ('annotate', '0022_field_words'),
     ]
 
     operations = [
