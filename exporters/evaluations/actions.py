@@ -142,7 +142,7 @@ def compute_evaluation(job: Evaluation, progress: Progress) -> None:
             prepared = Prepared(collection, read_options(job.options), topics)
             results = evaluation.evaluate(prepared, ranked, job.baseline, progress.advance)
             disputes = settlements.read_disputes(folder / DISPUTED)
-            results |= sensitivity.of_disputes(prepared, ranked, disputes, results)
+            results |= sensitivity.of_disputes(prepared, ranked, disputes, results, progress.check)
             progress.advance(len(ranked))
         except (Refused, ValueError) as error:
             raise JobError(str(error)) from error

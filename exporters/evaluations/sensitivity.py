@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from exporters.evaluations.evaluation import LOWER, Prepared, Ranked
@@ -23,8 +23,10 @@ def of_disputes(
     systems: Sequence[Ranked],
     disputes: Sequence[Dispute],
     results: Mapping[str, Any],
+    check: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Measure the systems with disputed documents settled, and return what is kept.
+    """Measure the systems with disputed documents settled, and return what is kept. `check` is
+    called now and then, and raises where the work must stop.
 
     `deciding`: `disputed`, how many documents are disputed; `tried`, how many of them were settled
     to see what it changes; `measure`, by which the queue of disagreements is ordered; `by_measure`,
@@ -54,7 +56,7 @@ def of_disputes(
             *single(tried),
             *(one.settlement for its in of_topics.values() for one in its.every),
         ]
-        settled = Settled(prepared.collection, prepared.options, systems, every, now)
+        settled = Settled(prepared.collection, prepared.options, systems, every, now, check)
         moved = effects(tried, settled, now)
         first = [one["key"] for one in results["measures"] if one["key"] in moved]
         deciding["measure"] = asked if asked in moved else next(iter(first), "")

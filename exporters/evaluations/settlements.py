@@ -8,7 +8,7 @@ docs/measures.md defines the figures.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -161,11 +161,15 @@ class Settled:
         systems: Sequence[Ranked],
         settlements: Iterable[Settlement],
         by_query: By,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Measure every system under every settlement; `by_query` are the values as they are."""
+        """Measure every system under every settlement; `by_query` are the values as they are.
+
+        `check` is called now and then, and raises where the work must stop.
+        """
         self.systems = [system.name for system in systems]
         self._collection, self._options, self._ranked = collection, options, systems
-        self._by_query = by_query
+        self._by_query, self._check = by_query, check
         self.at = {one: number for number, one in enumerate(dict.fromkeys(settlements))}
         self._values = self._measure(self.at)
         self.measures = [key for key in by_query if key in self._values]
@@ -195,6 +199,7 @@ class Settled:
         wanted = list(settlements)
         found: dict[str, npt.NDArray[np.float64]] = {}
         for start in range(0, len(wanted), BATCH):
+            self._check()
             batch = wanted[start : start + BATCH]
             settled = _collection_of(self._collection, batch)
             prepared = Prepared(settled, self._options, values_only=True)

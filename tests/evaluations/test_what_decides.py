@@ -8,6 +8,7 @@ from exporters.evaluations.evaluation import Collection, Prepared, Ranked, evalu
 from exporters.evaluations.options import read_options
 from exporters.evaluations.sensitivity import of_disputes
 from exporters.evaluations.settlements import Dispute, read_disputes, together
+from jobs.runner import Cancelled
 
 # Of q, a is relevant before and not after; x is disputed. Of r nothing is disputed.
 ORIGINAL = {"q": {"a": 1, "b": 1, "x": 1}, "r": {"a": 1, "b": 1}}
@@ -217,3 +218,15 @@ def test_disputes_are_read_from_the_export(tmp_path):
         Dispute("changed", "q_1", "x", (0, 1)),
         Dispute("reversed", "q_1", "y", (1, 2)),
     ]
+
+
+def test_work_that_is_called_off_stops_while_settlements_are_measured():
+    collection = Collection(ORIGINAL, CHANGED, {}, {}, 1, 4)
+    prepared = Prepared(collection, read_options({}))
+    results = evaluate(prepared, [FALL], "")
+
+    def check():
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        of_disputes(prepared, [FALL], [X], results, check)
