@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -300,23 +300,22 @@ def finished(pair: InstructionPair, at: Sitting, grades: Sequence[Grade]) -> Fin
     given = Counter(at.judged.get(number) for number in at.order)
     url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")
 
-    def places(wanted: Callable[[int], bool]) -> list[tuple[int, str]]:
+    def places(wanted: Collection[int]) -> list[tuple[int, str]]:
         return [
             (place, f"{url}{number}/")
             for place, number in enumerate(at.order, start=1)
-            if wanted(number)
+            if number in wanted
         ]
 
+    flagged: dict[str, set[int]] = defaultdict(set)
+    for number, kind in at.flagged.items():
+        flagged[kind].add(number)
     return Finished(
         grades=[(grade, given[grade.value]) for grade in grades],
         places=[
-            ("noted", _("With a note"), places(at.noted.__contains__)),
+            ("noted", _("With a note"), places(at.noted)),
             *(
-                (
-                    f"flag {kind}",
-                    kind.label,
-                    places(lambda one, kind=kind: at.flagged.get(one) == kind),
-                )
+                (f"flag {kind.value}", kind.label, places(flagged[kind]))
                 for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
             ),
         ],
