@@ -28,7 +28,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import LookAgain, Repeat
+from annotate.judgments.models import RejudgeRequest, Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
@@ -123,13 +123,13 @@ def judging_by_pair(
 
 def total(pairs: Iterable[PairJudging]) -> Judging:
     """Add several pairs up."""
-    wanted = answered = seats = done = 0
+    wanted = answered = assignments = done = 0
     for one in pairs:
         wanted += one.wanted
         answered += one.answered
-        seats += one.overlap
+        assignments += one.overlap
         done += one.done
-    return Judging(wanted, answered, seats, done)
+    return Judging(wanted, answered, assignments, done)
 
 
 def judging(project: Project) -> Judging:
@@ -138,7 +138,7 @@ def judging(project: Project) -> Judging:
 
 
 def has_judging_begun(project: Project, found: Judging) -> bool:
-    """Tell whether somebody has judged in a project, or has taken a seat to do so."""
+    """Tell whether somebody has judged in a project, or has taken an assignment to do so."""
     return (
         found.answered > 0
         or Assignment.objects.filter(pair__project=project, task=Task.JUDGE).exists()
@@ -189,33 +189,38 @@ class Left(NamedTuple):
 _NOTHING = Left(0, 0)
 
 
-def left_in(project: Project, seats: Iterable[Assignment]) -> dict[int, Left]:
+def left_in(project: Project, assignments: Iterable[Assignment]) -> dict[int, Left]:
     """Return how far their holders are in these assignments of one project, by key.
 
     At most ten queries, however many assignments there are, and two more for each person where
     the project has repeats, which count as documents.
     """
     by_task: dict[str, list[Assignment]] = defaultdict(list)
-    for seat in seats:
-        by_task[seat.task].append(seat)
+    for assignment in assignments:
+        by_task[assignment.task].append(assignment)
     found: dict[int, Left] = {}
     if rewriting := by_task[Task.REWRITE]:
-        pairs = [seat.pair_id for seat in rewriting]
+        pairs = [assignment.pair_id for assignment in rewriting]
         wanted = set(project.pairs.to_rewrite().filter(pk__in=pairs).values_list("pk", flat=True))
-        found |= {seat.pk: Left(int(seat.pair_id not in wanted), 1) for seat in rewriting}
+        found |= {
+            assignment.pk: Left(int(assignment.pair_id not in wanted), 1)
+            for assignment in rewriting
+        }
     if reviewing := by_task[Task.REVIEW]:
         owed = _reviews_owed(project, reviewing)
-        found |= {seat.pk: Left(int(seat.pk not in owed), 1) for seat in reviewing}
+        found |= {
+            assignment.pk: Left(int(assignment.pk not in owed), 1) for assignment in reviewing
+        }
     if judges := by_task[Task.JUDGE]:
         found |= _left_to_judge(project, judges)
     return found
 
 
-def open_seats(member: Membership, *tasks: str) -> list[Assignment]:
+def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
     """Return the assignments of a member in which work is left (of these tasks; none: of all)."""
     held = list(member.assignments.filter(task__in=tasks or Task.values).order_by("pk"))
     left = left_in(member.project, held)
-    return [seat for seat in held if left[seat.pk].is_open]
+    return [assignment for assignment in held if left[assignment.pk].is_open]
 
 
 def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
@@ -224,15 +229,15 @@ def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
     return dict(candidates.order_by().values_list("query_id").annotate(n=Count("pk")))
 
 
-def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, Left]:
-    pairs = {seat.pair_id for seat in seats}
+def _left_to_judge(project: Project, assignments: Sequence[Assignment]) -> dict[int, Left]:
+    pairs = {assignment.pair_id for assignment in assignments}
     in_force = {
         narrative.pair_id: narrative
         for narrative in narratives_in_force(project).filter(pair__in=pairs).defer("text")
     }
     queries = dict(InstructionPair.objects.filter(pk__in=pairs).values_list("pk", "query_id"))
     sizes = pool_sizes(project, set(queries.values()))
-    people = {seat.member_id for seat in seats}
+    people = {assignment.member_id for assignment in assignments}
     said: dict[tuple[int, int], int] = {}
     if in_force:
         with_answers, parameters = _answers(project, pairs=list(in_force), people=list(people))
@@ -244,7 +249,7 @@ def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, L
                 parameters,
             )
         }
-    requests = LookAgain.objects.open().filter(
+    requests = RejudgeRequest.objects.open().filter(
         judgment__in=judgments_in_force(project).filter(
             annotator__in=people, narrative__in=[one.pk for one in in_force.values()]
         )
@@ -256,18 +261,18 @@ def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, L
         ).annotate(n=Count("pk"))
     }
     repeats = _repeats(
-        project, seats, in_force, {pair: sizes.get(queries[pair], 0) for pair in pairs}
+        project, assignments, in_force, {pair: sizes.get(queries[pair], 0) for pair in pairs}
     )
     found = {}
-    for seat in seats:
-        if seat.pair_id not in in_force:
-            found[seat.pk] = _NOTHING
+    for assignment in assignments:
+        if assignment.pair_id not in in_force:
+            found[assignment.pk] = _NOTHING
             continue
-        key = (seat.pair_id, seat.member_id)
-        asked, come_again = again.get(key, 0), repeats.get(seat.pk, _NOTHING)
-        found[seat.pk] = Left(
+        key = (assignment.pair_id, assignment.member_id)
+        asked, come_again = again.get(key, 0), repeats.get(assignment.pk, _NOTHING)
+        found[assignment.pk] = Left(
             said.get(key, 0) - asked + come_again.done,
-            sizes.get(queries[seat.pair_id], 0) + come_again.total,
+            sizes.get(queries[assignment.pair_id], 0) + come_again.total,
             asked,
         )
     return found
@@ -275,7 +280,7 @@ def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, L
 
 def _repeats(
     project: Project,
-    seats: Sequence[Assignment],
+    assignments: Sequence[Assignment],
     in_force: Mapping[int, Narrative],
     sizes: Mapping[int, int],
 ) -> dict[int, Left]:
@@ -286,30 +291,38 @@ def _repeats(
     answered = {
         (narrative, person): (count, final)
         for narrative, person, count, final in Repeat.objects.current()
-        .filter(narrative__in=in_force.values(), annotator__in={seat.member_id for seat in seats})
+        .filter(
+            narrative__in=in_force.values(),
+            annotator__in={assignment.member_id for assignment in assignments},
+        )
         .values_list("narrative_id", "annotator_id")
         .annotate(count=Count("pk"), final=Count("pk", filter=~Q(flag="later")))
     }
-    people = Membership.objects.select_related("project").in_bulk({one.member_id for one in seats})
+    people = Membership.objects.select_related("project").in_bulk(
+        {one.member_id for one in assignments}
+    )
     pairs = InstructionPair.objects.in_bulk(list(in_force))
     found = {}
-    for seat in seats:
-        narrative = in_force.get(seat.pair_id)
+    for assignment in assignments:
+        narrative = in_force.get(assignment.pair_id)
         if narrative is None:
             continue
         words = repeat_words(
-            pairs[seat.pair_id], narrative.side, narrative.version, people[seat.member_id]
+            pairs[assignment.pair_id],
+            narrative.side,
+            narrative.version,
+            people[assignment.member_id],
         )
-        planned = number(sizes[seat.pair_id], percent, chance(words))
-        count, final = answered.get((narrative.pk, seat.member_id), (0, 0))
+        planned = number(sizes[assignment.pair_id], percent, chance(words))
+        count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # What was answered stays, also where fewer are planned by now.
-        found[seat.pk] = Left(final, max(planned, count))
+        found[assignment.pk] = Left(final, max(planned, count))
     return found
 
 
-def _reviews_owed(project: Project, seats: Sequence[Assignment]) -> set[int]:
+def _reviews_owed(project: Project, assignments: Sequence[Assignment]) -> set[int]:
     """Return the assignments (by key) whose holder can review the version in force and has not."""
-    pairs = {seat.pair_id for seat in seats}
+    pairs = {assignment.pair_id for assignment in assignments}
     to_review: QuerySet[Any] = project.pairs.to_review().filter(pk__in=pairs)
     waiting = dict(to_review.values_list("pk", "altered_id"))
     # Nobody reviews their own words.
@@ -318,15 +331,17 @@ def _reviews_owed(project: Project, seats: Sequence[Assignment]) -> set[int]:
     )
     there = set(
         reviews_in_force(project)
-        .filter(of_pair__in=pairs, of_member__in={seat.member_id for seat in seats})
+        .filter(
+            of_pair__in=pairs, of_member__in={assignment.member_id for assignment in assignments}
+        )
         .values_list("of_pair", "of_member")
     )
     return {
-        seat.pk
-        for seat in seats
-        if seat.pair_id in waiting
-        and authors.get(seat.pair_id) != seat.member_id
-        and (seat.pair_id, seat.member_id) not in there
+        assignment.pk
+        for assignment in assignments
+        if assignment.pair_id in waiting
+        and authors.get(assignment.pair_id) != assignment.member_id
+        and (assignment.pair_id, assignment.member_id) not in there
     }
 
 

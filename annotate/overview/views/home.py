@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments import assignments, blindness, completion
 from annotate.judgments.models import Judgment
 from annotate.overview.contributions import Contribution, overview
-from annotate.overview.progress import my_seats
+from annotate.overview.progress import my_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access
@@ -38,7 +38,7 @@ def home(request: PageRequest) -> HttpResponse:
     projects = [_project(member, today.get(member.pk, 0)) for member in members]
     name_next_documents([offer for one in projects for offer in one["offers"]])
     # Projects with work come first, in each half by name.
-    projects.sort(key=lambda one: not (one["seats"] or one["offers"] or one["todo"]))
+    projects.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
     return render(
         request,
         "overview/home.html",
@@ -57,7 +57,7 @@ def _project(member: Membership, today: int) -> dict[str, Any]:
         "project": member.project,
         "member": member,
         "today": today,
-        "seats": seat_rows(member),
+        "assignments": assignment_rows(member),
         "offers": [offer for offer in offers if not offer["hides_figures"]],
         "hiding": [offer for offer in offers if offer["hides_figures"]],
         "todo": added.todo,
@@ -66,7 +66,7 @@ def _project(member: Membership, today: int) -> dict[str, Any]:
 
 
 @require_POST
-def seat(request: PageRequest, slug: str) -> HttpResponse:
+def assignment(request: PageRequest, slug: str) -> HttpResponse:
     """Take the next open task of a kind and go to its work."""
     member = access.member(request.user, slug)
     try:
@@ -76,7 +76,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
             become_blind=confirmed(request),
         )
     except assignments.LeadMustConfirm:
-        return confirm_seat(request, member)
+        return confirm_assignment(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(member.project)
@@ -87,8 +87,8 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
-    """Take a seat on this very pair and go to its work."""
+def pair_assignment(request: PageRequest, pk: int) -> HttpResponse:
+    """Take an assignment on this very pair and go to its work."""
     member, pair = pairs_access.pair(request.user, pk)
     try:
         taken = assignments.take(
@@ -98,7 +98,7 @@ def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
             become_blind=confirmed(request),
         )
     except assignments.LeadMustConfirm:
-        return confirm_seat(request, member)
+        return confirm_assignment(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:queries", member.project.slug)
@@ -106,11 +106,11 @@ def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Leave a seat in which nothing was done."""
+def give_back_assignment(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Leave an assignment in which nothing was done."""
     member = access.member(request.user, slug)
     try:
-        assignments.give_back(seat=pairs_access.seat(member, pk), by=member)
+        assignments.give_back(assignment=pairs_access.assignment(member, pk), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -118,34 +118,34 @@ def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotate:home")
 
 
-def work_url(seat: Assignment) -> str:
-    """Where the work of a seat is done."""
+def work_url(assignment: Assignment) -> str:
+    """Where the work of an assignment is done."""
     name = {
         Assignment.Task.REWRITE: "annotate:rewrite",
         Assignment.Task.JUDGE: "annotate:judging",
         Assignment.Task.REVIEW: "audit:review",
-    }[Assignment.Task(seat.task)]
-    return reverse(name, args=[seat.pair_id])
+    }[Assignment.Task(assignment.task)]
+    return reverse(name, args=[assignment.pair_id])
 
 
-def seat_rows(member: Membership) -> list[dict[str, Any]]:
-    """A member's seats with work left, as the pages list them."""
+def assignment_rows(member: Membership) -> list[dict[str, Any]]:
+    """A member's assignments with work left, as the pages list them."""
     return [
         {
-            "title": mine.seat.pair.query.title or mine.seat.pair.pair_id,
-            "task": mine.seat.get_task_display(),
+            "title": mine.assignment.pair.query.title or mine.assignment.pair.pair_id,
+            "task": mine.assignment.get_task_display(),
             "project": member.project,
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
-            "url": work_url(mine.seat),
+            "url": work_url(mine.assignment),
             "give_back_url": reverse(
-                "annotate:give_back_seat", args=[member.project.slug, mine.seat.pk]
+                "annotate:give_back_assignment", args=[member.project.slug, mine.assignment.pk]
             )
-            if mine.seat.touched_at is None
+            if mine.assignment.touched_at is None
             else None,
         }
-        for mine in my_seats(member)
+        for mine in my_assignments(member)
     ]
 
 
@@ -156,7 +156,9 @@ def worker() -> dict[str, Any]:
 
 
 def _offers(member: Membership) -> list[dict[str, Any]]:
-    """The tasks in which a member could take a seat now, each with the pair that would be next."""
+    """The tasks in which a member could take an assignment now, each with the pair that would be
+    next.
+    """
     offers = []
     for task in Assignment.Task:
         found = assignments.open_pairs(task=task, by=member)
@@ -213,12 +215,12 @@ def judged_today(members: Sequence[Membership]) -> dict[int, int]:
 
 
 def confirmed(request: PageRequest) -> bool:
-    """Whether the form says that a lead may take a seat that hides figures from them."""
+    """Whether the form says that a lead may take an assignment that hides figures from them."""
     return request.POST.get("become_blind") == "yes"
 
 
-def confirm_seat(request: PageRequest, member: Membership) -> HttpResponse:
-    """Ask a lead whether they want the seat, and say what it hides: the same form again."""
+def confirm_assignment(request: PageRequest, member: Membership) -> HttpResponse:
+    """Ask a lead whether they want the assignment, and say what it hides: the same form again."""
     return render(
         request,
         "overview/become_blind.html",

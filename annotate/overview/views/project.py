@@ -15,20 +15,20 @@ from django.views.decorators.http import require_GET
 from annotate.collection import access as collection_access
 from annotate.collection.models import Query
 from annotate.judgments import completion
-from annotate.judgments.assignments import free_seats
+from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
     matrix_of,
-    pair_seats,
+    pair_assignments,
     people_progress,
     query_progress,
     said_of,
     task_progress,
 )
-from annotate.overview.views.home import seat_rows, work_url, worker
+from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
@@ -150,19 +150,21 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = pair.current(Narrative.Side.ALTERED)
     before = original.text if original else ""
-    seats = {seat.task: seat for seat in pair.assignments.filter(member=member)}
+    assignments = {
+        assignment.task: assignment for assignment in pair.assignments.filter(member=member)
+    }
     return {
         "pair": pair,
         "original": original,
         "altered": altered,
         "pieces": diff(before, altered.text) if altered else None,
-        "seats": pair_seats(pair),
+        "assignments": pair_assignments(pair),
         "tasks": [
             {
                 "task": task.value,
                 "name": task.label,
-                "url": work_url(seats[task]) if task in seats else None,
-                "free": free_seats(pair, task, member),
+                "url": work_url(assignments[task]) if task in assignments else None,
+                "free": count_free_assignments(pair, task, member),
             }
             for task in Assignment.Task
         ],
@@ -215,7 +217,7 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
 def _begun(member: Membership) -> list[Todo]:
     """The member's tasks with work left: a line for each kind, not for each task."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in seat_rows(member):
+    for row in assignment_rows(member):
         found.setdefault(row["task"], []).append(row)
     return [
         Todo(
