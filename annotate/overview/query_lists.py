@@ -61,7 +61,7 @@ def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
     counted = (
         Candidate.objects.filter(query__in=[query.pk for query in queries])
         .order_by()
-        .values("query")
+        .values("query_id")
         .annotate(documents=Count("pk"), relevant=Count("pk", filter=before))
     )
     return {int(row["query"]): Pool(row["documents"], row["relevant"]) for row in counted}
