@@ -326,10 +326,6 @@ def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade])
     )
 
 
-def _is_flagged(at: JudgingSession, kind: Flag.Kind) -> Callable[[int], bool]:
-    return lambda candidate: at.flagged.get(candidate) == kind
-
-
 def _ranks(
     pair: InstructionPair, candidates: Iterable[Candidate]
 ) -> dict[int, list[tuple[int, str]]]:

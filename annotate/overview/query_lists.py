@@ -64,7 +64,7 @@ def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
         .values("query_id")
         .annotate(documents=Count("pk"), relevant=Count("pk", filter=before))
     )
-    return {int(row["query"]): Pool(row["documents"], row["relevant"]) for row in counted}
+    return {int(row["query_id"]): Pool(row["documents"], row["relevant"]) for row in counted}
 
 
 def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: str) -> list[int]:
