@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, F, Max
 
@@ -48,6 +49,8 @@ class QueryProgress:
     kept: int = 0
     dropped: int = 0
     disputed: int = 0
+    # Whether a narrative has yet to be rewritten.
+    needs_narrative: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryPr
     project = reader.project
     blind = blind_pairs(reader)
     rows = {query.pk: QueryProgress(query) for query in queries}
-    pairs = {
+    pairs: dict[int, Any] = {
         pair.pk: pair
         for pair in project.pairs.with_narratives().filter(query__in=rows).order_by("pk")
     }
@@ -100,6 +103,7 @@ def query_progress(reader: Membership, queries: Sequence[Query]) -> list[QueryPr
     for pair in pairs.values():
         row = rows[pair.query_id]
         row.pairs.append(pair)
+        row.needs_narrative |= pair.altered_id is None
         if (one := far.get(pair.pk)) is not None:
             row.documents += one.documents
             row.wanted += one.wanted

@@ -146,7 +146,7 @@ def test_who_is_invited_comes_in_that_way_and_uses_the_link_up(provider, client)
     carla = factories.lead(factories.project())
     token = invitations.invite(role="annotator", by=carla).token
     page = f"/invitations/{token}/"
-    assert "Come in with Our login" in client.get(page).content.decode()
+    assert "Join with Our login" in client.get(page).content.decode()
 
     response = come(client, page)
 

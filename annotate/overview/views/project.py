@@ -181,7 +181,7 @@ def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
             "answered": row.answered,
             "wanted": row.wanted,
             "pairs": row.pairs,
-            "needs_narrative": any(vars(pair)["altered_id"] is None for pair in row.pairs),
+            "needs_narrative": row.needs_narrative,
             **(
                 {
                     "documents": row.documents,
