@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from django import template
+from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.template.context import RequestContext
+from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
@@ -383,6 +389,24 @@ def icon(name: str) -> SafeString:
         'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="{}"/></svg>',
         ICONS[name],
     )
+
+
+@register.simple_tag
+def style_sheets() -> SafeString:
+    """Link the style sheets: one file that holds them all where they were joined, else each."""
+    joined = getattr(staticfiles_storage, "joins_files", False)
+    return format_html_join(
+        "\n",
+        '<link rel="stylesheet" href="{}">',
+        ((static(name),) for name in (["css/all.css"] if joined else _style_sheets())),
+    )
+
+
+@cache
+def _style_sheets() -> list[str]:
+    """The names of the style sheets that `css/all.css` imports, in order."""
+    source = Path(str(finders.find("css/all.css"))).read_text(encoding="utf-8")
+    return [f"css/{name}" for name in re.findall(r'@import url\("([^"]+)"\);', source)]
 
 
 @register.simple_tag

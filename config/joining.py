@@ -1,6 +1,6 @@
 """Joins style sheets and ES modules into one file for each that a page names.
 
-Sources stay many small files, which a browser follows by their imports in development. When static
+Sources stay many small files, which pages link, and browsers follow, in development. When static
 files are collected, what a page names is replaced by one file with all that it imports:
 
 - `css/all.css` is bundled by Lightning CSS.

@@ -21,6 +21,8 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     Only ours: a package's module may import what only its own build would provide.
     """
 
+    # Pages link the joined style sheet (`base.tags.style_sheets`).
+    joins_files = True
     support_js_module_import_aggregation = True
     _js_module_import_aggregation_patterns = ("js/*.js", _rewritings)
 

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from annotate.collection.models import Candidate
@@ -33,6 +32,7 @@ from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
 from annotate.projects.models import Membership, Project
+from base.prepared import Built, Prepared, counted, prepared
 
 Task = Assignment.Task
 
@@ -104,19 +104,19 @@ def judging_by_pair(
 
     `queries`: only the pairs of these (by key).
     """
-    ready = pairs_with_pool(project)
-    if queries is not None:
-        ready = ready.filter(query__in=list(queries))
-    found = dict(ready.order_by("pk").values_list("pk", "query_id"))
+    only = None if queries is None else {"queries": list(queries)}
+    found = dict(_ask(_ready if only is None else _ready_of, project, **only or {}))
     if not found:
         return {}
     sizes = pool_sizes(project, set(found.values()))
-    only = None if queries is None else list(found)
-    counted: dict[int, Counter[int]] = defaultdict(Counter)
-    for pair, answers, documents in _counts(project, only):
-        counted[pair][answers] = documents
+    answers: dict[int, Counter[int]] = defaultdict(Counter)
+    counts = (
+        _ask(_counts, project) if only is None else _ask(_counts_of, project, pairs=list(found))
+    )
+    for pair, given, documents in counts:
+        answers[pair][given] = documents
     return {
-        pair: PairJudging(query, sizes.get(query, 0), project.overlap_judge, counted[pair])
+        pair: PairJudging(query, sizes.get(query, 0), project.overlap_judge, answers[pair])
         for pair, query in found.items()
     }
 
@@ -148,28 +148,22 @@ def has_judging_begun(project: Project, found: Judging) -> bool:
 def reviewed(project: Project) -> Judging:
     """Return how far the reviewing of a project is, in reviews: two queries."""
     overlap = project.overlap_review
-    to_review = set(project.pairs.to_review().values_list("pk", flat=True))
-    counts = Counter(reviews_in_force(project).values_list("of_pair", flat=True))
+    to_review = {pair for (pair,) in _to_review.rows(project=project.pk)}
+    counts = Counter(pair for (pair,) in _reviewed.rows(project=project.pk))
     done = sum(min(counts[pair], overlap) for pair in to_review)
     return Judging(len(to_review) * overlap, done, len(to_review) * overlap, done)
 
 
 def rewritten(project: Project) -> Judging:
     """Return how far the rewriting of a project is, in pairs: two queries."""
-    pairs = project.pairs.alive().count()
-    done = pairs - project.pairs.to_rewrite().count()
+    pairs = _alive.value(project=project.pk)
+    done = pairs - _to_rewrite.value(project=project.pk)
     return Judging(pairs, done, pairs, done)
 
 
 def answers_of_people(project: Project) -> dict[int, int]:
     """Return how many answers each person has given under the narratives in force: one query."""
-    with_answers, parameters = _answers(project)
-    return dict(
-        _rows(
-            f"{with_answers} SELECT annotator, COUNT(*) FROM said GROUP BY annotator",  # noqa: S608
-            parameters,
-        )
-    )
+    return dict(_ask(_answers_by_person, project))
 
 
 class Left(NamedTuple):
@@ -220,8 +214,7 @@ def open_seats(member: Membership, *tasks: str) -> list[Assignment]:
 
 def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
     """Return how many documents are to be judged for each of these queries (by key)."""
-    candidates = in_scope(project, Candidate.objects.filter(query__in=list(queries)))
-    return dict(candidates.order_by().values_list("query_id").annotate(n=Count("pk")))
+    return dict(_ask(_sizes, project, queries=list(queries)))
 
 
 def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, Left]:
@@ -235,15 +228,8 @@ def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, L
     people = {seat.member_id for seat in seats}
     said: dict[tuple[int, int], int] = {}
     if in_force:
-        with_answers, parameters = _answers(project, pairs=list(in_force), people=list(people))
-        said = {
-            (pair, person): count
-            for pair, person, count in _rows(
-                f"{with_answers} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s "  # noqa: S608
-                "JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator",
-                parameters,
-            )
-        }
+        counts = _ask(_answers_by_pair, project, pairs=list(in_force), people=list(people))
+        said = {(pair, person): count for pair, person, count in counts}
     requests = LookAgain.objects.open().filter(
         judgment__in=judgments_in_force(project).filter(
             annotator__in=people, narrative__in=[one.pk for one in in_force.values()]
@@ -330,36 +316,26 @@ def _reviews_owed(project: Project, seats: Sequence[Assignment]) -> set[int]:
     }
 
 
-def _counts(project: Project, pairs: Sequence[int] | None) -> list[tuple[int, int, int]]:
-    """Return how many documents of each pair (by key) have how many answers: one query."""
-    with_answers, parameters = _answers(project, pairs=pairs)
-    return _rows(
-        f"""
-        {with_answers}, counted (narrative, candidate, answers) AS (
-            SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
-        )
-        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
-        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
-        """,  # noqa: S608 (Django's own query)
-        parameters,
-    )
+# --- the queries, put together once ---------------------------------------------------------------
 
 
-def _answers(
-    project: Project,
-    *,
-    pairs: Sequence[int] | None = None,
-    people: Sequence[int] | None = None,
-) -> tuple[str, list[Any]]:
+def _ask(query: Prepared, project: Project, **values: Any) -> list[tuple[Any, ...]]:
+    """Ask a query that follows the rules of a project (`_Rules`)."""
+    if project.judge_scope == Project.Scope.RELEVANT:
+        values["relevant_from"] = project.relevant_from
+    return query.rows(project.judge_scope, project=project.pk, **values)
+
+
+def _under(scope: str, project: int, relevant_from: int) -> Project:
+    """A project of which only its rules are known."""
+    return Project(pk=project, judge_scope=scope, relevant_from=relevant_from)
+
+
+def _said(project: Project, **only: Any) -> tuple[str, list[Any]]:
     """Return the SQL of `WITH said (narrative, candidate, annotator)` and its parameters.
 
     A person who has both a judgment and a flag there is one row.
     """
-    only: dict[str, Any] = {}
-    if pairs is not None:
-        only["narrative__pair__in"] = pairs
-    if people is not None:
-        only["annotator__in"] = people
     columns = ("narrative_id", "candidate_id", "annotator_id")
     parts: list[str] = []
     parameters: list[Any] = []
@@ -370,8 +346,94 @@ def _answers(
     return f"WITH said (narrative, candidate, annotator) AS ({' UNION '.join(parts)})", parameters
 
 
-def _rows(sql: str, parameters: Sequence[Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        found: list[Any] = cursor.fetchall()
-    return found
+@prepared("project", "relevant_from")
+def _ready(scope: str, project: int, relevant_from: int) -> Built:
+    """Pairs that can be judged: pair, query."""
+    ready = pairs_with_pool(_under(scope, project, relevant_from))
+    return ready.order_by("pk").values_list("pk", "query_id")
+
+
+@prepared("project", "relevant_from", "queries")
+def _ready_of(scope: str, project: int, relevant_from: int, queries: int) -> Built:
+    """Pairs of these queries that can be judged: pair, query."""
+    ready = pairs_with_pool(_under(scope, project, relevant_from)).filter(query__in=[queries])
+    return ready.order_by("pk").values_list("pk", "query_id")
+
+
+@prepared("project", "relevant_from", "queries")
+def _sizes(scope: str, project: int, relevant_from: int, queries: int) -> Built:
+    """How many documents are to be judged: query, documents."""
+    candidates = Candidate.objects.filter(query__in=[queries])
+    found = in_scope(_under(scope, project, relevant_from), candidates)
+    return found.order_by().values_list("query_id").annotate(n=Count("pk"))
+
+
+def _by_answers(said: tuple[str, list[Any]]) -> Built:
+    with_said, parameters = said
+    sql = f"""
+        {with_said}, counted (narrative, candidate, answers) AS (
+            SELECT narrative, candidate, COUNT(*) FROM said GROUP BY narrative, candidate
+        )
+        SELECT v.pair_id, c.answers, COUNT(*) FROM counted c
+        JOIN annotate_narrative v ON v.id = c.narrative GROUP BY v.pair_id, c.answers
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
+
+
+@prepared("project", "relevant_from")
+def _counts(scope: str, project: int, relevant_from: int) -> Built:
+    """How many documents of each pair have how many answers: pair, answers, documents."""
+    return _by_answers(_said(_under(scope, project, relevant_from)))
+
+
+@prepared("project", "relevant_from", "pairs")
+def _counts_of(scope: str, project: int, relevant_from: int, pairs: int) -> Built:
+    """The same of these pairs alone."""
+    rules = _under(scope, project, relevant_from)
+    return _by_answers(_said(rules, narrative__pair__in=[pairs]))
+
+
+@prepared("project", "relevant_from")
+def _answers_by_person(scope: str, project: int, relevant_from: int) -> Built:
+    """How many answers people have given: person, answers."""
+    with_said, parameters = _said(_under(scope, project, relevant_from))
+    sql = f"{with_said} SELECT annotator, COUNT(*) FROM said GROUP BY annotator"  # noqa: S608
+    return sql, parameters
+
+
+@prepared("project", "relevant_from", "pairs", "people")
+def _answers_by_pair(
+    scope: str, project: int, relevant_from: int, pairs: int, people: int
+) -> Built:
+    """How many answers these people have given on these pairs: pair, person, answers."""
+    rules = _under(scope, project, relevant_from)
+    with_said, parameters = _said(rules, narrative__pair__in=[pairs], annotator__in=[people])
+    sql = f"""
+        {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
+        JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator
+    """  # noqa: S608 (Django's own query)
+    return sql, parameters
+
+
+@prepared("project")
+def _alive(project: int) -> Built:
+    """How many pairs were not removed."""
+    return counted(InstructionPair.objects.filter(project=project).alive())
+
+
+@prepared("project")
+def _to_rewrite(project: int) -> Built:
+    """How many pairs are to be rewritten."""
+    return counted(InstructionPair.objects.filter(project=project).to_rewrite())
+
+
+@prepared("project")
+def _to_review(project: int) -> Built:
+    """Pairs that can be reviewed."""
+    return InstructionPair.objects.filter(project=project).to_review().values_list("pk")
+
+
+@prepared("project")
+def _reviewed(project: int) -> Built:
+    """The pair of each review that is there."""
+    return reviews_in_force(Project(pk=project)).values_list("of_pair")
