@@ -34,8 +34,9 @@ class Prepared:
     """A query with values left open.
 
     `build(*shape, **marks)` puts it together: `shape` is what changes the text of the query, each
-    mark is an int that stands for a value (`names`; in one shape some may not occur). It returns a QuerySet of `values_list`, or SQL
-    and its parameters. A mark in a list (`pk__in=[mark]`) stands for a list of values.
+    mark is an int that stands for a value (`names`; in one shape some may not occur). It returns a
+    QuerySet of `values_list`, or SQL and its parameters. A mark in a list (`pk__in=[mark]`) stands
+    for a list of values.
     """
 
     def __init__(self, build: Callable[..., Built], *names: str) -> None:
@@ -62,7 +63,8 @@ class Prepared:
     def sql(self, *shape: Any, **values: Value) -> tuple[str, list[Any]]:
         """The text of the query and its parameters, to be part of a larger one."""
         statement = self._statement(connection.vendor, *shape)
-        text, parameters = [statement.parts[0]], []
+        text = [statement.parts[0]]
+        parameters: list[Any] = []
         for part, parameter in zip(statement.parts[1:], statement.parameters, strict=True):
             if isinstance(parameter, tuple):
                 given: Sequence[Any] = parameter
@@ -89,6 +91,9 @@ def prepared(*names: str) -> Callable[[Callable[..., Built]], Prepared]:
 
 
 def counted(rows: QuerySet[Any, Any]) -> tuple[str, Sequence[Any]]:
-    """The query that counts the rows of another one."""
-    sql, parameters = rows.order_by().values("pk").query.sql_with_params()
+    """The query that counts the rows, or the groups, of another one."""
+    rows = rows.order_by()
+    if rows.query.group_by is None:
+        rows = rows.values("pk")
+    sql, parameters = rows.query.sql_with_params()
     return f"SELECT COUNT(*) FROM ({sql}) AS counted", parameters  # noqa: S608 (Django's own)

@@ -25,6 +25,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
+from base.prepared import Built, counted, prepared
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
@@ -224,6 +225,33 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
         )
         free = free.annotate(under=_under(project)).filter(Exists(wanting))
     return free
+
+
+def count_open(*, task: str, by: Membership) -> int:
+    """Return on how many pairs `by` could take a seat of `task` now."""
+    project = by.project
+    count: int = _open.value(
+        task,
+        project.judge_scope,
+        project=project.pk,
+        member=by.pk,
+        relevant_from=project.relevant_from,
+        overlap=project.overlap(task),
+    )
+    return count
+
+
+@prepared("project", "member", "relevant_from", "overlap")
+def _open(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> Built:
+    rules = Project(
+        pk=project,
+        judge_scope=scope,
+        relevant_from=relevant_from,
+        **{f"overlap_{one}": overlap for one in Task.values},
+    )
+    return counted(open_pairs(task=task, by=Membership(pk=member, project=rules)))
 
 
 def free_seats(pair: InstructionPair, task: str, by: Membership) -> int:

@@ -23,11 +23,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import LookAgain, Repeat
+from annotate.judgments.models import Judgment, LookAgain, Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
@@ -161,6 +161,12 @@ def rewritten(project: Project) -> Judging:
     return Judging(pairs, done, pairs, done)
 
 
+def answers_by_pair(project: Project) -> dict[tuple[int, int], int]:
+    """Return how many answers each person has given on each pair, by pair and person: one query."""
+    found = _ask(_answers_by_pair, project)
+    return {(pair, person): count for pair, person, count in found}
+
+
 def answers_of_people(project: Project) -> dict[int, int]:
     """Return how many answers each person has given under the narratives in force: one query."""
     return dict(_ask(_answers_by_person, project))
@@ -183,8 +189,22 @@ class Left(NamedTuple):
 _NOTHING = Left(0, 0)
 
 
-def left_in(project: Project, seats: Iterable[Assignment]) -> dict[int, Left]:
-    """Return how far their holders are in these assignments of one project, by key.
+class InForce(NamedTuple):
+    """The narrative under which a pair is judged, by its key, and the query of the pair."""
+
+    pk: int
+    side: str
+    version: int
+    query: int
+
+
+def left_in(
+    project: Project,
+    seats: Iterable[Assignment],
+    answers: Mapping[tuple[int, int], int] | None = None,
+) -> dict[int, Left]:
+    """Return how far their holders are in these assignments of one project, by key. `answers`:
+    the `answers_by_pair`, where they are known.
 
     At most ten queries, however many assignments there are, and two more for each person where
     the project has repeats, which count as documents.
@@ -195,19 +215,21 @@ def left_in(project: Project, seats: Iterable[Assignment]) -> dict[int, Left]:
     found: dict[int, Left] = {}
     if rewriting := by_task[Task.REWRITE]:
         pairs = [seat.pair_id for seat in rewriting]
-        wanted = set(project.pairs.to_rewrite().filter(pk__in=pairs).values_list("pk", flat=True))
+        wanted = {pair for (pair,) in _to_rewrite_of.rows(project=project.pk, pairs=pairs)}
         found |= {seat.pk: Left(int(seat.pair_id not in wanted), 1) for seat in rewriting}
     if reviewing := by_task[Task.REVIEW]:
         owed = _reviews_owed(project, reviewing)
         found |= {seat.pk: Left(int(seat.pk not in owed), 1) for seat in reviewing}
     if judges := by_task[Task.JUDGE]:
-        found |= _left_to_judge(project, judges)
+        found |= _left_to_judge(project, judges, answers)
     return found
 
 
 def open_seats(member: Membership, *tasks: str) -> list[Assignment]:
     """Return the assignments of a member in which work is left (of these tasks; none: of all)."""
-    held = list(member.assignments.filter(task__in=tasks or Task.values).order_by("pk"))
+    # Filtered here: pages read the assignments of their reader once, ahead.
+    held = [seat for seat in member.assignments.all() if not tasks or seat.task in tasks]
+    held.sort(key=lambda seat: seat.pk)
     left = left_in(member.project, held)
     return [seat for seat in held if left[seat.pk].is_open]
 
@@ -217,33 +239,27 @@ def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
     return dict(_ask(_sizes, project, queries=list(queries)))
 
 
-def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, Left]:
+def _left_to_judge(
+    project: Project,
+    seats: Sequence[Assignment],
+    answers: Mapping[tuple[int, int], int] | None,
+) -> dict[int, Left]:
     pairs = {seat.pair_id for seat in seats}
-    in_force = {
-        narrative.pair_id: narrative
-        for narrative in narratives_in_force(project).filter(pair__in=pairs).defer("text")
-    }
-    queries = dict(InstructionPair.objects.filter(pk__in=pairs).values_list("pk", "query_id"))
-    sizes = pool_sizes(project, set(queries.values()))
     people = {seat.member_id for seat in seats}
-    said: dict[tuple[int, int], int] = {}
-    if in_force:
-        counts = _ask(_answers_by_pair, project, pairs=list(in_force), people=list(people))
-        said = {(pair, person): count for pair, person, count in counts}
-    requests = LookAgain.objects.open().filter(
-        judgment__in=judgments_in_force(project).filter(
-            annotator__in=people, narrative__in=[one.pk for one in in_force.values()]
+    in_force = {
+        pair: InForce(*narrative)
+        for pair, *narrative in _in_force.rows(
+            project.judge_scope, project=project.pk, pairs=list(pairs)
         )
-    )
-    again = {
-        (pair, person): count
-        for pair, person, count in requests.values_list(
-            "judgment__narrative__pair_id", "judgment__annotator_id"
-        ).annotate(n=Count("pk"))
     }
-    repeats = _repeats(
-        project, seats, in_force, {pair: sizes.get(queries[pair], 0) for pair in pairs}
-    )
+    by_query = pool_sizes(project, {one.query for one in in_force.values()})
+    sizes = {pair: by_query.get(one.query, 0) for pair, one in in_force.items()}
+    here = {"pairs": list(in_force), "people": list(people)}
+    again = {(pair, person): many for pair, person, many in _ask(_asked_again, project, **here)}
+    if answers is None:
+        found_on = _ask(_answers_on, project, **here)
+        answers = {(pair, person): many for pair, person, many in found_on}
+    repeats = _repeats(project, seats, in_force, sizes)
     found = {}
     for seat in seats:
         if seat.pair_id not in in_force:
@@ -252,8 +268,8 @@ def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, L
         key = (seat.pair_id, seat.member_id)
         asked, come_again = again.get(key, 0), repeats.get(seat.pk, _NOTHING)
         found[seat.pk] = Left(
-            said.get(key, 0) - asked + come_again.done,
-            sizes.get(queries[seat.pair_id], 0) + come_again.total,
+            answers.get(key, 0) - asked + come_again.done,
+            sizes[seat.pair_id] + come_again.total,
             asked,
         )
     return found
@@ -262,7 +278,7 @@ def _left_to_judge(project: Project, seats: Sequence[Assignment]) -> dict[int, L
 def _repeats(
     project: Project,
     seats: Sequence[Assignment],
-    in_force: Mapping[int, Narrative],
+    in_force: Mapping[int, InForce],
     sizes: Mapping[int, int],
 ) -> dict[int, Left]:
     """Return how many repeats the holder of each assignment has, and has answered."""
@@ -272,7 +288,10 @@ def _repeats(
     answered = {
         (narrative, person): (count, final)
         for narrative, person, count, final in Repeat.objects.current()
-        .filter(narrative__in=in_force.values(), annotator__in={seat.member_id for seat in seats})
+        .filter(
+            narrative__in=[one.pk for one in in_force.values()],
+            annotator__in={seat.member_id for seat in seats},
+        )
         .values_list("narrative_id", "annotator_id")
         .annotate(count=Count("pk"), final=Count("pk", filter=~Q(flag="later")))
     }
@@ -337,13 +356,18 @@ def _said(project: Project, **only: Any) -> tuple[str, list[Any]]:
     A person who has both a judgment and a flag there is one row.
     """
     columns = ("narrative_id", "candidate_id", "annotator_id")
+    same = {name: OuterRef(name) for name in columns}
+    judged = Judgment.objects.current().filter(**same)
     parts: list[str] = []
     parameters: list[Any] = []
-    for rows in (judgments_in_force(project), final_flags(project)):
+    # Told apart here, where there are few flags: to find what two long lists have in common, a
+    # database sorts them.
+    for rows in (judgments_in_force(project), final_flags(project).filter(~Exists(judged))):
         sql, more = rows.filter(**only).order_by().values_list(*columns).query.sql_with_params()
         parts.append(sql)
         parameters += more
-    return f"WITH said (narrative, candidate, annotator) AS ({' UNION '.join(parts)})", parameters
+    said = " UNION ALL ".join(parts)
+    return f"WITH said (narrative, candidate, annotator) AS ({said})", parameters
 
 
 @prepared("project", "relevant_from")
@@ -401,13 +425,21 @@ def _answers_by_person(scope: str, project: int, relevant_from: int) -> Built:
     return sql, parameters
 
 
+@prepared("project", "relevant_from")
+def _answers_by_pair(scope: str, project: int, relevant_from: int) -> Built:
+    """How many answers people have given on each pair: pair, person, answers."""
+    return _by_pair(_said(_under(scope, project, relevant_from)))
+
+
 @prepared("project", "relevant_from", "pairs", "people")
-def _answers_by_pair(
-    scope: str, project: int, relevant_from: int, pairs: int, people: int
-) -> Built:
-    """How many answers these people have given on these pairs: pair, person, answers."""
+def _answers_on(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
+    """The same of these pairs and people alone."""
     rules = _under(scope, project, relevant_from)
-    with_said, parameters = _said(rules, narrative__pair__in=[pairs], annotator__in=[people])
+    return _by_pair(_said(rules, narrative__pair__in=[pairs], annotator__in=[people]))
+
+
+def _by_pair(said: tuple[str, list[Any]]) -> Built:
+    with_said, parameters = said
     sql = f"""
         {with_said} SELECT v.pair_id, s.annotator, COUNT(*) FROM said s
         JOIN annotate_narrative v ON v.id = s.narrative GROUP BY v.pair_id, s.annotator
@@ -425,6 +457,33 @@ def _alive(project: int) -> Built:
 def _to_rewrite(project: int) -> Built:
     """How many pairs are to be rewritten."""
     return counted(InstructionPair.objects.filter(project=project).to_rewrite())
+
+
+@prepared("project", "pairs")
+def _to_rewrite_of(project: int, pairs: int) -> Built:
+    """Those of these pairs that are to be rewritten."""
+    found = InstructionPair.objects.filter(project=project).to_rewrite()
+    return found.filter(pk__in=[pairs]).values_list("pk")
+
+
+@prepared("project", "pairs")
+def _in_force(scope: str, project: int, pairs: int) -> Built:
+    """The narratives in force of these pairs: pair, then as in `InForce`."""
+    found = narratives_in_force(Project(pk=project, judge_scope=scope)).filter(pair__in=[pairs])
+    return found.values_list("pair_id", "pk", "side", "version", "pair__query_id")
+
+
+@prepared("project", "relevant_from", "pairs", "people")
+def _asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
+    """How many documents these people are asked to look at again: pair, person, documents."""
+    said = judgments_in_force(_under(scope, project, relevant_from))
+    requests = LookAgain.objects.open().filter(
+        Exists(said.filter(pk=OuterRef("judgment_id"))),
+        judgment__narrative__pair__in=[pairs],
+        judgment__annotator__in=[people],
+    )
+    by = ("judgment__narrative__pair_id", "judgment__annotator_id")
+    return requests.order_by().values_list(*by).annotate(n=Count("pk"))
 
 
 @prepared("project")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotate.judgments import assignments, blindness, completion
 from annotate.overview.contributions import Contribution, overview
-from annotate.overview.progress import my_seats
+from annotate.overview.progress import MySeat, my_seats, read_seats
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -29,13 +30,14 @@ def home(request: PageRequest) -> HttpResponse:
     and what they lead.
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
+    read_seats(members)
     added = {member: overview(member) for member in members}
     offers = [offer for member in members for offer in _offers(member)]
     return render(
         request,
         "overview/home.html",
         {
-            "seats": [row for member in members for row in seat_rows(member)],
+            "seats": [row for member in members for row in seat_rows(my_seats(member))],
             "offers": [offer for offer in offers if not offer["hides_figures"]],
             "hiding": [offer for offer in offers if offer["hides_figures"]],
             "waiting": [
@@ -114,24 +116,24 @@ def work_url(seat: Assignment) -> str:
     return reverse(name, args=[seat.pair_id])
 
 
-def seat_rows(member: Membership) -> list[dict[str, Any]]:
-    """A member's seats with work left, as the pages list them."""
+def seat_rows(seats: Iterable[MySeat]) -> list[dict[str, Any]]:
+    """Seats with work left, as the pages list them."""
     return [
         {
             "title": mine.seat.pair.query.title or mine.seat.pair.pair_id,
             "task": mine.seat.get_task_display(),
-            "project": member.project,
+            "project": mine.seat.pair.project,
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
             "url": work_url(mine.seat),
             "give_back_url": reverse(
-                "annotate:give_back_seat", args=[member.project.slug, mine.seat.pk]
+                "annotate:give_back_seat", args=[mine.seat.pair.project.slug, mine.seat.pk]
             )
             if mine.seat.touched_at is None
             else None,
         }
-        for mine in my_seats(member)
+        for mine in seats
     ]
 
 
@@ -152,7 +154,7 @@ def _offers(member: Membership) -> list[dict[str, Any]]:
             "hides_figures": blindness.hides_figures(task=task, by=member),
         }
         for task in Assignment.Task
-        if (free := assignments.open_pairs(task=task, by=member).count())
+        if (free := assignments.count_open(task=task, by=member))
     ]
 
 

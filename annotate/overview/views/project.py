@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -17,13 +17,16 @@ from annotate.collection.models import Query
 from annotate.judgments import completion
 from annotate.judgments.assignments import free_seats
 from annotate.judgments.blindness import blind_pairs, hides_figures
+from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
+    MySeat,
     my_seats,
     pair_seats,
     people_progress,
     query_progress,
+    read_seats,
     said_of,
     task_progress,
 )
@@ -40,9 +43,12 @@ from base.word_diff import diff
 def project(request: PageRequest, slug: str) -> HttpResponse:
     """How far are we, how much do we agree, what needs me."""
     member = access.member(request.user, slug)
-    judgments = completion.judging(member.project)
+    read_seats([member])
+    far = completion.judging_by_pair(member.project)
+    judgments = completion.total(far.values())
     page = page_by_key(member.project.queries.all(), request.GET)
-    added = overview(member)
+    added = overview(member, details=True)
+    seats = my_seats(member)
     tasks = task_progress(member, judgments)
     free = [task for task in tasks if task.free]
     people = _people(member, added.context.get("reviewed_by", {}))
@@ -59,9 +65,9 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
-            "seats": seat_rows(member),
-            "todo": [*_my_todo(member), *added.todo],
-            "rows": _query_rows(member, page),
+            "seats": seat_rows(seats),
+            "todo": [*_my_todo(seats), *added.todo],
+            "rows": _query_rows(member, page, far),
             "previous_url": page.previous,
             "next_url": page.next,
             "people": people,
@@ -157,8 +163,12 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     }
 
 
-def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
-    """Queries as lists show them; what judgments come to is for leads alone."""
+def _query_rows(
+    member: Membership, page: Page[Query], far: Mapping[int, PairJudging] | None = None
+) -> list[dict[str, Any]]:
+    """Queries as lists show them; what judgments come to is for leads alone. `far`: how far the
+    judging of each pair is, where it is known.
+    """
     return [
         {
             "query": row.query,
@@ -177,7 +187,7 @@ def _query_rows(member: Membership, page: Page[Query]) -> list[dict[str, Any]]:
                 else {}
             ),
         }
-        for row in query_progress(member, page.rows)
+        for row in query_progress(member, page.rows, far)
     ]
 
 
@@ -198,8 +208,7 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
     ]
 
 
-def _my_todo(member: Membership) -> list[Todo]:
-    begun = len(my_seats(member))
-    return (
-        [Todo(_("Tasks of yours with work left"), begun, reverse("annotate:home"))] if begun else []
-    )
+def _my_todo(seats: Sequence[MySeat]) -> list[Todo]:
+    if not seats:
+        return []
+    return [Todo(_("Tasks of yours with work left"), len(seats), reverse("annotate:home"))]
