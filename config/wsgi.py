@@ -9,6 +9,7 @@ os.environ["REJUDGE_WEB_PROCESS"] = "1"
 
 from django.core.wsgi import get_wsgi_application
 
+from base.call_stack import roomy
 from config.unreadable_requests import readable
 
-application = readable(get_wsgi_application())
+application = readable(roomy(get_wsgi_application()))

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.template import Context, RequestContext, Template
 from django.test import TransactionTestCase
+from django.test.signals import template_rendered
+from django.test.utils import _TestState
 from hypothesis import settings as hypothesis_settings
 from pytest_django.plugin import DjangoDbBlocker
 
+from base.call_stack import roomy
 from jobs.models import Job
 from jobs.status import job_models
 
@@ -40,6 +44,11 @@ def pytest_collection() -> Generator[None, Any, Any]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one process more than there are cores: real servers and browsers are waited for."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -76,6 +85,29 @@ def dealt(items: list[pytest.Item], processes: int) -> list[pytest.Item]:
     size = len(items) // processes + 1
     blocks = [long[first::processes] for first in range(processes)]
     return [one for block in blocks for one in (*block, *islice(short, size - len(block)))]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Give tests the room for deep calls that the web server has."""
+    pyfuncitem.obj = roomy(pyfuncitem.obj)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pages_keep_their_context(django_test_environment: None) -> None:
+    """Keep for `response.context` what the view gave its page, and nothing more.
+
+    Django's test client copies the context of every part of a page as well, each field of a form
+    included: a tenth of the time of a page.
+    """
+    draw = _TestState.saved_data.template_render  # type: ignore[attr-defined]
+
+    def render(template: Template, context: Context) -> Any:
+        if isinstance(context, RequestContext) and context.template is template:
+            template_rendered.send(sender=template, template=template, context=context)
+        return draw(template, context)
+
+    Template._render = render  # type: ignore[attr-defined]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,0 +1,50 @@
+"""Deep calls have room, and are calls like any others."""
+
+from __future__ import annotations
+
+import resource
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from base.call_stack import roomy
+
+
+def test_arguments_results_and_errors_pass_through():
+    def divide(number, *, by):
+        """Divide."""
+        return number / by
+
+    wrapped = roomy(divide)
+
+    assert wrapped(6, by=3) == 2
+    assert wrapped.__doc__ == "Divide."
+    with pytest.raises(ZeroDivisionError):
+        wrapped(1, by=0)
+
+
+def test_calls_at_any_depth_map_no_memory():
+    def leaf(number):
+        return number
+
+    def deep(levels):
+        if levels:
+            return deep(levels - 1)
+        for number in range(100):
+            leaf(number)
+        return None
+
+    def faults():
+        before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+        # Of so many depths, one is at the end of a chunk wherever it begins.
+        for levels in range(200):
+            deep(levels)
+        return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before
+
+    # In a thread of their own: this test has the room already.
+    with ThreadPoolExecutor(1) as thread:
+        without = thread.submit(faults).result()
+        with_room = thread.submit(roomy(faults)).result()
+
+    # Those by which it touches the room for the first time.
+    assert with_room < 50 < without
