@@ -14,15 +14,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from django import template
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.template.context import RequestContext
+from django.template.loader import get_template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from base import keymap, reader
 from base.browsers import browser_of
@@ -389,6 +391,17 @@ def icon(name: str) -> SafeString:
         'stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="{}"/></svg>',
         ICONS[name],
     )
+
+
+@register.simple_tag
+def unchanging(name: str) -> str:
+    """Include a template that says the same on every page of a language: drawn once for each."""
+    return _drawn.__wrapped__(name, "") if settings.DEBUG else _drawn(name, get_language())
+
+
+@cache
+def _drawn(name: str, _language: str | None) -> str:
+    return get_template(name).render()
 
 
 @register.simple_tag

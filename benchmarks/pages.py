@@ -210,6 +210,7 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
+    from django.utils import timezone
 
     from annotate.models import User
 
@@ -230,14 +231,23 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
             "candidate": next(upcoming),
             "relevance": 1,
             "pressed": "key",
+            "note": "",
+            "evidence": [],
+            "clauses": [],
+            "verdicts": {},
+            "active_ms": 1200,
+            "made_at": timezone.now().isoformat(),
+            "instead_of": None,
         }
 
     def journal(entries: int) -> Any:
-        return annotator.post(
+        answer = annotator.post(
             "/api/v1/journal/",
             json.dumps({"entries": [entry() for _ in range(entries)]}),
             content_type="application/json",
         )
+        assert answer.content.count(b'"saved"') == entries, answer.content[:500]
+        return answer
 
     def ahead() -> Any:
         asked = "&".join(f"candidate={next(upcoming)}" for _ in range(20))
@@ -253,7 +263,9 @@ def _measure(plan: dict[str, Any], options: argparse.Namespace) -> dict[str, Any
         "queries": lambda: lead.get("/projects/bench0/queries/"),
         "progress": lambda: lead.get("/projects/bench0/progress/"),
         "preferences": lambda: annotator.get("/settings/"),
-        "judge": lambda: annotator.get(f"/pairs/{plan['pair']}/judging/"),
+        "judge": lambda: annotator.get(
+            f"/pairs/{plan['pair']}/candidates/{plan['candidates'][50]}/"
+        ),
         "ahead": ahead,
         "judgment": lambda: journal(1),
         "batch": lambda: journal(20),

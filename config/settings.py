@@ -83,6 +83,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Who asks whether all is well stands inside, and speaks plain HTTP.
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_REFERRER_POLICY = "same-origin"
+SESSION_ENGINE = "config.sessions"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 X_FRAME_OPTIONS = "DENY"
 

@@ -25,7 +25,7 @@ from annotate.projects.access import refuse_if_archived
 from annotate.projects.audit_log import record
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
-from base.prepared import Built, counted, prepared
+from base.prepared import Built, Prepared, prepared
 
 # A seat that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
@@ -55,7 +55,7 @@ def take_next(
         give_back_untouched(project=project, task=task, now=now)
         if held := _untouched_with_work(task, by):
             return held
-        if open_pairs(task=task, by=by).exists():
+        if is_any_open(task=task, by=by):
             _refuse_unconfirmed(task, by, become_blind)
         # First past the pairs that others are just taking; only if nothing is left, wait for them.
         for skip_locked in (True, False):
@@ -229,8 +229,17 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
 
 def count_open(*, task: str, by: Membership) -> int:
     """Return on how many pairs `by` could take a seat of `task` now."""
+    return len(_ask(_open, task, by))
+
+
+def is_any_open(*, task: str, by: Membership) -> bool:
+    """Tell whether `by` could take a seat of `task` now."""
+    return bool(_ask(_first_open, task, by))
+
+
+def _ask(query: Prepared, task: str, by: Membership) -> list[tuple[Any, ...]]:
     project = by.project
-    count: int = _open.value(
+    return query.rows(
         task,
         project.judge_scope,
         project=project.pk,
@@ -238,20 +247,34 @@ def count_open(*, task: str, by: Membership) -> int:
         relevant_from=project.relevant_from,
         overlap=project.overlap(task),
     )
-    return count
 
 
 @prepared("project", "member", "relevant_from", "overlap")
 def _open(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
 ) -> Built:
+    return _open_in(task, scope, project, member, relevant_from, overlap)
+
+
+@prepared("project", "member", "relevant_from", "overlap")
+def _first_open(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> Built:
+    return _open_in(task, scope, project, member, relevant_from, overlap)[:1]
+
+
+def _open_in(
+    task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
+) -> QuerySet[Any, Any]:
+    """The `open_pairs` of a member of whom only the key is known, and of a project the rules."""
     rules = Project(
         pk=project,
         judge_scope=scope,
         relevant_from=relevant_from,
         **{f"overlap_{one}": overlap for one in Task.values},
     )
-    return counted(open_pairs(task=task, by=Membership(pk=member, project=rules)))
+    found = open_pairs(task=task, by=Membership(pk=member, project=rules))
+    return found.order_by().values_list("pk")
 
 
 def free_seats(pair: InstructionPair, task: str, by: Membership) -> int:

@@ -221,7 +221,7 @@ def _show(
         "total": at.total,
         "can_undo": bool(at.history),
         "kinds": Flag.Kind,
-        "more": assignments.open_pairs(task=Assignment.Task.JUDGE, by=member).exists(),
+        "more": assignments.is_any_open(task=Assignment.Task.JUDGE, by=member),
         "hides_figures": blindness.hides_figures(task=Assignment.Task.JUDGE, by=member),
         "uuid": uuid4(),
         **(
