@@ -92,7 +92,7 @@ def query_progress(
     queries: Sequence[Query],
     far: Mapping[int, PairJudging] | None = None,
 ) -> list[QueryProgress]:
-    """How far these queries are: ten queries to the database, however many there are here. `far`:
+    """How far these queries are: nine queries to the database, however many there are here. `far`:
     how far the judging of each pair is, where it is known.
 
     What judgments come to is counted for leads, where they do not judge themselves any more.

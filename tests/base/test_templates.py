@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.template import TemplateSyntaxError
+from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.template import Context, Template, TemplateSyntaxError
 from django.template.loader import get_template
 
 FOLDER = Path(settings.BASE_DIR) / "templates"
@@ -131,3 +132,20 @@ def test_looks_hang_on_classes_and_every_token_is_known():
 
     assert unknown == {}
     assert on_ids == {}
+
+
+def test_pages_link_each_style_sheet_and_the_joined_one_where_there_is_one(settings):
+    each = Template("{% load rejudge %}{% style_sheets %}").render(Context())
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "tests.base.test_templates.Joined"}
+    }
+    joined = Template("{% load rejudge %}{% style_sheets %}").render(Context())
+
+    assert re.findall(r'href="/static/([^"]+)"', each) == imported_styles()
+    assert joined == '<link rel="stylesheet" href="/static/css/all.css">'
+
+
+class Joined(StaticFilesStorage):
+    """A storage whose style sheets are in one file."""
+
+    joins_files = True
