@@ -105,7 +105,14 @@ def take(
 
 def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
     """Whether `by` has a seat of `task` on this pair."""
-    return by.assignments.filter(pair=pair, task=task).exists()
+    return bool(_held.rows(str(task), pair=pair.pk, member=by.pk))
+
+
+@prepared("pair", "member")
+def _held(task: str, pair: int, member: int) -> Built:
+    """The seat of a member on a pair."""
+    seats = Assignment.objects.filter(pair=pair, member=member, task=task)
+    return seats.values_list("pk")[:1]
 
 
 def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
