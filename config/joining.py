@@ -23,8 +23,9 @@ from lightningcss import bundle_css
 MAIN = "js/main.js"
 STYLES = "css/all.css"
 
+_NAMES = r"\w+(?: as \w+)?"
 _IMPORT = re.compile(
-    r'^import (?:\{ (\w+(?:, \w+)*) \} from )?"(\.{1,2}/[\w./-]+)";$', re.MULTILINE
+    rf'^import (?:\{{ ({_NAMES}(?:, {_NAMES})*) \}} from )?"(\.{{1,2}}/[\w./-]+)";$', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*|.*\bimport(?:\(|\.meta).*", re.MULTILINE)
@@ -85,7 +86,9 @@ class _Module:
     def open(self) -> str:
         """The module with what it imports at hand."""
         given = "".join(
-            f"const {{ {names} }} = {_variable(of)};\n" for names, of in self.imports if names
+            f"const {{ {names.replace(' as ', ': ')} }} = {_variable(of)};\n"
+            for names, of in self.imports
+            if names
         )
         return given + self.body
 

@@ -161,6 +161,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "rejudge": "base.tags",
                 "documents": "annotate.collection.tags",
                 "judging": "annotate.judging.tags",
+                "rewriting": "annotate.rewriting.tags",
                 "charts": "annotate.overview.tags",
                 "checks": "audit.checks.tags",
                 "evaluation_charts": "exporters.evaluations.tags",

@@ -23,6 +23,7 @@ urlpatterns = [
     path("", include("audit.urls")),
     path("", include("exporters.urls")),
     path("accounts/", include("config.account_urls")),
+    path("glossary/", views.glossary, name="glossary"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("metrics", views.metrics, name="metrics"),

@@ -33,6 +33,12 @@ from jobs import queue, status
 Page = Callable[..., HttpResponseBase]
 
 
+@require_safe
+def glossary(request: PageRequest) -> HttpResponse:
+    """Say what the words of the pages mean."""
+    return render(request, "glossary.html")
+
+
 @login_not_required
 @never_cache
 @require_safe

@@ -27,7 +27,8 @@ class Table(NamedTuple):
 
     Cells, and those that reach down from rows above, cover each of the `width` columns of each row
     once. `alignments` has one of "", left, center, right per column, or is empty. `notes` is the
-    text that stood around the rows.
+    text that stood around the rows. `spans` has, for each row, where the content of its cells
+    stands in the parsed text; cells that fill up a short row have none.
     """
 
     caption: str
@@ -35,6 +36,7 @@ class Table(NamedTuple):
     width: int
     alignments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    spans: tuple[tuple[tuple[int, int], ...], ...] = ()
 
 
 def markup_of(text: str) -> str:
@@ -91,6 +93,7 @@ class _HtmlCell(NamedTuple):
     rowspan: int
     colspan: int
     header: bool
+    span: tuple[int, int]
 
 
 class _HtmlTable:
@@ -104,6 +107,8 @@ class _HtmlTable:
         self.head = False
         self.row: list[_HtmlCell] | None = None
         self.cell: tuple[bool, int, int] | None = None
+        # Where the content of the cell begins.
+        self.begins = 0
         self.in_caption = False
         self.parts: list[str] = []
         self.nested = 0
@@ -111,13 +116,13 @@ class _HtmlTable:
     def text(self, text: str) -> None:
         self.parts.append(text)
 
-    def finish_text(self) -> None:
+    def finish_text(self, end: int) -> None:
         """The text since the last tag goes where it belongs: cell, caption or beside the table."""
         text = unescape(one_line("".join(self.parts)))
         self.parts = []
         if self.cell is not None and self.row is not None:
             header, rowspan, colspan = self.cell
-            self.row.append(_HtmlCell(text, rowspan, colspan, header))
+            self.row.append(_HtmlCell(text, rowspan, colspan, header, (self.begins, end)))
             self.cell = None
         elif self.in_caption and not self.caption:
             self.caption = text
@@ -125,7 +130,7 @@ class _HtmlTable:
         elif text:
             self.notes.append(text)
 
-    def tag(self, closing: bool, name: str, attributes: str) -> None:
+    def tag(self, closing: bool, name: str, attributes: str, start: int, end: int) -> None:
         if self.cell is not None and (name == "table" or self.nested):
             # A table inside a cell is the cell's text.
             self.nested += (-1 if closing else 1) if name == "table" else 0
@@ -133,10 +138,11 @@ class _HtmlTable:
                 self.parts.append(" ")
                 return
             self.nested = 0
-        self.finish_text()
+        self.finish_text(start)
         if name in ("td", "th"):
             if not closing:
                 self._begin_cell(name, attributes)
+                self.begins = end
         elif name == "tr":
             self.row = None if closing else self._begin_row()
         elif name == "caption":
@@ -168,10 +174,10 @@ def _parse_html(text: str) -> Table:
     at = 0
     for match in _TAG.finditer(text):
         table.text(text[at : match.start()])
-        table.tag(bool(match[1]), match[2].lower(), match[3])
+        table.tag(bool(match[1]), match[2].lower(), match[3], match.start(), match.end())
         at = match.end()
     table.text(text[at:])
-    table.finish_text()
+    table.finish_text(len(text))
     try:
         rows, width = _laid_out(table.sections)
     except _TooManySteps:
@@ -180,7 +186,19 @@ def _parse_html(text: str) -> Table:
             for section in table.sections
         ]
         rows, width = _laid_out(flat)
-    return Table(table.caption, tuple(rows), width, (), tuple(table.notes))
+    spans = tuple(
+        tuple(_trimmed(text, *cell.span) for cell in row)
+        for section in table.sections
+        for row in section
+    )
+    return Table(table.caption, tuple(rows), width, (), tuple(table.notes), spans)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span without the blanks at its ends."""
+    inner = text[start:end]
+    lead = len(inner) - len(inner.lstrip())
+    return start + lead, start + lead + len(inner.strip())
 
 
 def _laid_out(sections: list[list[list[_HtmlCell]]]) -> tuple[list[tuple[Cell, ...]], int]:
@@ -289,12 +307,27 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
+def _cell_spans(line: str, start: int) -> tuple[tuple[int, int], ...]:
+    """Where the cells of a line stand in the text, the line beginning at `start`."""
+    at, end = _trimmed(line, 0, len(line))
+    at += line.startswith("|", at)
+    end -= line.endswith("|", at, end)
+    found = []
+    for cell in line[at:end].split("|"):
+        found.append(_trimmed(line, at, at + len(cell)))
+        at += len(cell) + 1
+    return tuple((start + first, start + last) for first, last in found)
+
+
 def _parse_markdown(text: str) -> Table:
     caption = ""
     notes: list[str] = []
     rows: list[list[str]] = []
+    spans: list[tuple[tuple[int, int], ...]] = []
     alignments: list[str] = []
+    end = -1
     for line in text.split("\n"):
+        start, end = end + 1, end + 1 + len(line)
         stripped = line.strip()
         if not stripped:
             continue
@@ -304,6 +337,7 @@ def _parse_markdown(text: str) -> Table:
             alignments = [_alignment(mark) for mark in _cells(stripped)]
         elif "|" in stripped and (rows or stripped.startswith("|")):
             rows.append(_cells(stripped))
+            spans.append(_cell_spans(line, start))
         else:
             notes.append(one_line(stripped))
     width = max(map(len, rows), default=0)
@@ -313,7 +347,7 @@ def _parse_markdown(text: str) -> Table:
     )
     if alignments:
         alignments = (alignments + [""] * width)[:width]
-    return Table(caption, built, width, tuple(alignments), tuple(notes))
+    return Table(caption, built, width, tuple(alignments), tuple(notes), tuple(spans))
 
 
 def _padded(row: list[Cell], width: int) -> tuple[Cell, ...]:

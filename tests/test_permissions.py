@@ -104,6 +104,7 @@ RIGHTS = {
     "readyz": Right.OPEN,
     # A program without the token finds nothing, signed in or not.
     "metrics": Right.HIDDEN,
+    "glossary": Right.PERSON,
     "status": Right.STAFF,
     "status_retry": Right.STAFF,
     "installation_trail": Right.STAFF,

@@ -39,6 +39,8 @@ class ShownTable:
     grid: Grid
     # Where words were found that one looked for.
     found: Found | None = None
+    # What is marked in the caption, as `data-marks` has it.
+    caption_marks: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -222,7 +224,15 @@ def _cut(cells: Grid, window: Window, words: marking.Wanted) -> ShownTable:
     table = cells.table
     head, body = _marked(cells.cut(window), words)
     return ShownTable(
-        table.caption, head, body, cells.width, len(table.rows), table.notes, window, cells
+        table.caption,
+        head,
+        body,
+        cells.width,
+        len(table.rows),
+        table.notes,
+        window,
+        cells,
+        caption_marks=_data_marks(marking.marks(table.caption, words)),
     )
 
 

@@ -19,6 +19,12 @@ from formats.tables import Cell, Table
 _HEAD = 8
 
 
+# What is read as a number: 12, −3.4, 1,204, 1 204, 12 %, €5, 3.2e-4, (1.5).
+_NUMBER = re.compile(
+    r"\s*[(<>≤≥~≈±+\-−–]{0,2}\s?[$€£¥]?\d[\d.,\s'’]*(?:e[+\-−]?\d+)?\s?[%‰)]{0,2}\s*", re.IGNORECASE
+)
+
+
 class Limits(NamedTuple):
     """How big a window may be. A page draws so many cells without a stutter, in some 80 KB."""
 
@@ -61,6 +67,11 @@ class ShownCell(NamedTuple):
     marks: str = ""
     # Whether it has what one looked for.
     hit: bool = False
+    # Whether it is a number, or heads numbers.
+    number: bool = False
+    # Where its content stands in the document's text; equal: nowhere.
+    start: int = 0
+    end: int = 0
 
 
 class Rows(NamedTuple):
@@ -88,7 +99,7 @@ class Grid:
     # For each row, the columns in which its cells begin.
     columns: list[Sequence[int]] = field(repr=False)
     # Cells over more than one row of the body, with the row and column in which they begin.
-    tall: list[tuple[int, int, Cell]] = field(repr=False)
+    tall: list[tuple[int, int, Cell, tuple[int, int]]] = field(repr=False)
     row_step: int
     column_step: int
 
@@ -128,26 +139,39 @@ class Grid:
         """Return the cells of one window, their spans cut at its edges."""
         head = [self._row(at, window, 0, self.head) for at in range(self.head)]
         top, end = self.head + window.row, self.head + window.row_end
-        return Rows(head, [self._row(at, window, top, end) for at in range(top, end)])
+        body = [self._row(at, window, top, end) for at in range(top, end)]
+        return Rows(_over_numbers(head, body), body)
 
     def _row(self, at: int, window: Window, top: int, end: int) -> list[ShownCell]:
         """The cells that begin in one of the rows `top` to `end`, or reach into the first."""
         cells, columns = self.table.rows[at], self.columns[at]
         start = max(bisect_right(columns, window.column) - 1, 0)
         near = [
-            (at, columns[index], cells[index])
+            (at, columns[index], cells[index], self.span(at, index))
             for index in range(start, bisect_right(columns, window.column_end - 1))
         ]
         if start and not columns[0]:
-            near.insert(0, (at, 0, cells[0]))
+            near.insert(0, (at, 0, cells[0], self.span(at, 0)))
         if at == top and top >= self.head:
             near += [found for found in self.tall if found[0] < top < found[0] + found[2].rowspan]
             near.sort(key=lambda found: found[1])
         clipped = (self._clipped(*found, window, top, end) for found in near)
         return [shown for shown in clipped if shown is not None]
 
+    def span(self, row: int, index: int) -> tuple[int, int]:
+        """Where the content of a row's cell stands in the document's text; (0, 0) for nowhere."""
+        spans = self.table.spans[row] if row < len(self.table.spans) else ()
+        return spans[index] if index < len(spans) else (0, 0)
+
     def _clipped(
-        self, row: int, column: int, cell: Cell, window: Window, top: int, end: int
+        self,
+        row: int,
+        column: int,
+        cell: Cell,
+        span: tuple[int, int],
+        window: Window,
+        top: int,
+        end: int,
     ) -> ShownCell | None:
         """The part of a cell that rows `top` to `end` and the window's columns show, if any."""
         inside = min(column + cell.colspan, window.column_end) - max(column, window.column)
@@ -161,6 +185,9 @@ class Grid:
             cell.header,
             first=column == 0,
             again=column < window.column or row < top or (row < self.head and window.row > 0),
+            number=not cell.header and _NUMBER.fullmatch(cell.text) is not None,
+            start=span[0],
+            end=span[1],
         )
 
     def find(self, words: re.Pattern[str], near: Window, go: str) -> Found | None:
@@ -213,20 +240,22 @@ def grid(table: Table, limits: Limits = LIMITS) -> Grid:
         columns.append(begins)
     head = _head_rows(table.rows)
     row_size, column_size = _sizes(table, limits)
-    return Grid(
+    cells = Grid(
         table,
         head,
         columns,
-        [
-            (at, column, cell)
-            for at, row in enumerate(table.rows)
-            if at >= head
-            for column, cell in zip(columns[at], row, strict=True)
-            if cell.rowspan > 1
-        ],
+        [],
         _step(len(table.rows) - head, row_size),
         _step(table.width, column_size),
     )
+    cells.tall.extend(
+        (at, column, cell, cells.span(at, index))
+        for at, row in enumerate(table.rows)
+        if at >= head
+        for index, (column, cell) in enumerate(zip(columns[at], row, strict=True))
+        if cell.rowspan > 1
+    )
+    return cells
 
 
 def searched(words: str) -> re.Pattern[str] | None:
@@ -235,6 +264,33 @@ def searched(words: str) -> re.Pattern[str] | None:
     """
     terms = sorted(set(words.split()), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, terms)), re.IGNORECASE) if terms else None
+
+
+def _over_numbers(
+    head: list[list[ShownCell]], body: list[list[ShownCell]]
+) -> list[list[ShownCell]]:
+    """The head with the cells marked that stand over numbers alone.
+
+    Columns are counted from the right, where merged cells are rare; a cell that has one to its
+    right is left as it is.
+    """
+    if not head or not body:
+        return head
+    numbers = [
+        all(cell.colspan == 1 and (cell.number or not cell.text) for cell in column)
+        and any(cell.number for cell in column)
+        for column in zip(*(reversed(row) for row in body), strict=False)
+    ]
+    marked = []
+    for row in head:
+        cells = list(row)
+        for place, is_number in enumerate(numbers, start=1):
+            if place > len(cells) or cells[-place].colspan > 1:
+                break
+            if is_number:
+                cells[-place] = cells[-place]._replace(number=True)
+        marked.append(cells)
+    return marked
 
 
 def _sizes(table: Table, limits: Limits) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from annotate.collection.document_text import text_parts
+from annotate.collection.document_text import ShownTable, text_parts
 from annotate.collection.table_windows import ShownCell
 
 register = template.Library()
@@ -40,6 +40,26 @@ def table_rows(rows: Iterable[Iterable[ShownCell]]) -> SafeString:
     return format_html_join("", "<tr>{}</tr>", ((_cells(row),) for row in rows))
 
 
+@register.filter
+def cell_spans(table: ShownTable) -> str:
+    """Where the cells of a window stand in the document's text, in their order: for each the way
+    from the end of the cell before, and its length.
+    """
+    numbers: list[int] = []
+    before = 0
+    for row in (*table.head, *table.body):
+        for cell in row:
+            numbers += (cell.start - before, cell.end - cell.start)
+            before = cell.end
+    return " ".join(map(str, numbers))
+
+
+@register.filter
+def same_words(caption: str, title: str | None) -> bool:
+    """Whether a caption says the same as the title above it."""
+    return caption.split() == (title or "").split()
+
+
 def _cells(row: Iterable[ShownCell]) -> SafeString:
     return format_html_join(
         "",
@@ -57,9 +77,11 @@ def _cells(row: Iterable[ShownCell]) -> SafeString:
 
 def _attributes(cell: ShownCell) -> str:
     """What a cell carries; most carry nothing."""
-    if cell == ShownCell(cell.text, 1, 1, cell.header, first=False):
+    if cell[1:3] == (1, 1) and not (
+        cell.first or cell.again or cell.marks or cell.hit or cell.number
+    ):
         return ""
-    names = " ".join(name for name, has in (("first", cell.first), ("hit", cell.hit)) if has)
+    names = " ".join(name for name in ("first", "hit", "number") if getattr(cell, name))
     found = [
         (name, value)
         for name, value in (

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.document_text import Shown, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, RunLine
@@ -257,6 +260,8 @@ def sitting_of(
         },
         # What is taken back first stands last.
         "history": at.history,
+        "noted": sorted(at.noted),
+        "active_ms": at.active_ms,
         "asked": [str(uuid) for uuid in at.asked],
         "grades": [
             {"value": grade.value, "name": grade.name, "key": keys[grade.value]} for grade in grades
@@ -276,6 +281,47 @@ def sitting_of(
             "candidate": reverse("annotate:judge", args=[pair.pk, 0]),
         },
     }
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a judge said of a pair's documents, for the end of it."""
+
+    # How many have each grade.
+    grades: list[tuple[Grade, int]]
+    # What else was said: the script's name of it, its name on screen, and the documents: each with
+    # its place in the reader's order and its address.
+    places: list[tuple[str, str | Promise, list[tuple[int, str]]]]
+    seconds: float
+
+
+def finished(pair: InstructionPair, at: Sitting, grades: Sequence[Grade]) -> Finished:
+    """Count what was said; no query."""
+    given = Counter(at.judged.get(number) for number in at.order)
+    url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")
+
+    def places(wanted: Callable[[int], bool]) -> list[tuple[int, str]]:
+        return [
+            (place, f"{url}{number}/")
+            for place, number in enumerate(at.order, start=1)
+            if wanted(number)
+        ]
+
+    return Finished(
+        grades=[(grade, given[grade.value]) for grade in grades],
+        places=[
+            ("noted", _("With a note"), places(at.noted.__contains__)),
+            *(
+                (
+                    f"flag {kind}",
+                    kind.label,
+                    places(lambda one, kind=kind: at.flagged.get(one) == kind),
+                )
+                for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
+            ),
+        ],
+        seconds=at.active_ms / 1000,
+    )
 
 
 def _ranks(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models.functions import Length
+
 from annotate.collection.models import Candidate
 from annotate.collection.unseen import Unseen, seen
 from annotate.judgments import repeats
@@ -38,6 +40,10 @@ class Sitting:
     # The UUIDs of the statements with which such a wish is shown: also of judgments that have given
     # way (they may come back), and of what put the document off.
     asked: list[UUID] = field(default_factory=list)
+    # The candidates whose judgment has a note.
+    noted: frozenset[int] = frozenset()
+    # How long was worked on what stands, in milliseconds.
+    active_ms: int = 0
 
     @property
     def total(self) -> int:
@@ -90,7 +96,11 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
     mine = {"narrative": narrative, "annotator": by}
     judged = Judgment.objects.current().filter(**mine)
     flagged = Flag.objects.current().filter(**mine)
-    given = list(judged.values_list("candidate", "relevance", "uuid", "at", "source"))
+    given = list(
+        judged.values_list(
+            "candidate", "relevance", "uuid", "at", "source", "active_ms", Length("note")
+        )
+    )
     put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
     wishes = LookAgain.objects.standing().filter(
         judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
@@ -103,7 +113,9 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
     off = {(candidate, at): uuid for candidate, kind, uuid, at in put if kind == Flag.Kind.LATER}
     spoken = [(at, candidate) for candidate, *_, at in put]
     spoken += [
-        (at, candidate) for candidate, *_, at, source in given if source == Judgment.Source.PAGE
+        (at, candidate)
+        for candidate, _, _, at, source, *_ in given
+        if source == Judgment.Source.PAGE
     ]
     ordered = _ordered(narrative.pair, by)
     at = Sitting(
@@ -120,6 +132,8 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
             for candidate, _, ended in asked
             if ended is not None and (candidate, ended) in off
         ],
+        noted=frozenset(candidate for candidate, *_, note in given if note),
+        active_ms=sum(active_ms or 0 for *_, active_ms, _ in given),
     )
     if not by.project.repeat_percent:
         return at
@@ -171,6 +185,7 @@ def _with_repeats(
         | {again[candidate]: uuid for candidate, _, _, uuid, _ in said},
         history=[number for _, number in sorted(said_when)],
         again=frozenset(first[candidate] for candidate in at.again),
+        noted=frozenset(first[candidate] for candidate in at.noted if candidate in first),
     )
 
 

@@ -236,7 +236,12 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
 
 def count_open(*, task: str, by: Membership) -> int:
     """Return on how many pairs `by` could take a seat of `task` now."""
-    return len(_ask(_open, task, by))
+    return len(open_queries(task=task, by=by))
+
+
+def open_queries(*, task: str, by: Membership) -> list[int]:
+    """Return the queries (by key) of these pairs, in the order in which they are taken."""
+    return [query for _pair, query in _ask(_open, task, by)]
 
 
 def is_any_open(*, task: str, by: Membership) -> bool:
@@ -260,14 +265,16 @@ def _ask(query: Prepared, task: str, by: Membership) -> list[tuple[Any, ...]]:
 def _open(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
 ) -> Built:
-    return _open_in(task, scope, project, member, relevant_from, overlap)
+    found = _open_in(task, scope, project, member, relevant_from, overlap)
+    return found.values_list("pk", "query_id")
 
 
 @prepared("project", "member", "relevant_from", "overlap")
 def _first_open(
     task: str, scope: str, project: int, member: int, relevant_from: int, overlap: int
 ) -> Built:
-    return _open_in(task, scope, project, member, relevant_from, overlap)[:1]
+    found = _open_in(task, scope, project, member, relevant_from, overlap)
+    return found.order_by().values_list("pk")[:1]
 
 
 def _open_in(
@@ -280,8 +287,7 @@ def _open_in(
         relevant_from=relevant_from,
         **{f"overlap_{one}": overlap for one in Task.values},
     )
-    found = open_pairs(task=task, by=Membership(pk=member, project=rules))
-    return found.order_by().values_list("pk")
+    return open_pairs(task=task, by=Membership(pk=member, project=rules))
 
 
 def free_seats(pair: InstructionPair, task: str, by: Membership) -> int:

@@ -65,7 +65,6 @@ def lacking(
         return "Mark the clause of the narrative that decided, then give the grade again."
     if not markable and not passages + clauses and not note.strip():
         return (
-            "Passages can be marked in texts only. Say in the note what decided (of a table, name "
-            "the cell), then give the grade again."
+            "Mark a cell of the table, or say in the note what decided, then give the grade again."
         )
     return ""

@@ -18,6 +18,10 @@ class Todo:
     text: str
     count: int
     url: str
+    # The count in words, where it is not clear from the text what is counted.
+    counted: str = ""
+    # How many documents a lead asks to look at again.
+    again: int = 0
 
 
 def _nothing() -> Mapping[str, Any]:

@@ -305,6 +305,33 @@ def said_of(reader: Membership, candidates: Sequence[Candidate]) -> list[Said]:
     return found
 
 
+@dataclass(frozen=True)
+class Matrix:
+    """Documents by instructions: a column for each narrative in force, a row for each document."""
+
+    narratives: list[Narrative]
+    # A row's cells are None where a narrative says nothing of a document.
+    rows: list[tuple[Candidate, list[Said | None]]]
+
+
+def matrix_of(said: Sequence[Said]) -> Matrix:
+    """Arrange what was said of documents under several narratives: no query."""
+    narratives = {one.narrative.pk: one.narrative for one in said if one.narrative is not None}
+    rows: dict[int, dict[int, Said]] = defaultdict(dict)
+    candidates: dict[int, Candidate] = {}
+    for one in said:
+        candidates[one.candidate.pk] = one.candidate
+        if one.narrative is not None:
+            rows[one.candidate.pk][one.narrative.pk] = one
+    return Matrix(
+        list(narratives.values()),
+        [
+            (candidate, [rows[key].get(narrative) for narrative in narratives])
+            for key, candidate in candidates.items()
+        ],
+    )
+
+
 def _outcome(
     project: Project, candidate: Candidate, judgments: list[Judgment], settled: int | None
 ) -> str:

@@ -3,7 +3,8 @@
 // Ctrl+Enter in a form with `data-ctrl-enter` sends it.
 // What is pressed before the page listens comes here afterwards (see held-keys.js).
 // Never in a text field, during an input-method composition, with a modifier, or again while the key is held down.
-// `?` lists the keys of the page, from the same elements: their `data-key-label` or text, grouped by `data-keys` around.
+// `?` lists the keys that work on the page now, from the same elements: their `data-key-label` or text, in groups named by
+// `data-keys` around them. The group with `data-keys-first` comes first, what is in no group last.
 // Within rows (`data-row`) only those of the row with `data-current` answer; within an open dialog, only its own.
 import { enterMenu } from "./dialog.js";
 
@@ -62,28 +63,45 @@ document.addEventListener("keydown", (event) => {
   enterMenu(pressed.parentElement);
 });
 
+function entry(keys, words) {
+  const term = document.createElement("dt");
+  const caps = keys.map((key) => Object.assign(document.createElement("kbd"), { textContent: NAMES[key] ?? key }));
+  term.append(...caps.flatMap((cap, index) => (index ? [" ", cap] : [cap])));
+  return [term, Object.assign(document.createElement("dd"), { textContent: words })];
+}
+
+// Group name -> (keys and words -> entry), the first group first. What is out of sight or inert has no key now.
+function groups() {
+  const elements = [...document.querySelectorAll("[data-key]")].filter((element) => !element.closest("dialog, [inert]") && element.checkVisibility());
+  const found = new Map([...document.querySelectorAll("[data-keys-first]")].map((group) => [group.dataset.keys, new Map()]));
+  const others = new Map();
+  for (const element of elements) {
+    const name = element.closest("[data-keys]")?.dataset.keys;
+    if (name && !found.has(name)) found.set(name, new Map());
+    const words = element.dataset.keyLabel ?? element.textContent.trim().replace(/\s+/g, " ");
+    (name ? found.get(name) : others).set(`${element.dataset.key} ${words}`, entry(keysOf(element), words));
+  }
+  return { found: [...found].filter(([, entries]) => entries.size), others };
+}
+
 function help() {
   const dialog = document.querySelector("[data-key-help]");
   if (!dialog || dialog.open) return;
-  const list = dialog.querySelector("dl");
-  list.replaceChildren();
-  const seen = new Set();
-  for (const element of document.querySelectorAll("[data-key]")) {
-    if (element.closest("dialog")) continue;
-    const words = element.dataset.keyLabel ?? element.textContent.trim().replace(/\s+/g, " ");
-    const entry = `${element.dataset.key} ${words}`;
-    if (seen.has(entry)) continue;
-    seen.add(entry);
-    const caps = keysOf(element).map((key) => Object.assign(document.createElement("kbd"), { textContent: NAMES[key] ?? key }));
-    const term = document.createElement("dt");
-    term.append(...caps.flatMap((cap, index) => (index ? [" ", cap] : [cap])));
-    list.append(term, Object.assign(document.createElement("dd"), { textContent: words }));
-  }
-  if (seen.size && [...document.querySelectorAll(TEXT)].some((field) => !field.closest("dialog"))) {
-    const term = document.createElement("dt");
-    term.append(Object.assign(document.createElement("kbd"), { textContent: NAMES.Escape }));
-    list.append(term, Object.assign(document.createElement("dd"), { textContent: list.dataset.escape }));
-  }
-  if (!seen.size) list.append(Object.assign(document.createElement("dd"), { textContent: list.dataset.none }));
+  const place = dialog.querySelector("[data-key-groups]");
+  const { found, others } = groups();
+  const some = found.length || others.size;
+  if (some && [...document.querySelectorAll(TEXT)].some((field) => !field.closest("dialog"))) others.set("Escape", entry(["Escape"], place.dataset.escape));
+  if (!some) others.set("", [Object.assign(document.createElement("dd"), { textContent: place.dataset.none })]);
+  if (others.size) found.push([found.length ? place.dataset.others : "", others]);
+  place.replaceChildren(
+    ...found.map(([name, entries]) => {
+      const group = document.createElement("section");
+      if (name) group.append(Object.assign(document.createElement("h4"), { textContent: name }));
+      const list = Object.assign(document.createElement("dl"), { className: "keymap" });
+      list.append(...[...entries.values()].flat());
+      group.append(list);
+      return group;
+    }),
+  );
   dialog.showModal();
 }

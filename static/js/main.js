@@ -12,6 +12,7 @@ import "./autosubmit.js";
 import "./clipboard.js";
 import "./draft.js";
 import "./scroll.js";
+import "./folds.js";
 import "./judging/table.js";
 import "./journal.js";
 import "./unsent.js";

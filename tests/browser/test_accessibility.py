@@ -169,6 +169,7 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
     "annotate:invitation": lambda scene: scene.extra["annotate:invitation"],
     "password_change": plain("password_change"),
     "password_change_done": plain("password_change_done"),
+    "glossary": plain("glossary"),
     "status": plain("status"),
     "annotate:home": plain("annotate:home"),
     "annotate:preferences": plain("annotate:preferences"),

@@ -376,15 +376,60 @@ def test_of_a_table_words_in_the_note_stand_for_the_passage(live_server, new_per
         evidence_rule=Project.EvidenceRule.DOCUMENT,
     )
     scene.page.keyboard.press("0")
-    expect(scene.page.locator("[data-told]")).to_contain_text("for a table name the cell")
+    expect(scene.page.locator("[data-told]")).to_contain_text("Mark a cell of the table")
 
-    expect(scene.page.get_by_label("Note", exact=True)).to_be_focused()
+    scene.page.keyboard.press("n")
     scene.page.keyboard.type("Row 1, Plant")
     scene.page.keyboard.press("Escape")
     scene.page.keyboard.press("0")
 
     scene.shows("B")
     assert (scene.saved().evidence, scene.saved().note) == ([], "Row 1, Plant")
+
+
+def test_cells_of_a_table_are_marked_by_click_and_by_keys(live_server, new_person):
+    table = (
+        "<table><tr><th>Plant</th><th>MW</th></tr><tr><td>La Rance</td><td>240</td></tr></table>"
+    )
+    scene = Scene(new_person, text=table, markup=Document.Markup.HTML)
+    scene.page.keyboard.press("e")
+    scene.page.get_by_role("cell", name="240").click()
+    expect(scene.chips()).to_have_text(["“240”"])
+    scene.page.keyboard.press("e")
+    scene.page.keyboard.press("ArrowLeft")
+    scene.page.keyboard.press("Enter")
+    expect(scene.page.locator("[data-evidence-cell]")).to_have_text(["La Rance", "240"])
+    scene.page.keyboard.press("1")
+
+    scene.shows("B")
+    assert scene.quoted() == ["La Rance", "240"]
+    scene.open()
+    expect(scene.page.locator("[data-evidence-cell]")).to_have_text(["La Rance", "240"])
+
+
+def test_one_key_marks_the_sentence_under_the_pointer_and_takes_it_back(scene):
+    scene.page.mouse.move(*scene.at("mill"))
+    scene.page.keyboard.press("t")
+    expect(scene.chips()).to_have_text(["“A mill stands on a river.”"])
+    scene.page.keyboard.press("t")
+    expect(scene.chips()).to_have_count(0)
+    scene.page.keyboard.press("t")
+    scene.page.keyboard.press("1")
+
+    scene.shows("B")
+    assert scene.quoted() == ["A mill stands on a river."]
+
+
+def test_no_button_moves_when_something_was_marked(scene):
+    grade = scene.page.get_by_role("button", name="Highly relevant")
+    before = [grade.bounding_box(), scene.page.locator(".judge__bar").bounding_box()]
+
+    for word in ("tide", "turbines", "river", "counts"):
+        scene.page.mouse.move(*scene.at(word))
+        scene.page.keyboard.press("t")
+
+    expect(scene.chips()).to_have_count(2)
+    assert [grade.bounding_box(), scene.page.locator(".judge__bar").bounding_box()] == before
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

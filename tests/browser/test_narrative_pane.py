@@ -70,6 +70,26 @@ def test_a_key_sets_the_original_beside_the_altered_narrative_and_it_is_remember
     expect(original(scene.page)).to_be_hidden()
 
 
+def test_beside_each_other_neither_text_is_struck_through(scene):
+    scene.page.keyboard.press("o")
+
+    lines = "element => getComputedStyle(element).textDecorationLine"
+    assert original(scene.page).locator("del").evaluate(lines) == "underline"
+    expect(narrative(scene.page).locator("del")).to_be_hidden()
+
+
+def test_the_narrative_can_be_read_clean_and_is_clean_again_after_a_reload(scene):
+    scene.page.get_by_role("button", name="Clean").click()
+
+    assert narrative(scene.page).inner_text() == ALTERED
+    scene.page.reload()
+    expect(scene.page.get_by_role("button", name="Clean")).to_have_attribute("aria-pressed", "true")
+    lines = "element => getComputedStyle(element).textDecorationLine"
+    assert narrative(scene.page).locator("ins").first.evaluate(lines) == "none"
+    scene.page.keyboard.press("o")
+    assert narrative(scene.page).locator("ins").first.evaluate(lines) == "underline"
+
+
 def test_a_narrative_written_anew_bears_no_marks_and_both_texts_can_be_read(
     live_server, new_person
 ):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from annotate.collection.document_text import show, shown_table, text_parts
 from annotate.collection.marking import wanted
 from annotate.collection.table_windows import Grid, ShownCell
-from annotate.collection.tags import document_text, table_rows
+from annotate.collection.tags import cell_spans, document_text, same_words, table_rows
 from annotate.judgments import assignments
 from annotate.models import Assignment, InstructionPair, Membership
 from annotate.pairs.marked_words import words_to_mark
@@ -124,6 +124,61 @@ def test_a_mark_in_a_cell_counts_from_the_begin_of_the_cell():
 
     cells = [cell for row in (*table.head, *table.body) for cell in row]
     assert [cell.marks for cell in cells] == ["[[0,4],[]]", "", "[[8,12],[4,7]]", ""]
+
+
+def test_the_words_of_a_caption_are_marked():
+    words = wanted(query="tide", original="A port.", altered="A sea.")
+
+    table = shown_table(
+        "<table><caption>Tide at sea</caption><tr><td>1</td></tr></table>", "html", words
+    )
+
+    assert table.caption_marks == "[[0,4],[8,11]]"
+
+
+def test_numbers_and_the_heads_of_columns_of_numbers_are_known():
+    table = shown_table(
+        "|Plant|MW|Share|Year|\n|---|---|---|---|\n|La Rance|240|1 %|1966|\n|Annapolis|20|||\n",
+        "markdown",
+    )
+
+    assert [[cell.text for cell in row if cell.number] for row in (*table.head, *table.body)] == [
+        ["MW", "Share", "Year"],
+        ["240", "1 %", "1966"],
+        ["20"],
+    ]
+
+
+@pytest.mark.parametrize("text", ["−3.4", "1,204", "2 615", "12 %", "€5.20", "3.2e-4", "(1.5)"])
+def test_what_is_read_as_a_number_stands_at_the_right(text):
+    table = shown_table(f"|a|\n|---|\n|{text}|\n", "markdown")
+
+    assert table.body[0][0].number
+
+
+@pytest.mark.parametrize("text", ["V2", "2021/22", "10 km", "", "–"])
+def test_what_is_no_number_stands_at_the_left(text):
+    table = shown_table(f"|a|\n|---|\n|{text}|\n", "markdown")
+
+    assert not table.body[0][0].number
+
+
+def test_the_place_of_each_cell_is_told_by_its_way_from_the_cell_before():
+    text = "|ab|c|\n|---|---|\n|def|g|\n"
+
+    numbers = [int(number) for number in cell_spans(shown_table(text, "markdown")).split()]
+
+    at, quoted = 0, []
+    for way, length in zip(numbers[::2], numbers[1::2], strict=True):
+        quoted.append(text[at + way : at + way + length])
+        at += way + length
+    assert quoted == ["ab", "c", "def", "g"]
+
+
+def test_a_caption_that_repeats_the_title_is_no_second_one():
+    assert same_words("Tides  at\nsea", "Tides at sea")
+    assert not same_words("Tides at sea", None)
+    assert not same_words("Tides at sea, in MW", "Tides at sea")
 
 
 def test_the_windows_of_a_big_table_are_cut_from_cells_that_are_kept(db, monkeypatch):

@@ -49,6 +49,7 @@ def test_cells_rows_caption_and_headers_are_rebuilt():
             (Cell("70"), Cell("260 kg")),
         ),
         width=2,
+        spans=(((56, 60), (69, 72)), ((93, 95), (105, 112))),
     )
 
 
@@ -344,3 +345,17 @@ def test_no_text_is_lost(text):
 @given(st.text(alphabet="|-: #a\n", max_size=80))
 def test_every_place_of_any_pipe_table_is_covered_once(text):
     assert_filled(markdown(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<table><tr><th> Load </th><th>a &amp; b</th></tr><tr><td>70</td></tr></table>",
+        "# Loads\n\n|Load | a &amp; b|\n|---|---|\n 70 |\n",
+    ],
+)
+def test_each_cell_says_where_its_content_stands_in_the_text(text):
+    table = parse_table(text, markup_of(text))
+
+    quoted = [[text[start:end] for start, end in row] for row in table.spans]
+    assert quoted == [["Load", "a &amp; b"], ["70"]]

@@ -99,6 +99,18 @@ def test_a_grade_is_saved_and_the_next_document_comes(scene):
     assert Judgment.objects.current().get().relevance == 2
 
 
+def sums(page: str) -> dict[str, int]:
+    """What the end of a query says it counted, by its name on screen; hidden rows left out."""
+    (block,) = re.findall(r'<ul class="finished__sums">(.*?)</ul>', page, re.DOTALL)
+    rows = re.findall(r"<li>(.*?)</li>", block, re.DOTALL)
+    found = {}
+    for row in rows:
+        if count := re.search(r"<span[^>]+data-sum=[^>]*>(\d+)<", row):
+            name = re.sub(r"<[^>]+>", " ", row[: count.start()])
+            found[re.sub(r"^[\s\d]+|\s+$", "", name)] = int(count[1])
+    return found
+
+
 def test_after_the_last_document_the_page_says_so(scene, client):
     for candidate in scene.order():
         response = scene.post("judgment", candidate, relevance=1)
@@ -118,7 +130,7 @@ def test_from_a_finished_pool_one_key_goes_on_to_the_next(scene, client):
 
     page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
 
-    assert "You could not judge one of them." in page
+    assert sums(page) == {"Not relevant": 0, "Relevant": 1, "Highly relevant": 0, "Cannot judge": 1}
     assert "Judge the next query" in page
 
 
@@ -129,9 +141,36 @@ def test_at_the_end_each_flag_is_counted_by_its_own_name(scene, client):
 
     page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
 
-    assert "You could not judge one of them." in page
-    assert "You reported a problem with one of them." in page
-    assert "2 of them" not in page
+    assert sums(page) == {
+        "Not relevant": 0,
+        "Relevant": 0,
+        "Highly relevant": 0,
+        "Cannot judge": 1,
+        "Problem with this document": 1,
+    }
+    for place, number in ((1, first), (2, second)):
+        assert f'<a href="{scene.url(number)}">{place}</a>' in page
+
+
+def test_at_the_end_the_notes_are_counted_and_the_time_is_told(scene, client):
+    first, second = scene.order()
+    scene.post("judgment", first, relevance=1, note="Only in the table.", active_ms=61_000)
+    scene.post("judgment", second, relevance=2, active_ms=4_000)
+
+    page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
+
+    assert sums(page)["With a note"] == 1
+    assert f'<a href="{scene.url(first)}">1</a>' in page
+    assert "1 min" in page
+
+
+def test_after_the_last_query_one_key_leads_to_the_next_task(scene, client):
+    for candidate in scene.order():
+        scene.post("judgment", candidate, relevance=1)
+
+    page = client.get(reverse("annotate:judging", args=[scene.pair.pk])).content.decode()
+
+    assert re.search(r'href="/" data-key="Enter"', page)
 
 
 def test_undo_brings_the_document_back(scene, client):

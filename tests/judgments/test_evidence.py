@@ -80,5 +80,5 @@ def test_nothing_is_asked_for_where_no_rule_or_no_change_wants_it(rule, wanted):
 
 
 def test_of_a_table_words_in_the_note_stand_for_the_passage():
-    assert "name the cell" in said(DOCUMENT, markable=False, note=" ")
+    assert "Mark a cell of the table" in said(DOCUMENT, markable=False, note=" ")
     assert said(DOCUMENT, markable=False, note="Row 3, costs.") == ""

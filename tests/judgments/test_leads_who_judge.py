@@ -107,8 +107,8 @@ def test_the_overview_offers_such_a_seat_to_leads_below_everything_else(tides, c
     assert [task.task for task in overview.context["offered"]] == ["rewrite"]
     assert [task.task for task in overview.context["hiding"]] == ["judge", "review"]
     assert page.index("Who is where") < page.index("Judge or review yourself")
-    assert [offer["task"] for offer in home.context["offers"]] == ["rewrite"]
-    assert [offer["task"] for offer in home.context["hiding"]] == ["judge", "review"]
+    assert [offer["task"] for offer in home.context["projects"][0]["offers"]] == ["rewrite"]
+    assert [offer["task"] for offer in home.context["projects"][0]["hiding"]] == ["judge", "review"]
 
     client.force_login(tides.ada.user)
     offered = client.get(reverse("annotate:project", args=["tides"])).context

@@ -152,7 +152,7 @@ def test_a_query_whose_narrative_is_not_written_has_nothing_to_judge_yet(db, cli
 
     for name in ("project", "queries"):
         page = client.get(reverse(f"annotate:{name}", args=["tides"])).content.decode()
-        assert page.count("nothing to judge yet") == 1
+        assert page.count("narrative not rewritten yet") == 1
         assert '<td class="number">–</td>' in page
 
 

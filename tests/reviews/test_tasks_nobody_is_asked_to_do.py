@@ -61,7 +61,7 @@ def test_the_other_tasks_go_on(audited, client):
     assert seat.pair == audited
 
     client.force_login(ada.user)
-    offered = client.get(reverse("annotate:home")).context["offers"]
+    offered = client.get(reverse("annotate:home")).context["projects"][0]["offers"]
     assert [offer["task"] for offer in offered] == []
 
 

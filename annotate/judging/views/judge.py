@@ -22,7 +22,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.collection.models import Candidate
 from annotate.judging import actions, judging_session
 from annotate.judging.actions import narrative_for
-from annotate.judging.document_view import sheets, sitting_of
+from annotate.judging.document_view import finished, sheets, sitting_of
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
 from annotate.judging.judging_session import Sitting, sitting
 from annotate.judgments import assignments, blindness
@@ -220,6 +220,7 @@ def _show(
         "done": at.settled,
         "total": at.total,
         "can_undo": bool(at.history),
+        "finished": finished(pair, at, grades),
         "kinds": Flag.Kind,
         "more": assignments.is_any_open(task=Assignment.Task.JUDGE, by=member),
         "hides_figures": blindness.hides_figures(task=Assignment.Task.JUDGE, by=member),
@@ -281,8 +282,6 @@ def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
     """Everything is judged; the ways back and on stay open."""
     return {
         "previous_url": _judge_url(pair, at.order[-1] if at.order else None),
-        "not_judged": sum(kind == Flag.Kind.CANNOT_JUDGE for kind in at.flagged.values()),
-        "problems": sum(kind == Flag.Kind.PROBLEM for kind in at.flagged.values()),
     }
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -72,6 +73,8 @@ class Window:
     """
 
     show: str
+    # The words that the names of the rows have; "" for all.
+    find: str
     # Places in the whole order, from 1, with the numbers of the documents that stand there.
     places: list[tuple[int, int]]
     # Which of the rows that the filter keeps come first and last here, from 1; how many it keeps.
@@ -93,7 +96,9 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
     at = without_repeats(sitting(narrative=narrative, by=member), member)
-    shown = window(at, request.GET)
+    find = request.GET.get("find", "").replace("\0", "").strip()[:200]
+    found = _named(member, narrative, at, find) if find else None
+    shown = window(at, request.GET, found=found, find=find)
     rows = _rows(pair.project, narrative, member, shown, grades)
     keys = keymap.keys_for(request.user)
     grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
@@ -144,18 +149,49 @@ def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
     ]
 
 
-def window(at: Sitting, asked: QueryDict, size: int = WINDOW) -> Window:
+def _named(member: Membership, narrative: Narrative, at: Sitting, find: str) -> set[int]:
+    """The numbers of the documents whose name, as the reader sees it, has all these words.
+
+    A hidden id or title finds nothing: the names that are shown have the last word.
+    """
+    terms = find.casefold().split()
+    numbers = {unmasked(number, member.pk).candidate: number for number in at.order}
+    rows = Candidate.objects.filter(query=narrative.pair.query).select_related("document")
+    for term in terms:
+        rows = rows.filter(Q(document__title__icontains=term) | Q(document__doc_id__icontains=term))
+    matching = [row for row in rows if row.pk in numbers]
+    names = names_to(member, matching, under=narrative)
+    return {
+        numbers[pk]
+        for pk, name in names.items()
+        if all(term in f"{name.label} {name.doc_id or ''}".casefold() for term in terms)
+    }
+
+
+def window(
+    at: Sitting,
+    asked: QueryDict,
+    size: int = WINDOW,
+    *,
+    found: Collection[int] | None = None,
+    find: str = "",
+) -> Window:
     """The part of the list that the address asks for.
 
-    `?show=` is the filter, `?after=` and `?before=` a place, `?at=` a candidate: the part that
-    holds it, of the whole list where the filter does not keep it. What makes no sense is as if it
-    were not there.
+    `?show=` is the filter, `found` the documents that have the words `find` in their name (None:
+    all), `?after=` and `?before=` a place, `?at=` a candidate: the part that holds it, of the whole
+    list where the filter does not keep it. What makes no sense is as if it were not there.
     """
     show = asked.get("show", "")
-    kept = [(n, c) for n, c in enumerate(at.order, start=1) if _keeps(show, at)(c)]
+    keeps = _keeps(show, at)
+    kept = [
+        (n, c)
+        for n, c in enumerate(at.order, start=1)
+        if keeps(c) and (found is None or c in found)
+    ]
     wanted = key(asked.get("at", ""))
     if wanted is not None and wanted not in {candidate for _, candidate in kept}:
-        show, kept = "", list(enumerate(at.order, start=1))
+        show, find, kept = "", "", list(enumerate(at.order, start=1))
     places = [place for place, _ in kept]
     start = 0
     if wanted in at.order:
@@ -164,16 +200,17 @@ def window(at: Sitting, asked: QueryDict, size: int = WINDOW) -> Window:
         start = bisect_right(places, after)
     elif (before := key(asked.get("before", ""))) is not None:
         start = max(0, bisect_left(places, before) - size)
-    found = kept[start : start + size]
-    end = start + len(found)
+    part = kept[start : start + size]
+    end = start + len(part)
     return Window(
         show=show,
-        places=found,
+        find=find,
+        places=part,
         first=start + 1,
         last=end,
         of=len(kept),
-        previous=_link(show, before=found[0][0]) if start and found else "",
-        next=_link(show, after=found[-1][0]) if end < len(kept) else "",
+        previous=_link(show, find, before=part[0][0]) if start and part else "",
+        next=_link(show, find, after=part[-1][0]) if end < len(kept) else "",
     )
 
 
@@ -230,8 +267,9 @@ def _rows(
     ]
 
 
-def _link(show: str, **place: int) -> str:
+def _link(show: str, find: str, **place: int) -> str:
     link = QueryDict(mutable=True)
     link.update({"show": show} if show else {})
+    link.update({"find": find} if find else {})
     link.update({name: str(value) for name, value in place.items()})
     return f"?{link.urlencode()}"

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Count, F, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from annotate.collection.models import Candidate
 from annotate.judgments import assignments, blindness, completion
+from annotate.judgments.models import Judgment
 from annotate.overview.contributions import Contribution, overview
 from annotate.overview.progress import MySeat, my_seats, read_seats
 from annotate.pairs import access as pairs_access
-from annotate.pairs.models import Assignment
+from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access
-from annotate.projects.models import Membership
+from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.page_request import PageRequest
 from jobs.status import worker_status
@@ -26,31 +30,40 @@ from jobs.status import worker_status
 
 @require_GET
 def home(request: PageRequest) -> HttpResponse:
-    """Show the person's seats with work left, the seats they could take, what else waits for them,
-    and what they lead.
+    """Show for each project the person's tasks with work left, the tasks they could take, what else
+    waits for them, and how far it is if they lead it.
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
     read_seats(members)
-    added = {member: overview(member) for member in members}
-    offers = [offer for member in members for offer in _offers(member)]
+    today = judged_today(members)
+    projects = [_project(member, today.get(member.pk, 0)) for member in members]
+    name_next_documents([offer for one in projects for offer in one["offers"]])
+    # Projects with work come first, in each half by name.
+    projects.sort(key=lambda one: not (one["seats"] or one["offers"] or one["todo"]))
     return render(
         request,
         "overview/home.html",
         {
-            "seats": [row for member in members for row in seat_rows(my_seats(member))],
-            "offers": [offer for offer in offers if not offer["hides_figures"]],
-            "hiding": [offer for offer in offers if offer["hides_figures"]],
-            "waiting": [
-                {"project": member.project, "todo": todo}
-                for member in members
-                for todo in added[member].todo
-            ],
-            "led": [_led(member, added[member]) for member in members if member.leads],
-            "projects": members,
+            "projects": projects,
             "archived": list(access.archived_projects(request.user).order_by("project__name")),
-            **worker(),
+            **(worker() if any(member.leads for member in members) else {}),
         },
     )
+
+
+def _project(member: Membership, today: int) -> dict[str, Any]:
+    added = overview(member)
+    offers = _offers(member)
+    return {
+        "project": member.project,
+        "member": member,
+        "today": today,
+        "seats": seat_rows(my_seats(member)),
+        "offers": [offer for offer in offers if not offer["hides_figures"]],
+        "hiding": [offer for offer in offers if offer["hides_figures"]],
+        "todo": added.todo,
+        **(_led(member, added) if member.leads else {}),
+    }
 
 
 @require_POST
@@ -144,18 +157,55 @@ def worker() -> dict[str, Any]:
 
 
 def _offers(member: Membership) -> list[dict[str, Any]]:
-    """The tasks in which a member could take a seat now."""
+    """The tasks in which a member could take a seat now, each with the pair that would be next."""
     return [
         {
             "project": member.project,
             "task": task.value,
             "task_name": task.label,
-            "free": free,
+            "free": len(queries),
+            "query": queries[0],
             "hides_figures": blindness.hides_figures(task=task, by=member),
         }
         for task in Assignment.Task
-        if (free := assignments.count_open(task=task, by=member))
+        if (queries := assignments.open_queries(task=task, by=member))
     ]
+
+
+def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
+    """Add to each offer to judge how many documents the next pair has: one query."""
+    judging = [offer for offer in offers if offer["task"] == Assignment.Task.JUDGE]
+    if not judging:
+        return
+    counts = (
+        Candidate.objects.filter(query__in=[offer["query"] for offer in judging])
+        .values("query")
+        .annotate(
+            everything=Count("pk"),
+            relevant=Count("pk", filter=Q(prior_relevance__gte=F("query__project__relevant_from"))),
+        )
+    )
+    found = {row["query"]: row for row in counts}
+    for offer in judging:
+        only_relevant = offer["project"].judge_scope == Project.Scope.RELEVANT
+        row = found.get(offer["query"], {})
+        offer["documents"] = row.get("relevant" if only_relevant else "everything", 0)
+
+
+def judged_today(members: Sequence[Membership]) -> dict[int, int]:
+    """How many documents each of these members judged today on their tasks: one query.
+
+    Judgments are looked for under the narratives of their own tasks, so that the cost does not
+    grow with those of others.
+    """
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    mine = Narrative.objects.filter(pair__assignments__member__in=members)
+    judged = (
+        Judgment.objects.current()
+        .filter(narrative__in=mine, annotator__in=members, at__gte=midnight)
+        .filter(source=Judgment.Source.PAGE)
+    )
+    return dict(judged.values_list("annotator").annotate(Count("pk")))
 
 
 def confirmed(request: PageRequest) -> bool:
@@ -178,7 +228,6 @@ def confirm_seat(request: PageRequest, member: Membership) -> HttpResponse:
 
 def _led(member: Membership, added: Contribution) -> dict[str, Any]:
     return {
-        "project": member.project,
         "judging": completion.judging(member.project),
         **{key: added.context.get(key) for key in ("disputed", "url_disputed")},
     }

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotate.collection import access as collection_access
@@ -19,9 +19,11 @@ from annotate.judgments.assignments import free_seats
 from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
+from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
     MySeat,
+    matrix_of,
     my_seats,
     pair_seats,
     people_progress,
@@ -65,8 +67,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
-            "seats": seat_rows(seats),
-            "todo": [*_my_todo(seats), *added.todo],
+            "todo": [*_begun(seats), *added.todo],
             "rows": _query_rows(member, page, far),
             "previous_url": page.previous,
             "next_url": page.next,
@@ -80,13 +81,20 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def queries(request: PageRequest, slug: str) -> HttpResponse:
-    """Progress per query, in pages; `?search=` finds queries by id or by words of the title."""
+    """Progress per query, in pages; `?search=` finds queries by id or by words of the title,
+    `?state=` those in a state, `?sort=` puts them in another order than that of loading.
+    """
     member = access.member(request.user, slug)
-    search = request.GET.get("search", "").strip()[:200]
+    search = request.GET.get("search", "").replace("\0", "").strip()[:200]
     found = member.project.queries.all()
     if search:
         found = found.filter(Q(query_id__contains=search) | Q(title__icontains=search))
-    page = page_by_key(found, request.GET)
+    state, sort = query_lists.chosen(member, request.GET)
+    if state or sort:
+        keys = query_lists.in_order(member.project, found, state=state, sort=sort)
+        page, count = page_in_order(found, keys, request.GET), len(keys)
+    else:
+        page, count = page_by_key(found, request.GET), found.count()
     return render(
         request,
         "overview/queries.html",
@@ -95,8 +103,13 @@ def queries(request: PageRequest, slug: str) -> HttpResponse:
             "member": member,
             "section": "queries",
             "rows": _query_rows(member, page),
+            "pools": query_lists.pools(member.project, page.rows),
             "search": search,
-            "found": found.count(),
+            "state": state,
+            "states": query_lists.State,
+            "sort": sort,
+            "sorts": query_lists.sorts(member),
+            "found": count,
             "previous_url": page.previous,
             "next_url": page.next,
         },
@@ -115,6 +128,7 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
         page = page_by_key(pool, request.GET)
     else:
         page = page_in_order(pool, neutral_order(found, project), request.GET)
+    said = said_of(member, page.rows)
     return render(
         request,
         "overview/query.html",
@@ -124,9 +138,9 @@ def query(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "section": "queries",
             "query": found,
             "pairs": [_pair(member, pair) for pair in pairs],
-            "candidates": said_of(member, page.rows),
+            "candidates": said,
+            "matrix": matrix_of(said) if len(pairs) > 1 else None,
             "names": names_to(member, page.rows),
-            "several_pairs": len(pairs) > 1,
             "grades": list(project.grades.order_by("value")),
             # Who still judges here is blind to what was said before, leads too.
             "show_prior": project.show_prior
@@ -176,6 +190,7 @@ def _query_rows(
             "answered": row.answered,
             "wanted": row.wanted,
             "pairs": row.pairs,
+            "needs_narrative": any(pair.altered_id is None for pair in row.pairs),
             **(
                 {
                     "documents": row.documents,
@@ -208,7 +223,18 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
     ]
 
 
-def _my_todo(seats: Sequence[MySeat]) -> list[Todo]:
-    if not seats:
-        return []
-    return [Todo(_("Tasks of yours with work left"), len(seats), reverse("annotate:home"))]
+def _begun(seats: Sequence[MySeat]) -> list[Todo]:
+    """Tasks with work left: a line for each kind, not for each task."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in seat_rows(seats):
+        found.setdefault(row["task"], []).append(row)
+    return [
+        Todo(
+            task,
+            len(rows),
+            rows[0]["url"],
+            ngettext("%(count)s task", "%(count)s tasks", len(rows)) % {"count": len(rows)},
+            sum(row["again"] for row in rows),
+        )
+        for task, rows in found.items()
+    ]

@@ -1,9 +1,10 @@
-// The narrative pane of the judge page. `[data-asked-split]` sets the original beside the altered narrative, each with its
-// part of the change marked, and back to one text; `[data-asked-fold]` folds the pane away and back. Both are remembered
-// in this browser. The guidelines are a <details> of the pane: Escape closes them.
+// The narrative pane of the judge page. `[data-asked-view]` shows the narrative in one of three ways: clean, with its
+// changes marked, or beside the original; `[data-asked-next]` goes from one to the next. `[data-asked-fold]` folds the pane
+// away and back. Both are remembered in this browser. The guidelines are a <details> of the pane: Escape closes them.
 const root = document.querySelector(".judge");
 const pane = root?.querySelector("[data-asked]");
-const SPLIT = "judge-split";
+const VIEW = "judge-narrative";
+const VIEWS = ["marked", "split", "clean"];
 const FOLDED = "judge-folded";
 
 const remember = (name, on) => localStorage.setItem(name, on ? "yes" : "");
@@ -20,25 +21,33 @@ function fold(on) {
   pane.querySelector(".judge__question").tabIndex = on ? -1 : 0;
 }
 
-function split(on) {
-  const original = pane.querySelector("[data-asked-original]");
+// The original is the marked text without what was added.
+function fillOriginal() {
+  const original = pane.querySelector("[data-asked-original]").lastElementChild;
   const narrative = pane.querySelector("[data-narrative]");
-  if (on && original.lastElementChild.childNodes.length === 0) {
-    // The older text is the marked one without what was added.
-    const copy = narrative.cloneNode(true);
-    for (const added of copy.querySelectorAll("ins")) added.remove();
-    if ("anew" in narrative.dataset) copy.replaceChildren(...copy.querySelectorAll("del"));
-    for (const clause of copy.querySelectorAll("[data-clause]")) clause.replaceWith(...clause.childNodes);
-    original.lastElementChild.toggleAttribute("data-anew", "anew" in narrative.dataset);
-    original.lastElementChild.append(...copy.childNodes);
-  }
-  original.hidden = !on;
-  root.toggleAttribute("data-split", on);
-  pane.querySelector("[data-asked-split]").ariaPressed = String(on);
+  if (original.childNodes.length) return;
+  const copy = narrative.cloneNode(true);
+  for (const added of copy.querySelectorAll("ins")) added.remove();
+  if ("anew" in narrative.dataset) copy.replaceChildren(...copy.querySelectorAll("del"));
+  for (const clause of copy.querySelectorAll("[data-clause]")) clause.replaceWith(...clause.childNodes);
+  original.toggleAttribute("data-anew", "anew" in narrative.dataset);
+  original.append(...copy.childNodes);
+}
+
+function show(view) {
+  if (view === "split") fillOriginal();
+  pane.querySelector("[data-asked-original]").hidden = view !== "split";
+  root.dataset.narrativeView = view;
+  for (const button of pane.querySelectorAll("[data-asked-view]")) button.ariaPressed = String(button.dataset.askedView === view);
+}
+
+function choose(view) {
+  show(view);
+  localStorage.setItem(VIEW, view);
 }
 
 if (pane) {
-  const splits = pane.querySelector("[data-asked-split]");
+  const views = pane.querySelector("[data-asked-views]");
   const folds = pane.querySelector("[data-asked-fold]");
   const guidelines = pane.querySelector("[data-guidelines]");
   folds.hidden = false;
@@ -47,16 +56,19 @@ if (pane) {
     if ("folded" in root.dataset && guidelines) guidelines.open = false;
     remember(FOLDED, "folded" in root.dataset);
   });
-  if (splits) {
-    splits.hidden = false;
-    splits.addEventListener("click", () => {
-      // Folded away there is nothing to see: then the key brings the pane back with it.
+  if (views) {
+    views.hidden = false;
+    views.addEventListener("click", ({ target }) => {
+      const button = target.closest("button");
+      if (!button) return;
+      if (button.dataset.askedView) return choose(button.dataset.askedView);
+      // Folded away there is nothing to see: the key opens the pane side by side.
       const folded = "folded" in root.dataset;
       if (folded) fold(false);
-      split(folded || !("split" in root.dataset));
-      remember(SPLIT, "split" in root.dataset);
+      choose(folded ? "split" : VIEWS[(VIEWS.indexOf(root.dataset.narrativeView) + 1) % VIEWS.length]);
     });
-    split(remembered(SPLIT));
+    const last = localStorage.getItem(VIEW);
+    show(VIEWS.includes(last) ? last : "marked");
   }
   fold(remembered(FOLDED));
   guidelines?.addEventListener("toggle", () => {

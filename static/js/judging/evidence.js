@@ -1,12 +1,13 @@
-// Evidence of the judge page: passages of the document and clauses of the narrative that decided. They are listed in the
-// bar, painted where they stand, go with the judgment, and come back with its document. What was marked and not sent yet is
+// Evidence of the judge page: passages of the document, cells of its table and clauses of the narrative that decided. They
+// are listed in the bar, painted where they stand, go with the judgment, and come back with its document. What was marked and not sent yet is
 // kept while one looks at other documents. Where the project asks for evidence and this grade needs it, the grade is
 // refused and one is put into marking. Offsets are code points of the stored text.
 import { chooseClause, clausesOf } from "./clause.js";
 import { unfold } from "./asked.js";
+import { cellsOf, chooseCell, wordsOf as wordsOfCell } from "./cells.js";
 import { kept } from "./kept.js";
 import { openNote } from "./note.js";
-import { bringIntoSight, choosePassage } from "./passage.js";
+import { bringIntoSight, choosePassage, unitAt, unitInSight } from "./passage.js";
 import { Text, merged } from "./spans.js";
 import { Words } from "./words.js";
 
@@ -43,6 +44,21 @@ function text() {
   const element = now.sheet.querySelector(".document__text");
   if (element) now.text ??= new Text(element);
   return now.text;
+}
+
+// The cells of the window of the table that is shown.
+function cells() {
+  if (!now.cells?.[0]?.element.isConnected) now.cells = cellsOf(now.sheet);
+  return now.cells;
+}
+
+const isMarked = (cell) => now.evidence.some((span) => within(span, cell));
+
+function toggleCell(cell) {
+  const marked = isMarked(cell);
+  say(words(marked ? "unmarked" : "marked", { text: wordsOfCell(cell) }));
+  const { start, end } = cell;
+  change("evidence", marked ? now.evidence.filter((span) => !within(span, cell)) : merged([...now.evidence, { start, end }]));
 }
 
 function keep() {
@@ -85,6 +101,7 @@ function takeBack() {
 
 function draw() {
   const passages = now.evidence.map((span) => {
+    if (!text()) return cellChip(span);
     const place = [text().units(span.start), text().units(span.end)];
     const quoted = text().string.slice(...place);
     return chip(`“${short(quoted)}”`, quoted, () => bringIntoSight(text().range(place)), () => change("evidence", now.evidence.filter((other) => other !== span)));
@@ -99,9 +116,18 @@ function draw() {
   });
   part("marks").replaceChildren(...passages, ...clauses);
   part("marks").hidden = !passages.length && !clauses.length;
+  part("marks").scrollLeft = part("marks").scrollWidth;
   part("back").hidden = !now.before.length;
   for (const clause of clausesOf(narrative)) clause.toggleAttribute("data-chosen", isChosen(clause));
   paint();
+}
+
+// A cell of another window of the table has no words here.
+function cellChip(span) {
+  const cell = cells().find((one) => within(span, one));
+  const quoted = cell ? wordsOfCell(cell) : words("elsewhere");
+  const go = () => cell?.element.scrollIntoView({ block: "center", inline: "center" });
+  return chip(cell ? `“${short(quoted)}”` : quoted, quoted, go, () => change("evidence", now.evidence.filter((other) => other !== span)));
 }
 
 function chip(label, whole, go, away) {
@@ -127,7 +153,8 @@ function chip(label, whole, go, away) {
 
 // Without this part of CSS the passages are listed, and not painted.
 function paint() {
-  if (!("highlights" in CSS)) return;
+  for (const cell of cells()) cell.element.toggleAttribute("data-evidence-cell", isMarked(cell));
+  if (!("highlights" in CSS) || !text()) return CSS.highlights?.delete("evidence");
   const ranges = now.evidence.map(({ start, end }) => text().range([text().units(start), text().units(end)]));
   CSS.highlights.set("evidence", new Highlight(...ranges));
 }
@@ -150,6 +177,9 @@ function begin(kind, help, start) {
 }
 
 function markPassage() {
+  if (cells().length) {
+    return begin("passage", "helpCell", (left) => chooseCell(cells(), { chosen: isMarked, toggle: toggleCell, left, say }));
+  }
   if (!text()) {
     say(words("noText"));
     part("help").textContent = words("noText");
@@ -165,6 +195,26 @@ function markPassage() {
   );
 }
 
+// The sentence under the pointer, of the words selected, or the first in sight; in a table, the cell under the pointer.
+function markSentence() {
+  const element = document.elementFromPoint(pointer.x, pointer.y);
+  if (cells().length) {
+    const cell = cells().find((one) => one.element.contains(element));
+    return cell ? toggleCell(cell) : markPassage();
+  }
+  if (!text()) return markPassage();
+  const span = selected();
+  const pointed = text().element.contains(element) ? unitAt(text(), pointer.x, pointer.y) : null;
+  const [start, end] = new Words(text().string).sentence(span?.[0] ?? pointed ?? unitInSight(text()));
+  leave?.();
+  getSelection().removeAllRanges();
+  const place = { start: text().points(start), end: text().points(end) };
+  const marked = now.evidence.find((one) => one.start === place.start && one.end === place.end);
+  if (!marked) return addPassage([start, end]);
+  say(words("unmarked", { text: text().string.slice(start, end) }));
+  change("evidence", now.evidence.filter((one) => one !== marked));
+}
+
 function markClause() {
   if (!clausesOf(narrative).length) return say(words("noClause"));
   unfold();
@@ -177,6 +227,10 @@ function markClause() {
     }),
   );
 }
+
+// Where the pointer was last.
+const pointer = { x: -1, y: -1 };
+document.addEventListener("pointermove", ({ clientX, clientY }) => Object.assign(pointer, { x: clientX, y: clientY }), { passive: true });
 
 // Whether the selection was made with Alt: then it is taken as it is, and not by whole words.
 let isExact = false;
@@ -195,6 +249,7 @@ function lacking(rule, entry) {
   const wanted = (now.sheet.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
   const markable = rule === "document" ? now.sheet.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
+  // Of a table a cell can be marked, or named in the note.
   if (rule === "document" && markable && !now.evidence.length) return "wantPassage";
   if (rule === "narrative" && markable && !now.clauses.length) return "wantClause";
   if (!markable && !now.evidence.length && !now.clauses.length && !entry.note.trim()) return "wantNote";
@@ -202,7 +257,7 @@ function lacking(rule, entry) {
 }
 
 function listen(rule) {
-  for (const kind of ["passage", "clause"]) {
+  for (const kind of ["passage", "sentence", "clause"]) {
     part(kind).hidden = false;
     // A click on the button leaves the selection as it is.
     part(kind).addEventListener("mousedown", (event) => event.preventDefault());
@@ -216,6 +271,7 @@ function listen(rule) {
     getSelection().removeAllRanges();
     addPassage(span);
   });
+  part("sentence").addEventListener("click", () => now && markSentence());
   part("clause").addEventListener("click", () => {
     if (!now) return;
     if (root.dataset.marking === "clause") leave();
@@ -231,8 +287,15 @@ function listen(rule) {
     const marked = unsent.get(candidate);
     const begun = marked?.version === version ? marked : null;
     if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [], version });
-    now = { candidate, sheet, text: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
-    if (!sheet.querySelector(".document__text")) now.evidence = [];
+    now = { candidate, sheet, text: null, cells: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
+    if (!sheet.querySelector(".document__text") && !cells().length) now.evidence = [];
+    draw();
+  });
+
+  // Another window of the table shows other cells.
+  document.addEventListener("document:window", ({ target }) => {
+    if (!now?.sheet.contains(target)) return;
+    leave?.();
     draw();
   });
 
@@ -241,7 +304,7 @@ function listen(rule) {
     const sentence = lacking(rule, entry);
     if (sentence) {
       refuse(words(sentence));
-      if (sentence === "wantPassage") markPassage();
+      if (sentence === "wantPassage" || (sentence === "wantNote" && cells().length)) markPassage();
       else if (sentence === "wantClause") markClause();
       else openNote();
       return;

@@ -31,6 +31,7 @@ if (tools && root && canMark) {
     if (wanted.length > AT_ONCE) later = setTimeout(() => cover(wanted), 100);
     paint("mark-here", []);
     for (const button of tools.querySelectorAll("[data-marks-step]")) button.disabled = !wanted.length;
+    for (const kind of tools.querySelectorAll("[data-kind]")) kind.toggleAttribute("data-none", !wanted.some((mark) => mark.kind === Number(kind.dataset.kind)));
     say(shown() ? words(marks.length ? "count" : "none", { all: marks.length }) : "", false);
   }
 

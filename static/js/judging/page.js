@@ -5,6 +5,7 @@
 import { add, journal, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
 import { Clock, watched } from "./clock.js";
+import { summarize } from "./finished.js";
 import { kept } from "./kept.js";
 import { Sitting } from "./sitting.js";
 import { Stack } from "./stack.js";
@@ -209,13 +210,7 @@ async function wait(candidate) {
 
 function finish() {
   place.replaceChildren();
-  const aside = part("aside");
-  aside.textContent = Object.entries({ cannotJudge: "cannot_judge", problem: "problem" })
-    .map(([name, kind]) => [name, sitting.flagged(kind)])
-    .filter(([, count]) => count)
-    .map(([name, count]) => (count === 1 ? words(`${name}One`) : words(`${name}Many`, { count: number.format(count) })))
-    .join(" ");
-  aside.hidden = !aside.textContent;
+  summarize(part("end"), { given, sitting, entries, address, number });
   turnTo("end");
   draw();
   clock.turn(null);

@@ -12,7 +12,7 @@ const typing = (target) => target.matches?.("textarea, input, select") || target
 export function choosePassage(text, { taken, left, say }) {
   const words = new Words(text.string);
   const controller = new AbortController();
-  let anchor = words.word(inSight(text));
+  let anchor = words.word(unitInSight(text));
   let focus = anchor;
   let begun = false;
   let pressed = null;
@@ -77,8 +77,8 @@ export function choosePassage(text, { taken, left, say }) {
     const selected = dragged && !selection.isCollapsed ? text.span(selection.getRangeAt(0)) : null;
     if (selected) return take(event.altKey ? selected : words.snapped(selected));
     if (!text.element.contains(event.target)) return;
-    const place = placeAt(event.clientX, event.clientY);
-    const word = place && words.word(Math.max(0, onWord(text.unit(...place))));
+    const unit = unitAt(text, event.clientX, event.clientY);
+    const word = unit !== null && words.word(Math.max(0, onWord(unit)));
     if (!word) return;
     if (begun) {
       focus = word;
@@ -113,8 +113,14 @@ function placeAt(x, y) {
   return range && [range.startContainer, range.startOffset];
 }
 
+// The place of the text at a point of the window; null where there is none.
+export function unitAt(text, x, y) {
+  const place = placeAt(x, y);
+  return place && text.unit(...place);
+}
+
 // Where the text is that one sees: its first line on the screen.
-function inSight(text) {
+export function unitInSight(text) {
   const { left, right, top, bottom } = text.element.getBoundingClientRect();
   if (top >= 0 || bottom <= 0) return 0;
   const place = placeAt((left + right) / 2, MARGIN);

@@ -1,5 +1,6 @@
 // Windows of a big table: its links bring another window in place, without leaving the page. After each turn the new window
-// says so (`document:window`). Arrow keys scroll a table that has the focus, as browsers do by themselves.
+// says so (`document:window`). Two keys scroll a wide table (`data-table-scroll`), and at its edge bring the next window;
+// arrow keys scroll a table that has the focus, as browsers do by themselves.
 const WINDOW = ".document__window";
 
 // Fetches a window and puts it in the place of another; throws if it cannot be had.
@@ -38,6 +39,19 @@ export function sayFailed(place) {
   const bar = place.querySelector(".window-bar");
   bar.querySelector("[role=status]").textContent = bar.dataset.failed;
 }
+
+function scroll(article, way) {
+  const table = article.querySelector(".document__table");
+  const before = table.scrollLeft;
+  const ahead = getComputedStyle(table).direction === "rtl" ? -way : way;
+  table.scrollBy({ left: ahead * table.clientWidth * 0.8, behavior: "instant" });
+  if (table.scrollLeft === before) article.querySelector(`[data-turn=${way > 0 ? "behind" : "before"}][href]`)?.click();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-table-scroll]");
+  if (button) scroll(button.closest(".document"), Number(button.dataset.tableScroll));
+});
 
 document.addEventListener("click", async (event) => {
   const link = event.target.closest(".window-bar a[href]");

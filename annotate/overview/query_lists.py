@@ -1,0 +1,105 @@
+"""The list of a project's queries: their pools, their states and their order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, TextChoices
+from django.db.models.functions import Coalesce
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotate.collection.models import Candidate, Query
+from annotate.judgments import completion
+from annotate.projects.models import Membership, Project
+
+
+class State(TextChoices):
+    """How far a query is."""
+
+    WAITING = "waiting", _("Nothing to judge yet")
+    OPEN = "open", _("Not begun")
+    BEGUN = "begun", _("Under way")
+    DONE = "done", _("Finished")
+
+
+class Pool(NamedTuple):
+    """The documents of a query, and how many of them were relevant before."""
+
+    documents: int = 0
+    relevant: int = 0
+
+
+_SORTS: dict[str, str | Promise] = {
+    "id": _("Query"),
+    "title": _("Title"),
+    "pool": _("Largest pool"),
+    "relevant": _("Most relevant before"),
+    "left": _("Most answers left"),
+}
+# What was relevant before is for leads to know.
+_OF_LEADS = {"relevant"}
+
+
+def sorts(member: Membership) -> dict[str, str | Promise]:
+    """The orders that this member may choose."""
+    return {name: words for name, words in _SORTS.items() if member.leads or name not in _OF_LEADS}
+
+
+def chosen(member: Membership, asked: QueryDict) -> tuple[str, str]:
+    """The state and the order that an address asks for; "" where it asks for none that exists."""
+    state, sort = asked.get("state", ""), asked.get("sort", "")
+    return (state if state in State.values else "", sort if sort in sorts(member) else "")
+
+
+def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
+    """The pools of these queries by their key: one query."""
+    before = Q(prior_relevance__gte=project.relevant_from)
+    counted = (
+        Candidate.objects.filter(query__in=[query.pk for query in queries])
+        .order_by()
+        .values("query")
+        .annotate(documents=Count("pk"), relevant=Count("pk", filter=before))
+        .values_list("query", "documents", "relevant")
+    )
+    return {query: Pool(documents, relevant) for query, documents, relevant in counted}
+
+
+def in_order(project: Project, queries: QuerySet[Query], *, state: str, sort: str) -> list[int]:
+    """The keys of the queries in this state, in this order."""
+    if sort in {"id", "title"}:
+        queries = queries.order_by("query_id" if sort == "id" else "title", "pk")
+    elif sort in {"pool", "relevant"}:
+        counted = Candidate.objects.filter(query=OuterRef("pk"))
+        if sort == "relevant":
+            counted = counted.filter(prior_relevance__gte=project.relevant_from)
+        number = counted.order_by().values("query").annotate(n=Count("pk")).values("n")
+        queries = queries.annotate(
+            size=Coalesce(Subquery(number, output_field=IntegerField()), 0)
+        ).order_by(F("size").desc(), "pk")
+    else:
+        queries = queries.order_by("pk")
+    keys = list(queries.values_list("pk", flat=True))
+    if not state and sort != "left":
+        return keys
+    wanted: dict[int, int] = defaultdict(int)
+    answered: dict[int, int] = defaultdict(int)
+    for pair in completion.judging_by_pair(project).values():
+        wanted[pair.query] += pair.wanted
+        answered[pair.query] += pair.answered
+    if state:
+        keys = [key for key in keys if _state(wanted[key], answered[key]) == state]
+    if sort == "left":
+        keys.sort(key=lambda key: answered[key] - wanted[key])
+    return keys
+
+
+def _state(wanted: int, answered: int) -> State:
+    if not wanted:
+        return State.WAITING
+    if not answered:
+        return State.OPEN
+    return State.DONE if answered >= wanted else State.BEGUN

@@ -1,0 +1,90 @@
+"""The list of queries says how big their pools are, and can be sorted and filtered."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from annotate.models import Judgment
+from tests import factories
+
+
+@pytest.fixture
+def scene(db, client):
+    """Three queries: 1 waits for its narrative, 2 is not begun, of 3 one of two is answered."""
+
+    class Scene:
+        project = factories.project("tides", overlap_judge=1)
+        carla = factories.member(project, "carla", role="lead")
+        ada = factories.member(project, "ada")
+
+        def listed(self, **asked):
+            page = client.get(reverse("annotate:queries", args=["tides"]), asked)
+            return [row["query"].query_id for row in page.context["rows"]]
+
+        def page(self, **asked):
+            return client.get(reverse("annotate:queries", args=["tides"]), asked)
+
+    made = Scene()
+    for query_id, title, relevances, has_narrative in (
+        ("1", "Weirs", [2, 0, 0, 0], False),
+        ("2", "Barrages", [2], True),
+        ("3", "Mills", [2, 2, 0], True),
+    ):
+        query = factories.query(made.project, query_id, title=title)
+        for place, relevance in enumerate(relevances):
+            factories.candidate(query, f"D{query_id}{place}", prior=relevance)
+        pair = factories.pair(query, altered="Narrower." if has_narrative else None)
+    factories.judgment(factories.altered(pair), query.candidates.order_by("pk")[0], made.ada, 1)
+    client.force_login(made.carla.user)
+    return made
+
+
+def test_leads_see_the_pool_and_what_was_relevant_before(scene):
+    pools = scene.page().context["pools"]
+
+    assert sorted(tuple(pool) for pool in pools.values()) == [(1, 1), (3, 2), (4, 1)]
+
+
+def test_annotators_are_not_told_what_was_relevant_before(scene, client):
+    client.force_login(scene.ada.user)
+
+    page = scene.page()
+
+    assert "Relevant before" not in page.content.decode()
+    assert "Most relevant before" not in page.content.decode()
+    assert scene.listed(sort="relevant") == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("", ["1", "2", "3"]),
+        ("title", ["2", "3", "1"]),
+        ("pool", ["1", "3", "2"]),
+        ("relevant", ["3", "1", "2"]),
+        ("left", ["2", "3", "1"]),
+        ("nonsense", ["1", "2", "3"]),
+    ],
+)
+def test_queries_are_sorted(scene, sort, order):
+    assert scene.listed(sort=sort) == order
+
+
+@pytest.mark.parametrize(
+    ("state", "kept"),
+    [
+        ("waiting", ["1"]),
+        ("open", ["2"]),
+        ("begun", ["3"]),
+        ("done", []),
+        ("nonsense", ["1", "2", "3"]),
+    ],
+)
+def test_queries_are_filtered_by_how_far_they_are(scene, state, kept):
+    assert scene.listed(state=state) == kept
+
+
+def test_a_search_a_state_and_an_order_go_together(scene):
+    assert Judgment.objects.count() == 1
+    assert scene.listed(search="s", state="open", sort="title") == ["2"]

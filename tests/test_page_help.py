@@ -1,0 +1,55 @@
+"""The help of a page says in five lines what the page is for, and leads to the glossary."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from tests import factories
+
+TEMPLATES = Path(__file__).parent.parent / "templates"
+# Where people work every day.
+WITH_HELP = sorted(
+    path.relative_to(TEMPLATES).as_posix()
+    for path in TEMPLATES.rglob("*.html")
+    if "{% block help %}" in path.read_text("utf-8") and path.name != "base.html"
+)
+
+
+@pytest.mark.parametrize("name", WITH_HELP)
+def test_the_help_of_a_page_has_five_lines(name):
+    (block,) = re.findall(
+        r"\{% block help %\}(.*?)\{% endblock %\}",
+        (TEMPLATES / name).read_text("utf-8"),
+        re.DOTALL,
+    )
+
+    assert block.count("<li>") == 5
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("overview/home", "overview/project", "overview/progress", "overview/person"),
+        *("overview/queries", "judging/judge", "judging/listing", "rewriting/rewrite"),
+        *("reviews/review", "reviews/reviews", "checks/checks", "settling/disagreements"),
+        *("settling/settle", "reports/agreement", "evaluations/evaluations", "exports/exports"),
+        *("releases/releases", "collection/load_list", "guidelines/guidelines"),
+        *("people/members", "projects/settings", "projects/trail"),
+    ],
+)
+def test_the_pages_where_people_work_have_a_help_of_their_own(name):
+    assert f"{name}.html" in WITH_HELP
+
+
+def test_the_help_leads_to_the_glossary_which_says_what_words_mean(db, client):
+    client.force_login(factories.member(factories.project(), "ada").user)
+
+    home = client.get(reverse("annotate:home")).content.decode()
+    glossary = client.get(reverse("glossary")).content.decode()
+
+    assert f'<a href="{reverse("glossary")}">What the words mean</a>' in home
+    assert "<dt>Narrative</dt>" in glossary
