@@ -207,9 +207,9 @@ def _joined(
         if table.times is not None:
             times[at] = table.times
     patterns = tally(wide, max(base for _, base in rows), times, _clusters(tables, numbers, count))
-    told = _told(patterns.rows[:, : widths[0]], tables[0], statistics[0].fewest) | _told(
-        patterns.rows[:, widths[0] :], tables[1], statistics[1].fewest
-    )
+    told = _rows_that_count(
+        patterns.rows[:, : widths[0]], tables[0], statistics[0].fewest
+    ) | _rows_that_count(patterns.rows[:, widths[0] :], tables[1], statistics[1].fewest)
     patterns = patterns.where(told)
     split = len(statistics[0].totals())
 
@@ -243,7 +243,9 @@ def _clusters(
     return found
 
 
-def _told(rows: npt.NDArray[np.int64], table: Ratings, fewest: int) -> npt.NDArray[np.bool_]:
+def _rows_that_count(
+    rows: npt.NDArray[np.int64], table: Ratings, fewest: int
+) -> npt.NDArray[np.bool_]:
     """Shape (P,): whether enough raters of the table judged such a unit."""
     judges = (rows > 0).sum(axis=1) if table.digits is not None else rows.sum(axis=1)
     return np.asarray(judges >= fewest)
@@ -251,7 +253,7 @@ def _told(rows: npt.NDArray[np.int64], table: Ratings, fewest: int) -> npt.NDArr
 
 def _terms(rows: npt.NDArray[np.int64], table: Ratings, statistic: Statistic) -> FloatArray:
     """The terms of one table's statistic, 0 for units that it does not know."""
-    told = _told(rows, table, statistic.fewest)
+    told = _rows_that_count(rows, table, statistic.fewest)
     known = rows[told]
     if table.digits is not None:
         known = counts_of(known, len(table.categories)) if statistic.of_counts else known - 1

@@ -18,6 +18,6 @@ for secret in (Authenticator, SocialApp, SocialToken, UserSession):
 
 @admin.register(User)
 class AccountAdmin(UserAdmin[User]):
-    """Accounts; closing one has its own page, which also signs it out and frees its seats."""
+    """Accounts; closing one has its own page, which also signs it out and frees its assignments."""
 
     readonly_fields = ("is_active",)

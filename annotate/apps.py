@@ -30,7 +30,7 @@ class AnnotateConfig(AppConfig):
         from annotate.pairs.longest import longest_conditions
         from annotate.people import members
         from annotate.projects import audit_log_chain, audit_log_page, chain, rules
-        from annotate.projects.models import Deed, Link
+        from annotate.projects.models import AuditEvent, Link
         from base import append_only
 
         rules.grades_in_use.register(grades.grades_in_use)
@@ -38,7 +38,7 @@ class AnnotateConfig(AppConfig):
         rules.longest_conditions.register(longest_conditions)
         audit_log_page.is_blind.register(blindness.must_answer_first)
         members.free_assignments.register(assignments.free_assignments)
-        append_only.register(Deed, Link)
+        append_only.register(AuditEvent, Link)
         register(Documents, Topics, Pairs, Qrels, Runs, Statements)
         after_load.register(reopen_judging)
         chain.register(
@@ -46,6 +46,6 @@ class AnnotateConfig(AppConfig):
                 judgment_chain.KIND: judgment_chain.JUDGMENTS,
                 adjudication_chain.KIND: adjudication_chain.ADJUDICATIONS,
                 adjudication_chain.CONDITION: adjudication_chain.CONDITIONS,
-                audit_log_chain.KIND: audit_log_chain.DEEDS,
+                audit_log_chain.KIND: audit_log_chain.AUDIT_EVENTS,
             }
         )

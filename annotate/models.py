@@ -10,13 +10,21 @@ from annotate.judgments.models import (
     ConditionAdjudication,
     Flag,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Repeat,
     Verdict,
 )
 from annotate.pairs.models import Assignment, Condition, InstructionPair, Narrative
 from annotate.people.models import Invitation, Token
-from annotate.projects.models import Category, Deed, Grade, Guideline, Link, Membership, Project
+from annotate.projects.models import (
+    AuditEvent,
+    Category,
+    Grade,
+    Guideline,
+    Link,
+    Membership,
+    Project,
+)
 from annotate.rewriting.models import Draft
 from base.idempotency import KeptAnswer
 from base.users import Preferences, User
@@ -24,11 +32,11 @@ from base.users import Preferences, User
 __all__ = [
     "Adjudication",
     "Assignment",
+    "AuditEvent",
     "Candidate",
     "Category",
     "Condition",
     "ConditionAdjudication",
-    "Deed",
     "Document",
     "DocumentText",
     "Draft",
@@ -42,12 +50,12 @@ __all__ = [
     "KeptAnswer",
     "Link",
     "Load",
-    "LookAgain",
     "Membership",
     "Narrative",
     "Preferences",
     "Project",
     "Query",
+    "RejudgeRequest",
     "Repeat",
     "Run",
     "RunLine",

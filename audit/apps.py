@@ -21,14 +21,14 @@ class AuditConfig(AppConfig):
         from annotate.overview import contributions
         from annotate.projects import audit_events, chain
         from annotate.rewriting import sent_back
-        from audit.audit_events import DEEDS
+        from audit.audit_events import AUDIT_EVENTS
         from audit.checks import chain_content as of_checks
         from audit.checks import overview as checks
         from audit.reports import overview
         from audit.reviews import chain_content as of_reviews
         from audit.reviews import intake, journal_entry, passes
 
-        audit_events.register(DEEDS)
+        audit_events.register(AUDIT_EVENTS)
         chain.register(of_reviews.KINDS | of_checks.KINDS)
         completion.register_reviews(passes.in_force)
         sent_back.register(passes.why_sent_back)

@@ -1,4 +1,4 @@
-"""What leads do in the second pass, for the trail."""
+"""What leads do in the second pass, for the audit log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.projects.audit_events import Kind
 
-DEEDS = {
+AUDIT_EVENTS = {
     "rubric.chosen": Kind(_("Put a rubric in force")),
     "instruction.decided": Kind(_("Decided on an instruction"), tells=True),
     "instruction.undecided": Kind(_("Withdrew a decision on an instruction"), tells=True),

@@ -262,7 +262,7 @@ def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
         for n, pair in enumerate(pairs)
     ]
     plan: dict[str, list[dict[str, Any]]] = {}
-    seat = 0
+    place = 0
     for crowd, (many, pools) in sizes.items():
         plan[crowd] = []
         for n in range(many):
@@ -270,13 +270,13 @@ def fill(sizes: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
             user.set_unusable_password()
             user.save()
             member = Membership.objects.create(project=project, user=user, name=user.username)
-            mine = [(seat + step) % len(work) for step in range(min(pools, len(work)))]
+            mine = [(place + step) % len(work) for step in range(min(pools, len(work)))]
             for place in mine:
                 taken = Assignment.objects.filter(pair=pairs[place], task="judge").count()
                 Assignment.objects.create(
                     pair=pairs[place], task="judge", seat=taken + 1, member=member
                 )
-            seat += len(mine)
+            place += len(mine)
             if crowd == "lead":
                 Membership.objects.filter(pk=member.pk).update(role=Membership.Role.LEAD)
             session = SessionStore()

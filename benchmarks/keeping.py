@@ -82,7 +82,7 @@ def _measure(rows: int, one: str, other: str) -> dict[str, Any]:
         return found
 
 
-def _told(figures: dict[str, Any]) -> dict[str, Any]:
+def _figures(figures: dict[str, Any]) -> dict[str, Any]:
     return {
         "rows": figures["lines"],
         "seconds": round(figures["seconds"], 2),
@@ -111,7 +111,7 @@ def _bare(rows: int) -> dict[str, Any]:
                     for row in some:
                         stream.write(json.dumps(row, default=str).encode() + b"\n")
                     figures["lines"] += len(some)
-    return _told(figures)
+    return _figures(figures)
 
 
 def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
@@ -123,7 +123,7 @@ def _backup(project: str | None) -> Callable[[int], dict[str, Any]]:
 
             done = back_up(path=path, project=project, progress=_Quiet())
         figures["lines"] = done.rows
-        return {**_told(figures), "megabytes": round(done.bytes / 1e6, 1)}
+        return {**_figures(figures), "megabytes": round(done.bytes / 1e6, 1)}
 
     return write
 
@@ -136,7 +136,7 @@ def _restore(project: str | None) -> Callable[[int], dict[str, Any]]:
 
             done = restore(path=_file(project or "all"), progress=_Quiet())
         figures["lines"] = done.rows
-        return _told(figures)
+        return _figures(figures)
 
     return bring_back
 
@@ -160,7 +160,7 @@ def _purge(rows: int) -> dict[str, Any]:
 
         Project.objects.update(archived_at=timezone.now(), archived_by=User.objects.get())
         figures["lines"] = purge(slug=SLUG, typed=SLUG).rows
-    return _told(figures)
+    return _figures(figures)
 
 
 STEPS: dict[str, Callable[[int], dict[str, Any]]] = {

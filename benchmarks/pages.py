@@ -115,10 +115,10 @@ def fill(share: float) -> dict[str, Any]:
             wanted = round(JUDGMENTS * share) if large else 60
             judgments: list[Judgment] = []
             for pair, narrative, candidates in pools:
-                seated = rng.sample(members, 4)
+                assigned = rng.sample(members, 4)
                 Assignment.objects.bulk_create(
                     Assignment(pair=pair, task="judge", seat=seat, member=one, touched_at=now)
-                    for seat, one in enumerate(seated, start=1)
+                    for assignment, one in enumerate(assigned, start=1)
                 )
                 judgments += [
                     Judgment(
@@ -128,7 +128,7 @@ def fill(share: float) -> dict[str, Any]:
                         relevance=rng.choice((0, 0, 1, 2)),
                         active_ms=4_000,
                     )
-                    for one in seated[: 3 if large else 1]
+                    for one in assigned[: 3 if large else 1]
                     for candidate in candidates
                 ]
             if large:

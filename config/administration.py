@@ -1,4 +1,4 @@
-"""The administration: whatever is done there is in the trail, whoever's model it is."""
+"""The administration: whatever is done there is in the audit log, whoever's model it is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class AdministrationConfig(AdminConfig):
 
 
 class Trailed(Administered):
-    """Puts what is added, changed and deleted into the trail, where Django writes its own log."""
+    """Puts what is added, changed and deleted into the audit log, where Django writes its own
+    log.
+    """
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> LogEntry:
         entry = super().log_addition(request, obj, message)

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from annotate.collection import intake
 from annotate.guidelines import actions as guidelines
-from annotate.judging.judging_session import sitting
+from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.models import Flag, Judgment
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
@@ -105,7 +105,7 @@ def _make(folder: Path) -> list[Login]:
     taxonomy.take_taxonomy(name="FollowTable", by=lead)
     for name, kind in FILES:
         _load(project, folder / name, kind)
-    _seat_judges(project)
+    _assignment_judges(project)
     _audit(project, folder / "reviews.jsonl")
     reports_actions.request_agreement(project=project, by=lead)
     return sorted(logins)
@@ -126,29 +126,31 @@ def _load(project: Project, path: Path, kind: str) -> None:
         raise RuntimeError(f"the example project does not load: {report.problems[0]}")
 
 
-def _seat_judges(project: Project) -> None:
-    """Give those who judged the seats they would have judged in; who is not done goes on there."""
+def _assignment_judges(project: Project) -> None:
+    """Give those who judged the assignments they would have judged in; who is not done goes on
+    there.
+    """
     judged = Judgment.objects.of_people().filter(annotator__project=project)
     flagged = Flag.objects.filter(annotator__project=project)
     spoken = (
         *judged.values_list("narrative__pair__pk", "annotator__pk", "at"),
         *flagged.values_list("narrative__pair__pk", "annotator__pk", "at"),
     )
-    for pair, member, times in _sittings(spoken):
+    for pair, member, times in _judging_sessions(spoken):
         narrative = pair.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
-        seat = assignments.take(
+        assignment = assignments.take(
             pair=pair,
             task=Assignment.Task.JUDGE,
             by=member,
             become_blind=True,
             now=min(times),
         )
-        assignments.touch(seat, done=False, now=min(times))
-        done = sitting(narrative=narrative, by=member).done
-        assignments.touch(seat, done=done, now=max(times))
+        assignments.touch(assignment, done=False, now=min(times))
+        done = read_judging_session(narrative=narrative, by=member).done
+        assignments.touch(assignment, done=done, now=max(times))
 
 
-def _sittings(
+def _judging_sessions(
     spoken: Iterable[tuple[int, int, datetime]],
 ) -> Iterator[tuple[InstructionPair, Membership, list[datetime]]]:
     """Group (pair, member, moment) by pair and member."""

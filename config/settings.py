@@ -51,7 +51,7 @@ LOG: Style = env.str("REJUDGE_LOG", default="text")
 MAIL = env.str("REJUDGE_MAIL", default="")
 MAIL_FROM = env.str("REJUDGE_MAIL_FROM", default="rejudge@localhost")
 
-_told = Told(
+_environment = Told(
     # For others to reach: nothing that matters may be left to a default.
     production=env.bool("REJUDGE_PRODUCTION", default=False),
     debug=DEBUG,
@@ -68,11 +68,11 @@ _told = Told(
     issuer=OIDC_ISSUER,
     client=OIDC_CLIENT,
 )
-if _wrong := missing(_told):
+if _wrong := missing(_environment):
     raise ImproperlyConfigured("\n".join(_wrong))
 
-SECRET_KEY = _told.secret_key or secret_key(DATA)
-ALLOWED_HOSTS = _told.hosts or ["localhost", "127.0.0.1", "[::1]"]
+SECRET_KEY = _environment.secret_key or secret_key(DATA)
+ALLOWED_HOSTS = _environment.hosts or ["localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("REJUDGE_ORIGINS", default=[])
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
@@ -94,7 +94,7 @@ INSTALLED_APPS = [
     "audit",
     "annotate",
     "jobs",
-    # The administration, with everything that is done there in the trail.
+    # The administration, with everything that is done there in the audit log.
     "config.administration.AdministrationConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -191,7 +191,7 @@ WEB = env.bool("REJUDGE_WEB_PROCESS", default=False)
 
 def _database() -> dict[str, Any]:
     """SQLite in the data folder, or what DATABASE_URL names."""
-    url = _told.database_url
+    url = _environment.database_url
     database: dict[str, Any] = (
         dict(environ.Env.db_url_config(url))
         if url
@@ -399,7 +399,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # The broker: Redis for teams, one SQLite file beside the database for everybody else.
-REDIS_URL = _told.redis_url
+REDIS_URL = _environment.redis_url
 # What several processes count together, such as failed attempts to sign in; and what each may
 # count for itself where that is cheaper: how much a program asks.
 _redis = {

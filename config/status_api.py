@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.projects.api.audit_log import AskedTrail, DeedSerializer, listed, tabled
+from annotate.projects.api.audit_log import AskedAuditLog, AuditEventSerializer, listed, tabled
 from base.api.jobs import JobSerializer, job_told
 from base.api.resource import Resource, Scope, reads, writes
 from base.errors import Refused
@@ -83,8 +83,8 @@ class InstallationStatus(Resource):
                     {name: value for name, value in one._asdict().items() if name != "name"}
                     for one in installation_status.queues()
                 ],
-                "running": [_told(job) for job in installation_status.running()],
-                "failed": [_told(job) for job in failed],
+                "running": [_as_json(job) for job in installation_status.running()],
+                "failed": [_as_json(job) for job in failed],
             }
         )
 
@@ -106,27 +106,27 @@ class JobRetry(Resource):
         except queue.NotAgain as no:
             raise Refused(str(no)) from no
         found.refresh_from_db()
-        return Response(_told(found))
+        return Response(_as_json(found))
 
 
-class InstallationTrail(Resource):
+class InstallationAuditLog(Resource):
     """What administrators and commands did to the installation."""
 
     tag = "Installation"
 
-    @reads(DeedSerializer, asked=AskedTrail, paged=True)
+    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
     def get(self, request: Request) -> Response:
         """List what was done, newest first."""
         _check_staff(self)
         return listed(self, None)
 
 
-class InstallationTrailTable(Resource):
+class InstallationAuditLogTable(Resource):
     """The same as a table."""
 
     tag = "Installation"
 
-    @reads(OpenApiTypes.STR, asked=AskedTrail, media="text/csv")
+    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
     def get(self, request: Request) -> StreamingHttpResponse:
         """Take all of it, oldest first."""
         _check_staff(self)
@@ -138,5 +138,5 @@ def _check_staff(resource: Resource) -> None:
         raise PermissionDenied("Only who looks after this installation can do that.")
 
 
-def _told(job: Job) -> dict[str, Any]:
+def _as_json(job: Job) -> dict[str, Any]:
     return {**job_told(job), "label": job.label()}

@@ -9,9 +9,9 @@ from django.urls import include, path
 from config import views
 from config.schema import Schema, schema_page
 from config.status_api import (
+    InstallationAuditLog,
+    InstallationAuditLogTable,
     InstallationStatus,
-    InstallationTrail,
-    InstallationTrailTable,
     JobRetry,
 )
 
@@ -29,15 +29,23 @@ urlpatterns = [
     path("metrics", views.metrics, name="metrics"),
     path("status/", views.status_page, name="status"),
     path("status/<str:label>/<int:pk>/retry/", views.status_retry, name="status_retry"),
-    path("status/trail/", views.installation_trail, name="installation_trail"),
-    path("status/trail/table/", views.installation_trail_table, name="installation_trail_table"),
+    path("status/audit-log/", views.installation_audit_log, name="installation_audit_log"),
+    path(
+        "status/audit-log/table/",
+        views.installation_audit_log_table,
+        name="installation_audit_log_table",
+    ),
     path("api/v1/status/", InstallationStatus.as_view(), name="api_status"),
     path("api/v1/status/<str:label>/<int:job>/retry/", JobRetry.as_view(), name="api_status_retry"),
-    path("api/v1/status/trail/", InstallationTrail.as_view(), name="api_installation_trail"),
     path(
-        "api/v1/status/trail/table/",
-        InstallationTrailTable.as_view(),
-        name="api_installation_trail_table",
+        "api/v1/status/audit-log/",
+        InstallationAuditLog.as_view(),
+        name="api_installation_audit_log",
+    ),
+    path(
+        "api/v1/status/audit-log/table/",
+        InstallationAuditLogTable.as_view(),
+        name="api_installation_audit_log_table",
     ),
     path("api/v1/schema/", Schema.as_view(), name="api_schema"),
     path("api/v1/", schema_page, name="api_page"),

@@ -21,7 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from annotate.projects.forms.audit_log import TrailForm
+from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.views import audit_log
 from base.page_request import PageRequest
 from base.pagination import key
@@ -133,20 +133,20 @@ def status_retry(request: PageRequest, label: str, pk: int) -> HttpResponse:
 
 @require_safe
 @for_staff
-def installation_trail(request: PageRequest) -> HttpResponse:
+def installation_audit_log(request: PageRequest) -> HttpResponse:
     """List what was done to the installation, newest first."""
-    listed = audit_log.page(None, request.GET, table_url=reverse("installation_trail_table"))
-    return render(request, "projects/trail.html", listed)
+    listed = audit_log.page(None, request.GET, table_url=reverse("installation_audit_log_table"))
+    return render(request, "projects/audit_log.html", listed)
 
 
 @require_safe
 @for_staff
-def installation_trail_table(request: PageRequest) -> HttpResponseBase:
+def installation_audit_log_table(request: PageRequest) -> HttpResponseBase:
     """Send all of what that page lists as a table, oldest first."""
-    form = TrailForm(None, request.GET)
+    form = AuditLogForm(None, request.GET)
     if not form.is_valid():
-        return redirect("installation_trail")
-    return audit_log.sent(None, form, "trail.csv")
+        return redirect("installation_audit_log")
+    return audit_log.sent(None, form, "audit-log.csv")
 
 
 def _asked(asked: QueryDict) -> Place | None:

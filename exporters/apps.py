@@ -16,8 +16,8 @@ class ExportersConfig(AppConfig):
         """Add to the home and project pages."""
         from annotate.overview import contributions
         from annotate.projects import audit_events
-        from exporters.audit_events import DEEDS
+        from exporters.audit_events import AUDIT_EVENTS
         from exporters.releases import overview
 
-        audit_events.register(DEEDS)
+        audit_events.register(AUDIT_EVENTS)
         contributions.register(overview.contribution)

@@ -1,4 +1,4 @@
-"""What leads do with what goes out, for the trail."""
+"""What leads do with what goes out, for the audit log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.projects.audit_events import Kind
 
-DEEDS = {
+AUDIT_EVENTS = {
     "export.asked": Kind(_("Asked for an export")),
     "export.cancelled": Kind(_("Called an export off")),
     "export.taken": Kind(_("Took the files of an export")),

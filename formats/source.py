@@ -299,7 +299,7 @@ class Source(Input):
         """
         if self.broken:
             return
-        message = self._told_what_it_looks_like(message)
+        message = self._with_likely_format(message)
         self.refused += 1
         if line is None:
             line = self.line
@@ -311,7 +311,7 @@ class Source(Input):
     def refuse_all(self, message: str) -> None:
         if self.broken:
             return
-        message = self._told_what_it_looks_like(message)
+        message = self._with_likely_format(message)
         self.broken = True
         self.refused += 1
         self._problems.report(FormatError(message, file=self.name))
@@ -320,7 +320,7 @@ class Source(Input):
         """Count one record of which the format does not keep this field."""
         self.left_out.add(self._part, field)
 
-    def _told_what_it_looks_like(self, message: str) -> str:
+    def _with_likely_format(self, message: str) -> str:
         """The message, with what the file is instead; then the rest of it is not read."""
         suspicion, self.suspicion = self.suspicion, None
         if suspicion is None or not (hint := suspicion(self._beginning())):

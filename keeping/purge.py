@@ -68,7 +68,7 @@ def purge(*, slug: str, typed: str) -> Purged:
             doomed: Any = model._base_manager.filter(**{path: project.pk})
             rows += doomed._raw_delete(connection.alias)
         connection.check_constraints()
-        # Of what was done in it the trail is gone as well; that it was purged stays.
+        # Of what was done in it the audit log is gone as well; that it was purged stays.
         record(
             project=None, what="project.purged", about=slug, named=slug, by=None, words=project.name
         )

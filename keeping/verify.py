@@ -200,12 +200,12 @@ class _Names:
     def of(self, one: uuids.UUID) -> str:
         """Name a chain."""
         if self._known is None:
-            seats = Assignment.objects.filter(
+            assignments = Assignment.objects.filter(
                 task=Assignment.Task.JUDGE, pair__project=self._project
             )
             self._known = {
-                chain.of_seat(pair, name): f"the chain of what {name} judged of {pair}"
-                for pair, name in seats.values_list("pair__pair_id", "member__name")
+                chain.of_assignment(pair, name): f"the chain of what {name} judged of {pair}"
+                for pair, name in assignments.values_list("pair__pair_id", "member__name")
             }
         return self._known.get(one, f"the chain {one}")
 

@@ -147,8 +147,10 @@ def altered(of: InstructionPair) -> Narrative:
     return of.narratives.filter(side=Narrative.Side.ALTERED).latest("version")
 
 
-def seat(of: InstructionPair, by: Membership, task: str = Assignment.Task.JUDGE) -> Assignment:
-    """A seat that someone holds, also where the rules would give them none."""
+def assignment(
+    of: InstructionPair, by: Membership, task: str = Assignment.Task.JUDGE
+) -> Assignment:
+    """An assignment that someone holds, also where the rules would give them none."""
     taken = Assignment.objects.filter(pair=of, task=task).count()
     return Assignment.objects.create(pair=of, task=task, seat=taken + 1, member=by)
 

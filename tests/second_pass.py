@@ -34,8 +34,8 @@ def scene(db):
 
 
 @pytest.fixture
-def seated(scene):
-    """The scene, with ben and dan in the two review seats."""
+def assigned(scene):
+    """The scene, with ben and dan in the two review assignments."""
     for auditor in (scene.dan, scene.ben):
         assignments.take(pair=scene.pair, task=Assignment.Task.REVIEW, by=auditor)
     return scene

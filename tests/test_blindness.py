@@ -73,14 +73,14 @@ MOST_ADDRESSES = 1_000
 # Of one filter: people and criteria are alike.
 MOST_OPTIONS = 2
 
-# Who has a seat, and has not said a word: a judge, an auditor, who may check, who writes.
+# Who has an assignment, and has not said a word: a judge, an auditor, who may check, who writes.
 BLIND = ("ada", "dan", "nina", "wim")
 # A lead who sits as a judge and as an auditor.
 LEAD = ("gina",)
 
 # Where everybody reads how far the others are, and never what they said.
 HOW_FAR = {
-    # How many judgments, seats and labels there are, of how many.
+    # How many judgments, assignments and labels there are, of how many.
     *("annotate:project", "annotate:queries", "audit:reviews", "audit:checks"),
     # The same of all of one's projects; and the page that the walk opens after one of these left
     # it something to say.
@@ -98,9 +98,14 @@ HOW_FAR = {
 }
 HOW_FAR_FOR_LEADS = {
     # How many judgments could be asked for again, and what is counted of every pair and category.
-    *("annotate:guideline_looks", "audit:differences", "audit:collection", "audit:rubric"),
+    *(
+        "annotate:guideline_rejudge_requests",
+        "audit:differences",
+        "audit:collection",
+        "audit:rubric",
+    ),
     "audit:agreement_reports",
-    *("annotate:progress", "annotate:person", "annotate:api_looks"),
+    *("annotate:progress", "annotate:person", "annotate:api_rejudge_requests_of_guideline"),
     *("annotate:api_pace", "annotate:api_member_pace"),
     # That there are judgments, so that grades cannot be taken away; that there are figures.
     *("annotate:settings", "audit:agreement", "audit:agreement_report"),
@@ -174,8 +179,8 @@ def stage(db, settings, tmp_path, published, monkeypatch, finish_jobs):
         *(("ben", "judge"), ("ivy", "judge"), ("gina", "judge"), ("wim", "rewrite")),
         *(("ben", "review"), ("ivy", "review"), ("dan", "review"), ("gina", "review")),
     ):
-        # Not through `seats.take`: nobody has to find a seat free here, and the writer sits where
-        # the narrative stands already.
+        # Not through `assignments.take`: nobody has to find an assignment free here, and the writer
+        # sits where the narrative stands already.
         taken = Assignment.objects.filter(pair=pair, task=task).count()
         Assignment.objects.create(
             pair=pair, task=task, seat=taken + 1, member=members[name], taken_at=AT
@@ -399,7 +404,7 @@ def told_apart(one: Read, other: Read) -> set[str]:
     return {url for url in one.keys() | other.keys() if one.get(url) != other.get(url)}
 
 
-@pytest.mark.parametrize("twice", [True, False], ids=["annotators", "a lead with open seats"])
+@pytest.mark.parametrize("twice", [True, False], ids=["annotators", "a lead with open assignments"])
 def test_what_others_say_changes_no_byte_for_who_has_yet_to_speak(stage, twice):
     with undone():
         speak(stage, Way(1), twice=twice)
@@ -429,7 +434,7 @@ def test_what_others_say_changes_no_byte_for_who_has_yet_to_speak(stage, twice):
         assert b"zebra" not in b"".join(body for _, _, body in pages.values())
 
 
-@pytest.mark.parametrize("names", [BLIND, LEAD], ids=["annotators", "a lead with open seats"])
+@pytest.mark.parametrize("names", [BLIND, LEAD], ids=["annotators", "a lead with open assignments"])
 def test_that_others_have_spoken_is_told_only_where_progress_is_counted(stage, names):
     twice = names is BLIND
     doors = addresses(stage)
@@ -452,11 +457,11 @@ def test_that_others_have_spoken_is_told_only_where_progress_is_counted(stage, n
     [
         "/projects/tides/agreement/",
         "/projects/tides/differences/",
-        "/projects/tides/guidelines/1/looks/?grade=0",
-        "/projects/tides/guidelines/1/looks/?among=differing",
+        "/projects/tides/guidelines/1/rejudge-requests/?grade=0",
+        "/projects/tides/guidelines/1/rejudge-requests/?among=differing",
     ],
 )
-def test_a_lead_with_open_seats_is_told_why_figures_are_missing(stage, url):
+def test_a_lead_with_open_assignments_is_told_why_figures_are_missing(stage, url):
     page = signed_in(stage.gina).get(url).content.decode()
 
     assert "You have judging or reviewing left in this project" in page
@@ -502,7 +507,7 @@ def test_every_route_is_walked_and_answers_somebody(stage):
         "annotate:api_accounts": {403},
         "annotate:api_account_invitations": {403},
         # It wants to know which.
-        "annotate:api_sheets": {400},
+        "annotate:api_document_views": {400},
     }
 
 

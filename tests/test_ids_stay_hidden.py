@@ -34,7 +34,9 @@ TEXT = "The tide at the old mill turns the wheel twice a day, as it always did."
 
 @pytest.fixture
 def stage(db):
-    """A project whose documents are named by what they are, and people who have seats in it."""
+    """A project whose documents are named by what they are, and people who have assignments in
+    it.
+    """
     made = world("tides", "ada", "carla")
     Project.objects.update(judge_scope="pool", overlap_judge=4, overlap_review=2)
     project, query = Project.objects.get(), made.pair.query
@@ -47,7 +49,7 @@ def stage(db):
     candidates = list(query.candidates.select_related("document").order_by("pk"))
     people = {name: factories.member(project, name) for name in ("dan", "nina", "wim")}
     assignments.take(pair=made.pair, task=Assignment.Task.REVIEW, by=people["dan"])
-    # The narrative stands already, so no seat to write it is open.
+    # The narrative stands already, so no assignment to write it is open.
     Assignment.objects.create(pair=made.pair, task="rewrite", seat=1, member=people["wim"])
     ada = project.memberships.select_related("project", "user").get(name="ada")
     narrative = factories.altered(made.pair)
@@ -77,7 +79,7 @@ def doors(stage: SimpleNamespace) -> list[str]:
     pair = stage.pair.pk
     return [
         *found,
-        f"/api/v1/pairs/{pair}/sheets/?candidates={numbers}",
+        f"/api/v1/pairs/{pair}/document-views/?candidates={numbers}",
         f"/pairs/{pair}/documents/?candidate={numbers.replace(',', '&candidate=')}",
     ]
 
@@ -184,8 +186,8 @@ def test_a_writer_finds_no_document_by_an_id_that_is_hidden(stage):
     Document.objects.filter(doc_id="99_1_positive").update(title="A positive report")
     url = f"/pairs/{stage.pair.pk}/narrative/?find=positive"
 
-    for_writer = signed_in(stage.wim).get(url).context["stake"]
-    for_lead = signed_in(stage.carla).get(url).context["stake"]
+    for_writer = signed_in(stage.wim).get(url).context["rewrite_impact"]
+    for_lead = signed_in(stage.carla).get(url).context["rewrite_impact"]
 
     assert [one.document.doc_id for one in for_writer.page.rows] == ["99_1_positive"]
     assert {one.document.doc_id for one in for_lead.page.rows} == {"q_positive", "99_1_positive"}

@@ -8,13 +8,19 @@ ROOT = Path(__file__).parent.parent
 PRODUCT = ("templates", "static", "annotate", "audit", "exporters", "base", "config", "jobs")
 # Each has a plain word instead: "Your work", "Start", "Continue", "Release task", "Results" ...
 REPLACED = (
-    *("What waits for me", '"Take the next"', '"Go on"', "open seats", "Give the seat back"),
+    *(
+        "What waits for me",
+        '"Take the next"',
+        '"Go on"',
+        "open assignments",
+        "Give the assignment back",
+    ),
     *("Show them", "Everything here is done", "the last word counts", "Answer every condition"),
     *(
         "Relevant means",
         "What comes out",
         "What goes in",
-        'translate "Trail"',
+        'translate "Audit log"',
         '"Put off"',
         '"Set aside"',
     ),

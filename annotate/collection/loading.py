@@ -18,7 +18,7 @@ from annotate.collection import intake
 from annotate.collection.intake import Arrived, FileReport, Options
 from annotate.collection.models import Load
 from annotate.projects.access import refuse_if_archived
-from annotate.projects.audit_log import record as record_deed
+from annotate.projects.audit_log import record as record_audit_event
 from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from formats.records import RunLine
@@ -65,7 +65,9 @@ def load_file(
             return
         counts = f"{report.new} new, {report.changed} changed, {report.unchanged} unchanged"
         named = f"{arrived.name} · {kind.name}"
-        record_deed(project=project, what="load.done", about=named, words=counts, by=by, now=now)
+        record_audit_event(
+            project=project, what="load.done", about=named, words=counts, by=by, now=now
+        )
 
     return intake.load(
         project=project,
@@ -259,7 +261,7 @@ def _perform(load: Load, progress: Progress) -> None:
 
 def _record(what: str, load: Load, by: Membership) -> None:
     named = f"{load.file_name} · {load.format}"
-    record_deed(project=load.project, what=what, about=load, named=named, by=by)
+    record_audit_event(project=load.project, what=what, about=load, named=named, by=by)
 
 
 def _tidy(project: Project, before: datetime) -> None:

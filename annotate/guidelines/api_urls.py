@@ -12,5 +12,9 @@ GUIDELINE = f"{PROJECT}guidelines/<int:version>/"
 urlpatterns = [
     path(f"{PROJECT}guidelines/", guidelines.Guidelines.as_view(), name="api_guidelines"),
     path(GUIDELINE, guidelines.OneGuideline.as_view(), name="api_guideline"),
-    path(f"{GUIDELINE}looks/", guidelines.Looks.as_view(), name="api_looks"),
+    path(
+        f"{GUIDELINE}rejudge-requests/",
+        guidelines.RejudgeRequests.as_view(),
+        name="api_rejudge_requests_of_guideline",
+    ),
 ]

@@ -82,7 +82,7 @@ class WhichForm(forms.Form):
 
 
 class LooksForm(forms.Form):
-    """The words that go with the wish, and which count the lead saw."""
+    """The words that go with the rejudge request, and which count the lead saw."""
 
     words = forms.CharField(
         label=_lazy("What you tell them"),

@@ -1,7 +1,7 @@
 """Asking judges to look again: at one judgment, or at all that were made under older guidelines.
 
-A wish to look again edits nothing. While it is open the document comes again to whoever judged it,
-and there is work again in their seat; whatever they say then answers it.
+A rejudge request edits nothing. While it is open the document comes again to whoever judged it,
+and there is work again in their assignment; whatever they say then answers it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotate.guidelines.models import GuidelineCase
-from annotate.judging.judging_session import others_unsettled, sitting
+from annotate.judging.judging_session import others_unsettled, read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
-from annotate.judgments.models import Judgment, LookAgain
+from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import judged_narrative, narratives_in_force, pool
 from annotate.projects import access as projects_access
@@ -56,7 +56,7 @@ class Older(NamedTuple):
     judgments: int
     people: int
     # Not counted above: nobody could be asked, for whoever made them has left, cannot sign in, or
-    # has no seat.
+    # has no assignment.
     unreachable: int
     # Says which judgments these are: another one means that others are meant by now.
     token: str
@@ -77,13 +77,13 @@ class Asked(NamedTuple):
 
 def ask(
     *, judgment: Judgment, words: str, by: Membership, now: datetime | None = None
-) -> LookAgain:
-    """Ask whoever made a judgment to look again, and return the wish.
+) -> RejudgeRequest:
+    """Ask whoever made a judgment to look again, and return the rejudge request.
 
-    The same wish by the same lead again changes nothing. Refused: who does not lead, no words, a
-    judgment of a machine or of somebody who cannot be asked, one that was asked for already, a
-    document that is not judged any more. Stale: its author has said something else since, or the
-    narrative has a newer version.
+    The same rejudge request by the same lead again changes nothing. Refused: who does not lead, no
+    words, a judgment of a machine or of somebody who cannot be asked, one that was asked for
+    already, a document that is not judged any more. Stale: its author has said something else
+    since, or the narrative has a newer version.
     """
     now = now or timezone.now()
     words = _checked(words)
@@ -98,33 +98,37 @@ def ask(
             raise Stale(_("The narrative changed. Nobody judges under this version any more."))
         if not pool(pair).filter(pk=judgment.candidate_id).exists():
             raise Refused(_("This document is not among those to be judged for this query."))
-        seat = _seat(pair, author, now)
+        assignment = _assignment(pair, author, now)
         now_said = Judgment.objects.only("superseded_at", "text_replaced_at").get(pk=judgment.pk)
         if now_said.superseded_at is not None:
             raise Stale(_("This answer was changed meanwhile. Look at it, then ask."))
         if now_said.text_replaced_at is not None:
             raise Stale(_("The document got another text. Its judges are asked for it anew."))
-        standing = LookAgain.objects.standing().filter(judgment=judgment).first()
+        standing = RejudgeRequest.objects.standing().filter(judgment=judgment).first()
         if standing is not None:
             if (standing.words, standing.by_id) != (words, by.pk):
                 raise Refused(_("This was asked already. Take that back first, then ask anew."))
             return standing
-        made = LookAgain.objects.create(judgment=judgment, words=words, by=by, at=now)
+        made = RejudgeRequest.objects.create(judgment=judgment, words=words, by=by, at=now)
         # They have judged here, so it does not come back by itself.
-        assignments.touch(seat, done=False, now=now)
+        assignments.touch(assignment, done=False, now=now)
         _record("look.asked", made, by, now)
     return made
 
 
-def withdraw(*, wish: LookAgain, by: Membership, now: datetime | None = None) -> LookAgain:
-    """Take a wish back: nothing comes again. Twice changes nothing; refused once answered."""
+def withdraw(
+    *, rejudge_request: RejudgeRequest, by: Membership, now: datetime | None = None
+) -> RejudgeRequest:
+    """Take a rejudge request back: nothing comes again. Twice changes nothing; refused once
+    answered.
+    """
     now = now or timezone.now()
     with transaction.atomic():
-        pair = _led(wish.judgment, by)
-        author = wish.judgment.annotator
-        # Under the lock on their seat, so that an answer on its way is seen.
-        list(_seats_of(pair, [author.pk]).select_for_update())
-        standing = LookAgain.objects.select_related("judgment").get(pk=wish.pk)
+        pair = _led(rejudge_request.judgment, by)
+        author = rejudge_request.judgment.annotator
+        # Under the lock on their assignment, so that an answer on its way is seen.
+        list(_assignments_of(pair, [author.pk]).select_for_update())
+        standing = RejudgeRequest.objects.select_related("judgment").get(pk=rejudge_request.pk)
         if standing.withdrawn_at is not None:
             return standing
         if standing.judgment.superseded_at is not None:
@@ -177,7 +181,7 @@ def ask_older(
         project = _led_project(by)
         if Guideline.objects.latest_of(project) != guideline:
             raise Stale(_("The guidelines have a newer version. Ask from there."))
-        _hold_seats(project)
+        _hold_assignments(project)
         found = count_older(guideline, which)
         if found.token != token:
             raise Stale(
@@ -200,7 +204,7 @@ def ask_older(
         for annotator, pair in touched:
             pairs.setdefault(annotator, []).append(pair)
         for annotator, theirs in pairs.items():
-            # They have judged there, so no such seat comes back by itself.
+            # They have judged there, so no such assignment comes back by itself.
             begun = Coalesce("touched_at", Value(now, models.DateTimeField()))
             Assignment.objects.filter(task=Task.JUDGE, member=annotator, pair__in=theirs).update(
                 done_at=None, touched_at=begun
@@ -211,11 +215,11 @@ def ask_older(
 
 def asked_for(guideline: Guideline) -> Asked:
     """Count what became of the judgments that were asked for again for this version."""
-    wishes = LookAgain.objects.filter(guideline=guideline)
+    rejudge_requests = RejudgeRequest.objects.filter(guideline=guideline)
     return Asked(
         _waiting(guideline).count(),
-        wishes.standing().filter(judgment__superseded_at__isnull=False).count(),
-        wishes.filter(withdrawn_at__isnull=False).count(),
+        rejudge_requests.standing().filter(judgment__superseded_at__isnull=False).count(),
+        rejudge_requests.filter(withdrawn_at__isnull=False).count(),
     )
 
 
@@ -224,24 +228,28 @@ def withdraw_older(*, guideline: Guideline, by: Membership, now: datetime | None
     now = now or timezone.now()
     with transaction.atomic():
         project = _led_project(by)
-        _hold_seats(project)
-        wishes = _waiting(guideline)
+        _hold_assignments(project)
+        rejudge_requests = _waiting(guideline)
         concerned = list(
-            wishes.order_by().values_list("judgment__narrative", "judgment__annotator").distinct()
+            rejudge_requests.order_by()
+            .values_list("judgment__narrative", "judgment__annotator")
+            .distinct()
         )
-        taken_back = wishes.update(withdrawn_at=now, withdrawn_by=by)
+        taken_back = rejudge_requests.update(withdrawn_at=now, withdrawn_by=by)
         _end_finished(project, concerned, now)
         if taken_back:
             _record_many("look.withdrawn", guideline, taken_back, by, now)
     return taken_back
 
 
-def _record(what: str, wish: LookAgain, by: Membership, now: datetime) -> None:
-    """Keep in the trail at which document somebody is to look again; whose it is stays unsaid."""
-    judgment = wish.judgment
+def _record(what: str, rejudge_request: RejudgeRequest, by: Membership, now: datetime) -> None:
+    """Keep in the audit log at which document somebody is to look again; whose it is stays
+    unsaid.
+    """
+    judgment = rejudge_request.judgment
     narrative = judgment.narrative
     named = f"{narrative.pair} · {narrative} · {judgment.candidate.document}"
-    record(project=by.project, what=what, about=wish, named=named, by=by, now=now)
+    record(project=by.project, what=what, about=rejudge_request, named=named, by=by, now=now)
 
 
 def _record_many(
@@ -251,16 +259,18 @@ def _record_many(
     record(project=by.project, what=what, about=guideline, named=named, by=by, now=now)
 
 
-def _waiting(guideline: Guideline) -> QuerySet[LookAgain]:
-    """What was asked for a version and can still be answered: a new narrative ends a wish."""
-    return LookAgain.objects.open().filter(
+def _waiting(guideline: Guideline) -> QuerySet[RejudgeRequest]:
+    """What was asked for a version and can still be answered: a new narrative ends a rejudge
+    request.
+    """
+    return RejudgeRequest.objects.open().filter(
         guideline=guideline, judgment__in=judgments_in_force(guideline.project)
     )
 
 
 def _older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
     said = judgments_in_force(guideline.project).filter(at__lt=guideline.created_at)
-    said = said.filter(~Exists(LookAgain.objects.standing().filter(judgment=OuterRef("pk"))))
+    said = said.filter(~Exists(RejudgeRequest.objects.standing().filter(judgment=OuterRef("pk"))))
     if which.without:
         said = said.exclude(narrative__pair__in=which.without)
     if which.query is not None:
@@ -277,10 +287,12 @@ def _older(guideline: Guideline, which: Which) -> QuerySet[Judgment]:
 
 
 def _reachable(said: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    seat = Assignment.objects.filter(
+    assignment = Assignment.objects.filter(
         pair=OuterRef("narrative__pair"), task=Task.JUDGE, member=OuterRef("annotator")
     )
-    return said.filter(Exists(seat), annotator__user__isnull=False, annotator__left_at__isnull=True)
+    return said.filter(
+        Exists(assignment), annotator__user__isnull=False, annotator__left_at__isnull=True
+    )
 
 
 def _checked(words: str) -> str:
@@ -318,9 +330,9 @@ def _led_project(by: Membership) -> Project:
     return project
 
 
-def _seat(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
-    """Lock the seat in which the document will come again; whoever has none is given one."""
-    held = _seats_of(pair, [author.pk]).select_for_update().first()
+def _assignment(pair: InstructionPair, author: Membership, now: datetime) -> Assignment:
+    """Lock the assignment in which the document will come again; whoever has none is given one."""
+    held = _assignments_of(pair, [author.pk]).select_for_update().first()
     if held is not None:
         return held
     try:
@@ -331,19 +343,21 @@ def _seat(pair: InstructionPair, author: Membership, now: datetime) -> Assignmen
         ) from refused
 
 
-def _seats_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:
+def _assignments_of(pair: InstructionPair, members: Iterable[int]) -> QuerySet[Assignment]:
     return pair.assignments.filter(task=Task.JUDGE, member__in=members)
 
 
-def _hold_seats(project: Project) -> None:
-    """Lock the judges' seats of a project, so that nobody answers while answers are counted."""
+def _hold_assignments(project: Project) -> None:
+    """Lock the judges' assignments of a project, so that nobody answers while answers are
+    counted.
+    """
     held = Assignment.objects.filter(task=Task.JUDGE, pair__project=project).order_by("pk")
     list(held.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
 def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: datetime) -> None:
     """End the work of `concerned` (keys of a narrative and a judge) where nothing is left to do:
-    one statement for each judge, or where documents come again, one for each seat.
+    one statement for each judge, or where documents come again, one for each assignment.
     """
     in_force = set(narratives_in_force(project).values_list("pk", flat=True))
     read: dict[int, list[int]] = {}
@@ -378,14 +392,14 @@ def _end_finished(project: Project, concerned: Iterable[tuple[int, int]], now: d
 
 
 def _end_with_repeats(read: Mapping[int, list[int]], now: datetime) -> None:
-    """End the seats in which nothing is left to do, not even what comes again."""
+    """End the assignments in which nothing is left to do, not even what comes again."""
     narratives = Narrative.objects.select_related("pair__project", "pair__query").in_bulk(
         {one for several in read.values() for one in several}
     )
     for judge in Membership.objects.select_related("project").filter(pk__in=read):
         for one in read[judge.pk]:
             narrative = narratives[one]
-            if sitting(narrative=narrative, by=judge).done:
-                _seats_of(narrative.pair, [judge.pk]).filter(
+            if read_judging_session(narrative=narrative, by=judge).done:
+                _assignments_of(narrative.pair, [judge.pk]).filter(
                     done_at__isnull=True, touched_at__isnull=False
                 ).update(done_at=now)

@@ -9,13 +9,13 @@ from annotate.guidelines import views as guidelines
 urlpatterns = [
     path("projects/<slug:slug>/guidelines/", guidelines.guidelines, name="guidelines"),
     path(
-        "projects/<slug:slug>/guidelines/<int:version>/looks/",
-        guidelines.looks,
-        name="guideline_looks",
+        "projects/<slug:slug>/guidelines/<int:version>/rejudge-requests/",
+        guidelines.rejudge_older,
+        name="guideline_rejudge_requests",
     ),
     path(
-        "projects/<slug:slug>/guidelines/<int:version>/looks/withdrawal/",
-        guidelines.looks_withdrawal,
-        name="guideline_looks_withdrawal",
+        "projects/<slug:slug>/guidelines/<int:version>/rejudge-requests/withdrawal/",
+        guidelines.rejudge_requests_withdrawal,
+        name="guideline_rejudge_requests_withdrawal",
     ),
 ]

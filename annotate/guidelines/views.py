@@ -72,7 +72,7 @@ def guidelines(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def looks(request: PageRequest, slug: str, version: int) -> HttpResponse:
+def rejudge_older(request: PageRequest, slug: str, version: int) -> HttpResponse:
     """Choose which older judgments are to be looked at again under a version, and ask for them."""
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
@@ -103,7 +103,7 @@ def looks(request: PageRequest, slug: str, version: int) -> HttpResponse:
                 )
                 % {"count": f"{asked:,}"},
             )
-            return redirect("annotate:guideline_looks", slug, version)
+            return redirect("annotate:guideline_rejudge_requests", slug, version)
     found = (
         rejudge_requests.count_older(guideline, which.which())
         if in_force and which.is_valid()
@@ -111,7 +111,7 @@ def looks(request: PageRequest, slug: str, version: int) -> HttpResponse:
     )
     return render(
         request,
-        "guidelines/looks.html",
+        "guidelines/rejudge_requests.html",
         {
             "project": member.project,
             "member": member,
@@ -130,7 +130,7 @@ def looks(request: PageRequest, slug: str, version: int) -> HttpResponse:
 
 
 @require_POST
-def looks_withdrawal(request: PageRequest, slug: str, version: int) -> HttpResponse:
+def rejudge_requests_withdrawal(request: PageRequest, slug: str, version: int) -> HttpResponse:
     """Take back all that was asked for a version and is still open."""
     member = access.lead(request.user, slug)
     guideline = access.guideline(member, version)
@@ -148,7 +148,7 @@ def looks_withdrawal(request: PageRequest, slug: str, version: int) -> HttpRespo
             )
             % {"count": f"{back:,}"},
         )
-    return redirect("annotate:guideline_looks", slug, version)
+    return redirect("annotate:guideline_rejudge_requests", slug, version)
 
 
 def _cases(request: PageRequest) -> list[actions.Case]:
@@ -200,5 +200,7 @@ def _version(
         "waiting": actions.cases_waiting(member.project).count(),
         "asked": rejudge_requests.asked_for(shown),
         "grades": list(member.project.grades.order_by("value")),
-        "looks_url": reverse("annotate:guideline_looks", args=[member.project.slug, shown.version]),
+        "rejudge_requests_url": reverse(
+            "annotate:guideline_rejudge_requests", args=[member.project.slug, shown.version]
+        ),
     }

@@ -89,8 +89,8 @@ class Saying(TypedDict, total=False):
 
     `made_at`: when it was pressed, by the sender's clock. `instead_of`: the UUID of what the sender
     saw to stand there, None for nothing. `late`: it comes from a journal, later than it was said;
-    then it is kept also under a narrative that has a newer version, and a seat that was given back
-    meanwhile is taken again.
+    then it is kept also under a narrative that has a newer version, and an assignment that was
+    given back meanwhile is taken again.
     """
 
     uuid: uuids.UUID | None
@@ -116,7 +116,7 @@ class Grading(Saying, total=False):
 
 
 def narrative_for(member: Membership, pair: InstructionPair) -> Narrative:
-    """Return what is judged under now, to someone who holds a seat here; else refuse."""
+    """Return what is judged under now, to someone who holds an assignment here; else refuse."""
     if not assignments.holds(pair=pair, task=Assignment.Task.JUDGE, by=member):
         raise Refused(assignments.NOT_YOURS)
     narrative = judged_narrative(pair)
@@ -182,9 +182,9 @@ def say_grade(
     What they said before gives way, and is kept. The same UUID with the same content again changes
     nothing. Refused: a grade the project does not have, a span outside the text, evidence that the
     project wants and that is missing, conditions that are not answered, or contradicted without a
-    note, a UUID used for something else, a seat that is not theirs, a document that is not to be
-    judged (NotHere: not even of this pair), a text version that the document does not have. Stale,
-    unless `late`: the narrative or the text has a newer version.
+    note, a UUID used for something else, an assignment that is not theirs, a document that is not
+    to be judged (NotHere: not even of this pair), a text version that the document does not have.
+    Stale, unless `late`: the narrative or the text has a newer version.
     """
     given = _Given(
         relevance,
@@ -235,7 +235,7 @@ def say_grade(
                 for condition, answer in sorted(given.verdicts.items())
             )
         place.link(on, by, said=_summed(row, given, on, by, place))
-        place.settle_seat(on, by, settled=True)
+        place.settle_assignment(on, by, settled=True)
     return Said(row, place.told(instead_of, relevance))
 
 
@@ -284,7 +284,7 @@ def say_flag(
         place.end_what_stands()
         row.save(force_insert=True)
         place.link(on, by)
-        place.settle_seat(on, by, settled=kind != Flag.Kind.LATER)
+        place.settle_assignment(on, by, settled=kind != Flag.Kind.LATER)
     return Said(row, place.told(instead_of, kind))
 
 
@@ -463,7 +463,7 @@ class _Standing(NamedTuple):
 @dataclass
 class _Place:
     """What the database knows of a document, a narrative version and a person, read under the lock
-    on their seat.
+    on their assignment.
     """
 
     now: datetime
@@ -496,7 +496,7 @@ class _Place:
     sent: bool
     done: bool
     others_left: bool
-    # The end of the seat's chain of sums, which the lock keeps as it is.
+    # The end of the assignment's chain of sums, which the lock keeps as it is.
     end: chain.End
 
     def refuse_if_closed(self, by: Membership, *, late: bool) -> None:
@@ -535,7 +535,8 @@ class _Place:
             Flag.objects.filter(pk=self.flag.pk).update(cleared_at=self.now)
 
     def link(self, on: On, by: Membership, *, said: chain.Event | None = None) -> None:
-        """Put a new judgment, and that it ended what stood, into the seat's chain: one statement.
+        """Put a new judgment, and that it ended what stood, into the assignment's chain: one
+        statement.
 
         What is said of a document that has come again is no judgment, and has no link.
         """
@@ -543,12 +544,12 @@ class _Place:
         if self.judgment and not self.again:
             events.append(judgment_chain.event_of_end(self.judgment.uuid, self.now))
         if events:
-            of = chain.of_seat(on.pair.pair_id, by.name)
+            of = chain.of_assignment(on.pair.pair_id, by.name)
             chain.append(by.project_id, of, events, after=self.end)
 
-    def settle_seat(self, on: On, by: Membership, *, settled: bool) -> None:
-        """Record whether anything is left to do in the seat. What is said under an older version
-        does not change that.
+    def settle_assignment(self, on: On, by: Membership, *, settled: bool) -> None:
+        """Record whether anything is left to do in the assignment. What is said under an older
+        version does not change that.
         """
         done = settled and not self.others_left
         if not self.is_history and done != self.done:
@@ -558,10 +559,10 @@ class _Place:
 
     def told(self, instead_of: uuids.UUID | None, says: int | str) -> str:
         """What the person must be told although what they said was recorded."""
-        return _told(self, self.judgment or self.flag, instead_of, says)
+        return _warning(self, self.judgment or self.flag, instead_of, says)
 
 
-def _told(
+def _warning(
     place: _Place,
     before: _Standing | None,
     instead_of: uuids.UUID | None,
@@ -600,8 +601,8 @@ def _told(
 def _speaking(
     on: On, by: Membership, uuid: uuids.UUID, *, late: bool, now: datetime | None
 ) -> Iterator[_Place]:
-    """One transaction in which `by` says something, under the lock on their seat: it keeps one
-    person's tabs apart.
+    """One transaction in which `by` says something, under the lock on their assignment: it keeps
+    one person's tabs apart.
     """
     if on.narrative not in _KEYS or on.candidate not in _KEYS:
         raise NotHere(_not_here())
@@ -683,7 +684,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
             AND {seen(Unseen.Kind.CANDIDATE, "c.id")}
         {text_versions.SHARE_LOCK if _is_postgresql() else ""}
     """  # noqa: S608
-    links = chain.of_seat(on.pair.pair_id, by.name)
+    links = chain.of_assignment(on.pair.pair_id, by.name)
     row = values_of(
         sql,
         {
@@ -738,7 +739,7 @@ def _place(on: On, by: Membership, uuid: uuids.UUID, now: datetime) -> _Place:
     )
 
 
-# The link after which the next one of a seat comes.
+# The link after which the next one of an assignment comes.
 _LAST_LINK = """(
     SELECT l.%s FROM annotate_link l WHERE l.project_id = %%(project)s AND l.chain = %%(chain)s
     ORDER BY l.number DESC LIMIT 1
@@ -804,7 +805,7 @@ def _is_postgresql() -> bool:
 
 
 def _summed(row: Judgment, given: _Given, on: On, by: Membership, place: _Place) -> chain.Event:
-    """A judgment as its seat's chain keeps it."""
+    """A judgment as its assignment's chain keeps it."""
     numbered = {place.conditions[key]: answer for key, answer in given.verdicts.items()}
     what = judgment_chain.content(
         pair_id=on.pair.pair_id,
@@ -850,7 +851,7 @@ def _said_again(
 ) -> Said:
     place.end_what_stands()
     repeat.save(force_insert=True)
-    place.settle_seat(on, by, settled=repeat.flag != Flag.Kind.LATER)
+    place.settle_assignment(on, by, settled=repeat.flag != Flag.Kind.LATER)
     return Said(repeat, place.told(instead_of, _says(repeat)))
 
 
@@ -916,7 +917,7 @@ def _sent_before(
     before = _repeat_before(row) if isinstance(row, Repeat) else _before(row)
     return Said(
         row,
-        _told(
+        _warning(
             place,
             _Standing(before.pk, before.uuid, before.at, _says(before)) if before else None,
             instead_of,
@@ -1007,7 +1008,7 @@ def _behind(row: Judgment | Flag) -> Judgment | Flag | None:
 def _withdraw(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
 ) -> Said:
-    """Take a statement out of its chain, under the lock on the seat."""
+    """Take a statement out of its chain, under the lock on the assignment."""
     if isinstance(row, Repeat):
         return _withdraw_repeat(row, pair, by, now)
     ended, behind = _ended(row), _behind(row)
@@ -1048,14 +1049,16 @@ def _withdraw(
 def _link_ends(
     rows: Iterable[Judgment | Flag | None], pair: InstructionPair, by: Membership
 ) -> None:
-    """Put into the seat's chain since when these no longer stand, or that they stand again."""
+    """Put into the assignment's chain since when these no longer stand, or that they stand
+    again.
+    """
     changed = {f"k{row.pk}": row.pk for row in rows if isinstance(row, Judgment)}
     if not changed:
         return
     among = ", ".join(f"%({name})s" for name in changed)
     found = list(judgment_chain.rows(f"j.id IN ({among})", changed, order="j.id", texts=True))
-    links = chain.of_seat(pair.pair_id, by.name)
-    # The seat's lock keeps others from its chain.
+    links = chain.of_assignment(pair.pair_id, by.name)
+    # The assignment's lock keeps others from its chain.
     end = chain.end_of(by.project_id, links)
     chain.append(by.project_id, links, judgment_chain.events_of_ended(found), after=end)
 
@@ -1063,11 +1066,13 @@ def _link_ends(
 def _settle(
     row: Judgment | Flag | Repeat, pair: InstructionPair, by: Membership, now: datetime
 ) -> None:
-    """Record anew whether anything is left to do in the seat, after a statement was taken back."""
+    """Record anew whether anything is left to do in the assignment, after a statement was taken
+    back.
+    """
     text = NO_TEXT if row.text_version is None else row.text_version
     on = On(pair, row.narrative_id, row.candidate_id, isinstance(row, Repeat), text)
     place = _place(on, by, row.uuid, now)
     settled = (place.judgment is not None and not place.asked) or (
         place.flag is not None and place.flag.says != Flag.Kind.LATER
     )
-    place.settle_seat(on, by, settled=settled)
+    place.settle_assignment(on, by, settled=settled)

@@ -10,8 +10,8 @@ PAIR = "pairs/<int:pair>/"
 
 urlpatterns = [
     path("journal/", journal.journal, name="api_journal"),
-    path(f"{PAIR}sitting/", session.MySitting.as_view(), name="api_sitting"),
-    path(f"{PAIR}sheets/", session.Sheets.as_view(), name="api_sheets"),
+    path(f"{PAIR}judging-session/", session.MyJudgingSession.as_view(), name="api_judging_session"),
+    path(f"{PAIR}document-views/", session.DocumentViews.as_view(), name="api_document_views"),
     path(f"{PAIR}undo/", session.Undo.as_view(), name="api_undo"),
     path(f"{PAIR}judgments/", judgments.Judgments.as_view(), name="api_judgments"),
     path(f"{PAIR}judgments/<uuid:uuid>/", judgments.OneJudgment.as_view(), name="api_judgment"),

@@ -1,4 +1,6 @@
-"""Sheets: documents of a pool as a judge meets them, each with what this judge said of it."""
+"""Document views: documents of a pool as a judge meets them, each with what this judge said of
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ from django.utils.translation import gettext_lazy as _
 from annotate.collection.document_text import Shown, ShownTable, newest_text, prepared
 from annotate.collection.models import Candidate, Document, RunLine
 from annotate.judging.actions import grades_that_need_evidence
-from annotate.judging.judging_session import Sitting
+from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, name_of, open_to
-from annotate.judgments.models import Flag, Judgment, LookAgain, Repeat
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.pairs.marked_words import words_to_mark
 from annotate.pairs.models import InstructionPair, Narrative
@@ -30,7 +32,7 @@ from annotate.projects.models import Grade, Membership
 class Again:
     """That a lead asks the reader to look again at what they said."""
 
-    wish: LookAgain
+    rejudge_request: RejudgeRequest
     # The UUID of the statement with which it is shown: the judgment, or what put it off.
     uuid: UUID
     # Whether that statement stands now.
@@ -38,7 +40,7 @@ class Again:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class DocumentView:
     """One document on the judge page, with its place and what the reader said of it."""
 
     # What the page knows it by: see `annotate.judging.judging_session.numbered`.
@@ -82,7 +84,7 @@ class Sheet:
         return self.shown.table
 
 
-def sheets(
+def document_views(
     *,
     pair: InstructionPair,
     narrative: Narrative,
@@ -90,9 +92,9 @@ def sheets(
     order: Sequence[int],
     wanted: Iterable[int],
     grades: Sequence[Grade],
-) -> list[Sheet]:
-    """Return the sheets of the documents `wanted`, in that order; one that is not in `order`, the
-    reader's pool, is left out. Both hold the numbers that the page knows documents by.
+) -> list[DocumentView]:
+    """Return the document views of the documents `wanted`, in that order; one that is not in
+    `order`, the reader's pool, is left out. Both hold the numbers that the page knows documents by.
 
     Four queries read texts, judgments, flags and what is asked for again, however many there are;
     two more the verdicts and the ranks where there are any to be shown, one what was said of
@@ -114,7 +116,7 @@ def sheets(
         if any(spot.again for spot in spots.values())
         else {}
     )
-    again = wishes(narrative, member, list(keys), flags)
+    again = rejudge_requests(narrative, member, list(keys), flags)
     ranks = _ranks(pair, found.values()) if pair.project.show_rank else {}
     values = [grade.value for grade in grades]
     words = words_to_mark(pair, narrative)
@@ -130,7 +132,7 @@ def sheets(
         candidate = found[spot.candidate]
         given, flag = said_of[number]
         made.append(
-            Sheet(
+            DocumentView(
                 number=number,
                 candidate=candidate,
                 position=places[spot],
@@ -177,7 +179,7 @@ def _of_repeat(repeat: Repeat | None) -> tuple[Repeat | None, Flag | None]:
     return (repeat if repeat.relevance is not None else None), repeat.as_flag()
 
 
-def wishes(
+def rejudge_requests(
     narrative: Narrative,
     member: Membership,
     wanted: Sequence[int],
@@ -185,11 +187,12 @@ def wishes(
 ) -> dict[int, list[Again]]:
     """What leads ask the reader to look at again, by candidate: one query.
 
-    Answered wishes are among them, for an answer can be taken back. `flags`: those that stand.
+    Answered rejudge requests are among them, for an answer can be taken back. `flags`: those that
+    stand.
     """
     found: dict[int, list[Again]] = {}
-    for wish in (
-        LookAgain.objects.standing()
+    for rejudge_request in (
+        RejudgeRequest.objects.standing()
         .filter(
             judgment__narrative=narrative,
             judgment__annotator=member,
@@ -200,14 +203,14 @@ def wishes(
         .defer("guideline__text")
         .order_by("pk")
     ):
-        judgment = wish.judgment
+        judgment = rejudge_request.judgment
         off = flags.get(judgment.candidate_id)
         put_off = (
             off is not None and off.kind == Flag.Kind.LATER and off.at == judgment.superseded_at
         )
         found.setdefault(judgment.candidate_id, []).append(
             Again(
-                wish,
+                rejudge_request,
                 off.uuid if off and put_off else judgment.uuid,
                 put_off or judgment.superseded_at is None,
             )
@@ -232,13 +235,13 @@ def said(given: Judgment | Repeat | None, flag: Flag | None) -> dict[str, Any]:
     return {}
 
 
-def sitting_of(
+def judging_session_of(
     *,
     member: Membership,
     pair: InstructionPair,
     narrative: Narrative,
     number: int | None,
-    at: Sitting,
+    at: JudgingSession,
     grades: Sequence[Grade],
     keys: dict[int, str],
 ) -> dict[str, Any]:
@@ -295,7 +298,7 @@ class Finished:
     seconds: float
 
 
-def finished(pair: InstructionPair, at: Sitting, grades: Sequence[Grade]) -> Finished:
+def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade]) -> Finished:
     """Count what was said; no query."""
     given = Counter(at.judged.get(number) for number in at.order)
     url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")

@@ -12,7 +12,7 @@ from django.db.models.functions import Length
 from annotate.collection.models import Candidate
 from annotate.collection.unseen import Unseen, seen
 from annotate.judgments import repeats
-from annotate.judgments.models import Flag, Judgment, LookAgain, Repeat
+from annotate.judgments.models import Flag, Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs.models import InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, repeat_words
@@ -21,7 +21,7 @@ from base.prepared import Built, prepared
 
 
 @dataclass(frozen=True)
-class Sitting:
+class JudgingSession:
     """One judge before one narrative: the documents in their order and what was said of each.
 
     A document is known by its number: its candidate's key, or where the project has repeats the one
@@ -37,8 +37,8 @@ class Sitting:
     history: list[int] = field(default_factory=list)
     # The candidates whose judgment a lead wants looked at again.
     again: frozenset[int] = frozenset()
-    # The UUIDs of the statements with which such a wish is shown: also of judgments that have given
-    # way (they may come back), and of what put the document off.
+    # The UUIDs of the statements with which such a rejudge request is shown: also of judgments that
+    # have given way (they may come back), and of what put the document off.
     asked: list[UUID] = field(default_factory=list)
     # The candidates whose judgment has a note.
     noted: frozenset[int] = frozenset()
@@ -89,7 +89,7 @@ class Sitting:
         return self.flagged.get(candidate, Flag.Kind.LATER) != Flag.Kind.LATER
 
 
-def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
+def read_judging_session(*, narrative: Narrative, by: Membership) -> JudgingSession:
     """Return where `by` stands with the pool under `narrative`: four queries, whatever the pool's
     size.
     """
@@ -102,11 +102,11 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
         )
     )
     put = list(flagged.values_list("candidate", "kind", "uuid", "at"))
-    wishes = LookAgain.objects.standing().filter(
+    rejudge_requests = RejudgeRequest.objects.standing().filter(
         judgment__narrative=narrative, judgment__annotator=by, judgment__text_replaced_at=None
     )
     asked = list(
-        wishes.order_by("pk").values_list(
+        rejudge_requests.order_by("pk").values_list(
             "judgment__candidate", "judgment__uuid", "judgment__superseded_at"
         )
     )
@@ -118,7 +118,7 @@ def sitting(*, narrative: Narrative, by: Membership) -> Sitting:
         if source == Judgment.Source.PAGE
     ]
     ordered = _ordered(narrative.pair, by)
-    at = Sitting(
+    at = JudgingSession(
         order=[candidate for candidate, _ in ordered],
         judged={candidate: relevance for candidate, relevance, *_ in given},
         flagged={candidate: kind for candidate, kind, *_ in put},
@@ -150,13 +150,13 @@ def numbered(spot: Spot, by: Membership) -> int:
 
 
 def _with_repeats(
-    at: Sitting,
+    at: JudgingSession,
     ordered: list[tuple[int, str]],
     spoken: list[tuple[datetime, int]],
     narrative: Narrative,
     by: Membership,
-) -> Sitting:
-    """The same sitting with the repeats in it, every document under its number."""
+) -> JudgingSession:
+    """The same judging session with the repeats in it, every document under its number."""
     rows = Repeat.objects.current().filter(narrative=narrative, annotator=by)
     said = list(rows.values_list("candidate", "relevance", "flag", "uuid", "at"))
     again = {
@@ -189,8 +189,10 @@ def _with_repeats(
     )
 
 
-def without_repeats(at: Sitting, by: Membership) -> Sitting:
-    """The same sitting with each document once, for a list, which shows them all together."""
+def without_repeats(at: JudgingSession, by: Membership) -> JudgingSession:
+    """The same judging session with each document once, for a list, which shows them all
+    together.
+    """
     if not by.project.repeat_percent:
         return at
 
@@ -246,8 +248,8 @@ def _pool(scope: str, query: int, relevant_from: int) -> Built:
 
 def others_unsettled(project: Project, *, again: bool = False) -> str:
     """SQL that says whether a judge has left anything but one candidate unsettled, repeats not
-    counted: what `Sitting` says, for who cannot wait for a whole one. `again`: of the first times,
-    that of the candidate as well.
+    counted: what `JudgingSession` says, for who cannot wait for a whole one. `again`: of the first
+    times, that of the candidate as well.
 
     Parameters: query, candidate, narrative, member, relevant_from.
     """

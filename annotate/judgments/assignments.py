@@ -1,5 +1,5 @@
-"""Seats: who does which task on which pair. Never more than the project's overlap, never two on
-one seat.
+"""Assignments: who does which task on which pair. Never more than the project's overlap, never two
+in one place.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from annotate.projects.models import Membership, Project
 from base.errors import Refused
 from base.prepared import Built, Prepared, prepared
 
-# A seat that was taken and never touched comes back after this long.
+# An assignment that was taken and never touched comes back after this long.
 LEASE = timedelta(hours=4)
 NOT_YOURS = gettext_lazy("This is not your task. Take one from your list, then go on.")
 
@@ -41,12 +41,13 @@ class LeadMustConfirm(Refused):
 def take_next(
     *, task: str, by: Membership, become_blind: bool = False, now: datetime | None = None
 ) -> Assignment | None:
-    """Give `by` a seat of `task` on the next pair that has one free, or return None where there is
-    none.
+    """Give `by` an assignment of `task` on the next pair that has one free, or return None where
+    there is none.
 
-    Someone who holds a seat they have not begun gets that one again, so asking twice takes one
-    seat. Pairs on which others have begun come first, so that overlaps fill up early. A lead who
-    takes a new seat to judge or review confirms it with `become_blind`, else LeadMustConfirm.
+    Someone who holds an assignment they have not begun gets that one again, so asking twice takes
+    one assignment. Pairs on which others have begun come first, so that overlaps fill up early. A
+    lead who takes a new assignment to judge or review confirms it with `become_blind`, else
+    LeadMustConfirm.
     """
     now = now or timezone.now()
     project = by.project
@@ -64,10 +65,10 @@ def take_next(
                 open_pairs(task=task, by=by).exclude(pk__in=tried), skip_locked
             ):
                 tried.append(pair.pk)
-                seat = _lowest_free(pair, task, project.overlap(task))
-                if seat is not None:
+                place = _lowest_free(pair, task, project.overlap(task))
+                if place is not None:
                     return Assignment.objects.create(
-                        pair=pair, task=task, seat=seat, member=by, taken_at=now
+                        pair=pair, task=task, seat=place, member=by, taken_at=now
                     )
     return None
 
@@ -80,8 +81,8 @@ def take(
     become_blind: bool = False,
     now: datetime | None = None,
 ) -> Assignment:
-    """Give `by` a seat of `task` on this pair; the one they hold, if they do. Refused when none
-    is free. `become_blind`: as with `take_next`.
+    """Give `by` an assignment of `task` on this pair; the one they hold, if they do. Refused when
+    none is free. `become_blind`: as with `take_next`.
     """
     now = now or timezone.now()
     refuse_if_archived(by.project)
@@ -97,34 +98,38 @@ def take(
         ):
             raise Refused(_("Every task on this one is taken, or there is nothing to do here now."))
         _refuse_unconfirmed(task, by, become_blind)
-        seat = _lowest_free(locked, task, by.project.overlap(task))
-        if seat is None:
+        place = _lowest_free(locked, task, by.project.overlap(task))
+        if place is None:
             raise Refused(_("Every task on this one is taken. Take another from your list."))
-        return Assignment.objects.create(pair=locked, task=task, seat=seat, member=by, taken_at=now)
+        return Assignment.objects.create(
+            pair=locked, task=task, seat=place, member=by, taken_at=now
+        )
 
 
 def holds(*, pair: InstructionPair, task: str, by: Membership) -> bool:
-    """Whether `by` has a seat of `task` on this pair."""
+    """Whether `by` has an assignment of `task` on this pair."""
     return bool(_held.rows(str(task), pair=pair.pk, member=by.pk))
 
 
 @prepared("pair", "member")
 def _held(task: str, pair: int, member: int) -> Built:
-    """The seat of a member on a pair."""
-    seats = Assignment.objects.filter(pair=pair, member=member, task=task)
-    return seats.values_list("pk")[:1]
+    """The assignment of a member on a pair."""
+    assignments = Assignment.objects.filter(pair=pair, member=member, task=task)
+    return assignments.values_list("pk")[:1]
 
 
 def hold(*, pair: InstructionPair, task: str, by: Membership) -> Assignment:
-    """Return the seat `by` holds, locked for this transaction, or refuse."""
-    seat = Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()
-    if seat is None:
+    """Return the assignment `by` holds, locked for this transaction, or refuse."""
+    assignment = (
+        Assignment.objects.select_for_update().filter(pair=pair, task=task, member=by).first()
+    )
+    if assignment is None:
         raise Refused(NOT_YOURS)
-    return seat
+    return assignment
 
 
 def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) -> bool:
-    """Lock the seat of `by` for this transaction and record that work is done in it: one
+    """Lock the assignment of `by` for this transaction and record that work is done in it: one
     statement. False where they hold none.
     """
     with connection.cursor() as cursor:
@@ -139,16 +144,18 @@ def work_in(*, pair: InstructionPair, task: str, by: Membership, now: datetime) 
 
 
 def end(*, pair: InstructionPair, task: str, by: Membership, at: datetime | None) -> None:
-    """Record when the work in the seat of `by` was done; None: it is not."""
-    # Whoever ends work has begun it, also if what ends it was said before the seat was taken.
+    """Record when the work in the assignment of `by` was done; None: it is not."""
+    # Whoever ends work has begun it, also if what ends it was said before the assignment was taken.
     begun = Coalesce("touched_at", Value(at, models.DateTimeField()))
     by.assignments.filter(pair=pair, task=task).update(done_at=at, touched_at=begun)
 
 
 def end_rewriting(*, pair: InstructionPair, by: Membership, now: datetime) -> None:
-    """Record that a pair's altered narrative was written by `by`, with a rewrite seat or without.
+    """Record that a pair's altered narrative was written by `by`, with a rewrite assignment or
+    without.
 
-    The work of others who had begun is done as well; a seat that nobody has begun comes back.
+    The work of others who had begun is done as well; an assignment that nobody has begun comes
+    back.
     """
     end(pair=pair, task=Task.REWRITE, by=by, at=now)
     pair.assignments.filter(
@@ -156,23 +163,25 @@ def end_rewriting(*, pair: InstructionPair, by: Membership, now: datetime) -> No
     ).update(done_at=now)
 
 
-def touch(seat: Assignment, *, done: bool, now: datetime) -> None:
-    """Record that work was done in a seat, and whether nothing is left to do there."""
-    seat.touched_at = seat.touched_at or now
-    seat.done_at = (seat.done_at or now) if done else None
-    seat.save(update_fields=["touched_at", "done_at"])
+def touch(assignment: Assignment, *, done: bool, now: datetime) -> None:
+    """Record that work was done in an assignment, and whether nothing is left to do there."""
+    assignment.touched_at = assignment.touched_at or now
+    assignment.done_at = (assignment.done_at or now) if done else None
+    assignment.save(update_fields=["touched_at", "done_at"])
 
 
 def reopen(*, pair: InstructionPair, tasks: tuple[str, ...]) -> None:
-    """Say that there is work again in the seats of these tasks: what they worked on has changed."""
+    """Say that there is work again in the assignments of these tasks: what they worked on has
+    changed.
+    """
     Assignment.objects.filter(pair=pair, task__in=tasks).update(done_at=None)
 
 
-def give_back(*, seat: Assignment, by: Membership) -> None:
-    """Leave a seat in which nothing was done yet. A lead may free anyone's."""
+def give_back(*, assignment: Assignment, by: Membership) -> None:
+    """Leave an assignment in which nothing was done yet. A lead may free anyone's."""
     refuse_if_archived(by.project)
     with transaction.atomic():
-        locked = Assignment.objects.select_for_update().filter(pk=seat.pk).first()
+        locked = Assignment.objects.select_for_update().filter(pk=assignment.pk).first()
         if locked is None:
             return
         if locked.member_id != by.pk and not by.leads:
@@ -191,7 +200,9 @@ def give_back(*, seat: Assignment, by: Membership) -> None:
 
 
 def give_back_untouched(*, project: Project, task: str, now: datetime) -> int:
-    """Free the seats that were taken longer than a lease ago and never touched; return how many."""
+    """Free the assignments that were taken longer than a lease ago and never touched; return how
+    many.
+    """
     freed, _ = Assignment.objects.filter(
         pair__project=project, task=task, touched_at__isnull=True, taken_at__lt=now - LEASE
     ).delete()
@@ -204,8 +215,8 @@ def free_assignments(members: QuerySet[Membership]) -> None:
 
 
 def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[InstructionPair]:
-    """Pairs on which `by` could take a seat of `task` now (`held`: also where they have one),
-    fullest first.
+    """Pairs on which `by` could take an assignment of `task` now (`held`: also where they have
+    one), fullest first.
     """
     project = by.project
     pairs = workable_pairs(project, task)
@@ -217,10 +228,10 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
     mine = Assignment.objects.filter(pair=OuterRef("pk"), task=task, member=by)
     if held:
         return pairs.filter(Exists(mine))
-    seats = _counted(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
+    assignments = _counted(Assignment.objects.filter(pair=OuterRef("pk"), task=task), "pair")
     free: QuerySet[Any] = (
         pairs.exclude(Exists(mine))
-        .annotate(taken=seats)
+        .annotate(taken=assignments)
         .filter(taken__lt=project.overlap(task))
         .order_by(Case(When(taken=0, then=1), default=0), "pk")
     )
@@ -235,7 +246,7 @@ def open_pairs(*, task: str, by: Membership, held: bool = False) -> QuerySet[Ins
 
 
 def count_open(*, task: str, by: Membership) -> int:
-    """Return on how many pairs `by` could take a seat of `task` now."""
+    """Return on how many pairs `by` could take an assignment of `task` now."""
     return len(open_queries(task=task, by=by))
 
 
@@ -245,7 +256,7 @@ def open_queries(*, task: str, by: Membership) -> list[int]:
 
 
 def is_any_open(*, task: str, by: Membership) -> bool:
-    """Tell whether `by` could take a seat of `task` now."""
+    """Tell whether `by` could take an assignment of `task` now."""
     return bool(_ask(_first_open, task, by))
 
 
@@ -290,8 +301,8 @@ def _open_in(
     return open_pairs(task=task, by=Membership(pk=member, project=rules))
 
 
-def free_seats(pair: InstructionPair, task: str, by: Membership) -> int:
-    """How many seats of `task` on this pair are open to `by`."""
+def count_free_assignments(pair: InstructionPair, task: str, by: Membership) -> int:
+    """How many assignments of `task` on this pair are open to `by`."""
     found: QuerySet[Any] = open_pairs(task=task, by=by).filter(pk=pair.pk)
     if task == Task.JUDGE:
         fewest = _documents_wanting(by).order_by("others").values("others")[:1]
@@ -304,15 +315,15 @@ def free_seats(pair: InstructionPair, task: str, by: Membership) -> int:
 
 def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
     """Keep the pairs that want a review more, and of this person. Reviews that somebody without a
-    seat has submitted (they came with a file) fill one each.
+    assignment has submitted (they came with a file) fill one each.
     """
     there = reviews_in_force(by.project).filter(of_pair=OuterRef("pk"))
-    seated = Assignment.objects.filter(
+    assigned = Assignment.objects.filter(
         task=Task.REVIEW, pair=OuterRef("of_pair"), member=OuterRef("of_member")
     )
     wanted: QuerySet[Any] = (
         pairs.exclude(Exists(there.filter(of_member=by.pk)))
-        .annotate(others=_counted(there.filter(~Exists(seated)), "of_pair"))
+        .annotate(others=_counted(there.filter(~Exists(assigned)), "of_pair"))
         .filter(taken__lt=Value(by.project.overlap_review) - F("others"))
     )
     return wanted
@@ -320,15 +331,16 @@ def _to_be_reviewed(pairs: QuerySet[Any], by: Membership) -> QuerySet[Any]:
 
 def _documents_wanting(by: Membership) -> QuerySet[Any]:
     """The documents of a pair's pool (the outer query, with its `under`) that `by` has not
-    answered, each with `others`: how many people without a seat there have answered it.
+    answered, each with `others`: how many people without an assignment there have answered it.
 
-    Who holds a seat is counted by the seat. What files bring, people have said without one.
+    Who holds an assignment is counted by the assignment. What files bring, people have said without
+    one.
     """
     here = {"narrative": OuterRef(OuterRef("under")), "candidate": OuterRef("pk")}
     judgments = Judgment.objects.current().of_people().filter(**here)
     flags = Flag.objects.current().filter(**here, annotator__is_machine=False)
     flags = flags.exclude(kind=Flag.Kind.LATER)
-    seated = Assignment.objects.filter(
+    assigned = Assignment.objects.filter(
         task=Task.JUDGE, pair=OuterRef("narrative__pair_id"), member=OuterRef("annotator_id")
     )
     judged_too = Judgment.objects.current().filter(
@@ -340,8 +352,8 @@ def _documents_wanting(by: Membership) -> QuerySet[Any]:
     return pool.filter(
         ~Exists(judgments.filter(annotator=by)), ~Exists(flags.filter(annotator=by))
     ).annotate(
-        others=_counted(judgments.filter(~Exists(seated)), "candidate")
-        + _counted(flags.filter(~Exists(seated), ~Exists(judged_too)), "candidate")
+        others=_counted(judgments.filter(~Exists(assigned)), "candidate")
+        + _counted(flags.filter(~Exists(assigned), ~Exists(judged_too)), "candidate")
     )
 
 
@@ -360,7 +372,7 @@ def _counted(rows: QuerySet[Any], by: str) -> Coalesce:
 
 
 def _untouched_with_work(task: str, by: Membership) -> Assignment | None:
-    """The first seat that `by` has not begun and in which there is work now."""
+    """The first assignment that `by` has not begun and in which there is work now."""
     held = list(by.assignments.filter(task=task, touched_at__isnull=True).order_by("pk"))
     if not held:
         return None
@@ -371,7 +383,9 @@ def _untouched_with_work(task: str, by: Membership) -> Assignment | None:
 
 
 def _has_answered(pair: InstructionPair, task: str, by: Membership) -> bool:
-    """Tell whether `by` judged documents here without a seat: a seat lets them judge again."""
+    """Tell whether `by` judged documents here without an assignment: an assignment lets them judge
+    again.
+    """
     return (
         task == Task.JUDGE
         and judgments_in_force(by.project).filter(annotator=by, narrative__pair=pair).exists()
@@ -395,6 +409,6 @@ def _first_locked(pairs: QuerySet[InstructionPair], skip_locked: bool) -> Instru
 
 
 def _lowest_free(pair: InstructionPair, task: str, overlap: int) -> int | None:
-    """Read the seats under the pair's lock: what the search saw may be older."""
+    """Read the assignments under the pair's lock: what the search saw may be older."""
     taken = set(pair.assignments.filter(task=task).values_list("seat", flat=True))
-    return next((seat for seat in range(1, overlap + 1) if seat not in taken), None)
+    return next((place for place in range(1, overlap + 1) if place not in taken), None)

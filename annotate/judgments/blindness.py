@@ -26,23 +26,23 @@ def must_answer_first(member: Membership) -> bool:
     Blind means blind: until then no figure and no file over the whole project tells them what the
     others said.
     """
-    held = completion.open_seats(member, *BLIND_TASKS)
+    held = completion.open_assignments(member, *BLIND_TASKS)
     return any(
         workable_pairs(member.project, task)
-        .filter(pk__in=[seat.pair_id for seat in held if seat.task == task])
+        .filter(pk__in=[assignment.pair_id for assignment in held if assignment.task == task])
         .exists()
-        for task in {seat.task for seat in held}
+        for task in {assignment.task for assignment in held}
     )
 
 
 def hides_figures(*, task: str, by: Membership) -> bool:
-    """Tell whether a seat of `task` hides agreement, exports and releases from a lead."""
+    """Tell whether an assignment of `task` hides agreement, exports and releases from a lead."""
     return by.leads and task in BLIND_TASKS
 
 
 def blind_pairs(reader: Membership) -> set[int]:
     """The pairs (by key) that the reader still judges: what others say there is not for them."""
-    return {seat.pair_id for seat in completion.open_seats(reader, Task.JUDGE)}
+    return {assignment.pair_id for assignment in completion.open_assignments(reader, Task.JUDGE)}
 
 
 def may_see(reader: Membership, pair: InstructionPair) -> bool:
@@ -62,7 +62,9 @@ def may_see(reader: Membership, pair: InstructionPair) -> bool:
 
 
 def judge_first(who: Membership, narrative: Narrative, candidate: Candidate) -> bool:
-    """Tell whether `who` sits in a judge seat of the pair and has yet to judge this candidate."""
+    """Tell whether `who` holds a judge assignment of the pair and has yet to judge this
+    candidate.
+    """
     held = list(who.assignments.filter(pair=narrative.pair_id, task=Task.JUDGE))
     said = Judgment.objects.current().filter(
         narrative=narrative, candidate=candidate, annotator=who
@@ -84,15 +86,15 @@ def not_before_judging(
 
 
 def review_first(who: Membership, narrative: Narrative, own_reviews: QuerySet[Any, Any]) -> bool:
-    """Tell whether `who` sits in a review seat of this version and has not submitted yet;
+    """Tell whether `who` holds a review assignment of this version and has not submitted yet;
     `own_reviews`: those of it that they submitted.
 
-    Who wrote it cannot review it, whatever seat they hold.
+    Who wrote it cannot review it, whatever assignment they hold.
     """
     if narrative.author_id == who.pk:
         return False
-    seated = Assignment.objects.filter(pair=narrative.pair_id, task=Task.REVIEW, member=who)
-    return seated.exists() and not own_reviews.exists()
+    assigned = Assignment.objects.filter(pair=narrative.pair_id, task=Task.REVIEW, member=who)
+    return assigned.exists() and not own_reviews.exists()
 
 
 def may_see_reviews(

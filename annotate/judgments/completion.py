@@ -27,7 +27,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.collection.models import Candidate
 from annotate.judgments.in_force import final_flags, judgments_in_force
-from annotate.judgments.models import Judgment, LookAgain, Repeat
+from annotate.judgments.models import Judgment, RejudgeRequest, Repeat
 from annotate.judgments.repeats import chance, number
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.pairs.pool import in_scope, narratives_in_force, pairs_with_pool, repeat_words
@@ -123,13 +123,13 @@ def judging_by_pair(
 
 def total(pairs: Iterable[PairJudging]) -> Judging:
     """Add several pairs up."""
-    wanted = answered = seats = done = 0
+    wanted = answered = assignments = done = 0
     for one in pairs:
         wanted += one.wanted
         answered += one.answered
-        seats += one.overlap
+        assignments += one.overlap
         done += one.done
-    return Judging(wanted, answered, seats, done)
+    return Judging(wanted, answered, assignments, done)
 
 
 def judging(project: Project) -> Judging:
@@ -138,7 +138,7 @@ def judging(project: Project) -> Judging:
 
 
 def has_judging_begun(project: Project, found: Judging) -> bool:
-    """Tell whether somebody has judged in a project, or has taken a seat to do so."""
+    """Tell whether somebody has judged in a project, or has taken an assignment to do so."""
     return (
         found.answered > 0
         or Assignment.objects.filter(pair__project=project, task=Task.JUDGE).exists()
@@ -200,7 +200,7 @@ class InForce(NamedTuple):
 
 def left_in(
     project: Project,
-    seats: Iterable[Assignment],
+    assignments: Iterable[Assignment],
     answers: Mapping[tuple[int, int], int] | None = None,
 ) -> dict[int, Left]:
     """Return how far their holders are in these assignments of one project, by key. `answers`:
@@ -210,28 +210,37 @@ def left_in(
     the project has repeats, which count as documents.
     """
     by_task: dict[str, list[Assignment]] = defaultdict(list)
-    for seat in seats:
-        by_task[seat.task].append(seat)
+    for assignment in assignments:
+        by_task[assignment.task].append(assignment)
     found: dict[int, Left] = {}
     if rewriting := by_task[Task.REWRITE]:
-        pairs = [seat.pair_id for seat in rewriting]
+        pairs = [assignment.pair_id for assignment in rewriting]
         wanted = {pair for (pair,) in _to_rewrite_of.rows(project=project.pk, pairs=pairs)}
-        found |= {seat.pk: Left(int(seat.pair_id not in wanted), 1) for seat in rewriting}
+        found |= {
+            assignment.pk: Left(int(assignment.pair_id not in wanted), 1)
+            for assignment in rewriting
+        }
     if reviewing := by_task[Task.REVIEW]:
         owed = _reviews_owed(project, reviewing)
-        found |= {seat.pk: Left(int(seat.pk not in owed), 1) for seat in reviewing}
+        found |= {
+            assignment.pk: Left(int(assignment.pk not in owed), 1) for assignment in reviewing
+        }
     if judges := by_task[Task.JUDGE]:
         found |= _left_to_judge(project, judges, answers)
     return found
 
 
-def open_seats(member: Membership, *tasks: str) -> list[Assignment]:
+def open_assignments(member: Membership, *tasks: str) -> list[Assignment]:
     """Return the assignments of a member in which work is left (of these tasks; none: of all)."""
     # Filtered here: pages read the assignments of their reader once, ahead.
-    held = [seat for seat in member.assignments.all() if not tasks or seat.task in tasks]
-    held.sort(key=lambda seat: seat.pk)
+    held = [
+        assignment
+        for assignment in member.assignments.all()
+        if not tasks or assignment.task in tasks
+    ]
+    held.sort(key=lambda assignment: assignment.pk)
     left = left_in(member.project, held)
-    return [seat for seat in held if left[seat.pk].is_open]
+    return [assignment for assignment in held if left[assignment.pk].is_open]
 
 
 def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
@@ -241,11 +250,11 @@ def pool_sizes(project: Project, queries: Iterable[int]) -> dict[int, int]:
 
 def _left_to_judge(
     project: Project,
-    seats: Sequence[Assignment],
+    assignments: Sequence[Assignment],
     answers: Mapping[tuple[int, int], int] | None,
 ) -> dict[int, Left]:
-    pairs = {seat.pair_id for seat in seats}
-    people = {seat.member_id for seat in seats}
+    pairs = {assignment.pair_id for assignment in assignments}
+    people = {assignment.member_id for assignment in assignments}
     in_force = {
         pair: InForce(*narrative)
         for pair, *narrative in _in_force.rows(
@@ -259,17 +268,17 @@ def _left_to_judge(
     if answers is None:
         found_on = _ask(_answers_on, project, **here)
         answers = {(pair, person): many for pair, person, many in found_on}
-    repeats = _repeats(project, seats, in_force, sizes)
+    repeats = _repeats(project, assignments, in_force, sizes)
     found = {}
-    for seat in seats:
-        if seat.pair_id not in in_force:
-            found[seat.pk] = _NOTHING
+    for assignment in assignments:
+        if assignment.pair_id not in in_force:
+            found[assignment.pk] = _NOTHING
             continue
-        key = (seat.pair_id, seat.member_id)
-        asked, come_again = again.get(key, 0), repeats.get(seat.pk, _NOTHING)
-        found[seat.pk] = Left(
+        key = (assignment.pair_id, assignment.member_id)
+        asked, come_again = again.get(key, 0), repeats.get(assignment.pk, _NOTHING)
+        found[assignment.pk] = Left(
             answers.get(key, 0) - asked + come_again.done,
-            sizes[seat.pair_id] + come_again.total,
+            sizes[assignment.pair_id] + come_again.total,
             asked,
         )
     return found
@@ -277,7 +286,7 @@ def _left_to_judge(
 
 def _repeats(
     project: Project,
-    seats: Sequence[Assignment],
+    assignments: Sequence[Assignment],
     in_force: Mapping[int, InForce],
     sizes: Mapping[int, int],
 ) -> dict[int, Left]:
@@ -290,31 +299,36 @@ def _repeats(
         for narrative, person, count, final in Repeat.objects.current()
         .filter(
             narrative__in=[one.pk for one in in_force.values()],
-            annotator__in={seat.member_id for seat in seats},
+            annotator__in={assignment.member_id for assignment in assignments},
         )
         .values_list("narrative_id", "annotator_id")
         .annotate(count=Count("pk"), final=Count("pk", filter=~Q(flag="later")))
     }
-    people = Membership.objects.select_related("project").in_bulk({one.member_id for one in seats})
+    people = Membership.objects.select_related("project").in_bulk(
+        {one.member_id for one in assignments}
+    )
     pairs = InstructionPair.objects.in_bulk(list(in_force))
     found = {}
-    for seat in seats:
-        narrative = in_force.get(seat.pair_id)
+    for assignment in assignments:
+        narrative = in_force.get(assignment.pair_id)
         if narrative is None:
             continue
         words = repeat_words(
-            pairs[seat.pair_id], narrative.side, narrative.version, people[seat.member_id]
+            pairs[assignment.pair_id],
+            narrative.side,
+            narrative.version,
+            people[assignment.member_id],
         )
-        planned = number(sizes[seat.pair_id], percent, chance(words))
-        count, final = answered.get((narrative.pk, seat.member_id), (0, 0))
+        planned = number(sizes[assignment.pair_id], percent, chance(words))
+        count, final = answered.get((narrative.pk, assignment.member_id), (0, 0))
         # What was answered stays, also where fewer are planned by now.
-        found[seat.pk] = Left(final, max(planned, count))
+        found[assignment.pk] = Left(final, max(planned, count))
     return found
 
 
-def _reviews_owed(project: Project, seats: Sequence[Assignment]) -> set[int]:
+def _reviews_owed(project: Project, assignments: Sequence[Assignment]) -> set[int]:
     """Return the assignments (by key) whose holder can review the version in force and has not."""
-    pairs = {seat.pair_id for seat in seats}
+    pairs = {assignment.pair_id for assignment in assignments}
     to_review: QuerySet[Any] = project.pairs.to_review().filter(pk__in=pairs)
     waiting = dict(to_review.values_list("pk", "altered_id"))
     # Nobody reviews their own words.
@@ -323,15 +337,17 @@ def _reviews_owed(project: Project, seats: Sequence[Assignment]) -> set[int]:
     )
     there = set(
         reviews_in_force(project)
-        .filter(of_pair__in=pairs, of_member__in={seat.member_id for seat in seats})
+        .filter(
+            of_pair__in=pairs, of_member__in={assignment.member_id for assignment in assignments}
+        )
         .values_list("of_pair", "of_member")
     )
     return {
-        seat.pk
-        for seat in seats
-        if seat.pair_id in waiting
-        and authors.get(seat.pair_id) != seat.member_id
-        and (seat.pair_id, seat.member_id) not in there
+        assignment.pk
+        for assignment in assignments
+        if assignment.pair_id in waiting
+        and authors.get(assignment.pair_id) != assignment.member_id
+        and (assignment.pair_id, assignment.member_id) not in there
     }
 
 
@@ -477,7 +493,7 @@ def _in_force(scope: str, project: int, pairs: int) -> Built:
 def _asked_again(scope: str, project: int, relevant_from: int, pairs: int, people: int) -> Built:
     """How many documents these people are asked to look at again: pair, person, documents."""
     said = judgments_in_force(_under(scope, project, relevant_from))
-    requests = LookAgain.objects.open().filter(
+    requests = RejudgeRequest.objects.open().filter(
         Exists(said.filter(pk=OuterRef("judgment_id"))),
         judgment__narrative__pair__in=[pairs],
         judgment__annotator__in=[people],

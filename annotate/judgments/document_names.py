@@ -60,9 +60,10 @@ def open_to(
     """Return those of the candidates (by key) of which the reader may not know the id yet.
 
     An annotator knows the ids of what they answered, be it that they cannot judge it. A lead knows
-    every id, but of what waits for them in a seat of their own. What waits for somebody under
-    another pair of the query is open under this one too. `under`: the version under which the
-    reader judges them now, leads as well. One query for leads without a seat; for others two more.
+    every id, but of what waits for them in an assignment of their own. What waits for somebody
+    under another pair of the query is open under this one too. `under`: the version under which the
+    reader judges them now, leads as well. One query for leads without an assignment; for others two
+    more.
     """
     if not candidates:
         return set()
@@ -74,23 +75,24 @@ def open_to(
         queries=list({candidate.query_id for candidate in candidates}),
     )
     of_query: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-    for query, narrative, has_seat in in_force:
-        of_query[query].append((narrative, has_seat))
-    seated = any(has_seat for *_, has_seat in in_force)
-    if reader.leads and not seated and under is None:
+    for query, narrative, has_assignment in in_force:
+        of_query[query].append((narrative, has_assignment))
+    assigned = any(has_assignment for *_, has_assignment in in_force)
+    if reader.leads and not assigned and under is None:
         return set()
     answered = set(_answered.rows(member=reader.pk, candidates=[one.pk for one in candidates]))
 
     def is_open(candidate: Candidate) -> bool:
         asked = of_query[candidate.query_id]
         if is_in_scope(reader.project, candidate) and any(
-            has_seat and (narrative, candidate.pk) not in answered for narrative, has_seat in asked
+            has_assignment and (narrative, candidate.pk) not in answered
+            for narrative, has_assignment in asked
         ):
             return True
         if under is not None:
             return (under.pk, candidate.pk) not in answered
         return not reader.leads and not any(
-            (narrative, candidate.pk) in answered for narrative, _has_seat in asked
+            (narrative, candidate.pk) in answered for narrative, _has_assignment in asked
         )
 
     return {candidate.pk for candidate in candidates if is_open(candidate)}
@@ -99,11 +101,13 @@ def open_to(
 @prepared("project", "member", "queries")
 def _in_force(scope: str, project: int, member: int, queries: int) -> Built:
     """The narratives in force of these queries: query, narrative, whether a member judges there."""
-    seat = Assignment.objects.filter(
+    assignment = Assignment.objects.filter(
         pair=OuterRef("pair"), task=Assignment.Task.JUDGE, member=member
     )
     found = narratives_in_force(Project(pk=project, judge_scope=scope))
-    return found.filter(pair__query__in=[queries]).values_list("pair__query", "pk", Exists(seat))
+    return found.filter(pair__query__in=[queries]).values_list(
+        "pair__query", "pk", Exists(assignment)
+    )
 
 
 @prepared("member", "candidates")

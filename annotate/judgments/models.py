@@ -319,21 +319,21 @@ class ConditionAdjudication(ReadsText):
         return f"condition adjudication {self.pk}"
 
 
-class LookAgainQuerySet(models.QuerySet["LookAgain"]):
+class RejudgeRequestQuerySet(models.QuerySet["RejudgeRequest"]):
     """What was asked for again."""
 
-    def standing(self) -> LookAgainQuerySet:
+    def standing(self) -> RejudgeRequestQuerySet:
         """Leave out what the lead took back; answered or not."""
         return self.filter(withdrawn_at__isnull=True)
 
-    def open(self) -> LookAgainQuerySet:
+    def open(self) -> RejudgeRequestQuerySet:
         """What still waits for an answer: the judgment stands as it was, of the newest text."""
         return self.standing().filter(
             judgment__superseded_at__isnull=True, judgment__text_replaced_at__isnull=True
         )
 
 
-class LookAgain(models.Model):
+class RejudgeRequest(models.Model):
     """A lead asks whoever made a judgment to look again. The judgment stays as it is; any later
     word of its author is the answer, also the same grade.
     """
@@ -351,9 +351,11 @@ class LookAgain(models.Model):
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
 
-    objects = LookAgainQuerySet.as_manager()
+    objects = RejudgeRequestQuerySet.as_manager()
 
     class Meta:
+        # As in backups made before.
+        db_table = "annotate_lookagain"
         constraints: ClassVar = [
             # Asked twice is asked once; it also finds what stands of a judgment at every key press.
             models.UniqueConstraint(
@@ -370,7 +372,7 @@ class LookAgain(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"look again {self.pk}"
+        return f"rejudge request {self.pk}"
 
 
 class RepeatQuerySet(models.QuerySet["Repeat"]):

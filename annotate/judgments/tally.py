@@ -29,7 +29,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True)
-class Standing:
+class Tally:
     """One candidate under one narrative version: how many people gave which grade."""
 
     narrative: int
@@ -43,7 +43,7 @@ class Standing:
         return consensus(sorted(self.grades.elements()), rule, self.settled)
 
 
-def standings(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Standing]:
+def tallies(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[Tally]:
     """Walk what people said under these narratives, in their order: three queries.
 
     Candidates that the reader judges and has not judged yet are left out: blind means blind.
@@ -79,11 +79,11 @@ def standings(narratives: QuerySet[Narrative], reader: Membership) -> Iterator[S
     ):
         counted: Counter[int] = Counter({relevance: count for *_, relevance, count in rows})
         *_, decided = settled.pop((narrative, candidate), (None,))
-        yield Standing(narrative, candidate, prior, counted, decided)
+        yield Tally(narrative, candidate, prior, counted, decided)
     # What was settled stays so when its judges take their answers back.
     for (narrative, candidate), (pair, prior, decided) in sorted(settled.items()):
         if pair not in blind:
-            yield Standing(narrative, candidate, prior, Counter(), decided)
+            yield Tally(narrative, candidate, prior, Counter(), decided)
 
 
 @dataclass
@@ -136,15 +136,15 @@ def promises(reader: Membership) -> Promises:
     judged: Counter[int] = Counter()
     narratives = in_force.exclude(pair__in=blind)
     relevant_from = project.relevant_from
-    for standing in standings(narratives, reader):
-        one = found[standing.narrative]
-        result = standing.outcome(project.consensus)
-        in_it = standing.prior is not None and standing.prior >= relevant_from
-        judged[standing.narrative] += in_it or project.judge_scope == project.Scope.POOL
+    for tally in tallies(narratives, reader):
+        one = found[tally.narrative]
+        result = tally.outcome(project.consensus)
+        in_it = tally.prior is not None and tally.prior >= relevant_from
+        judged[tally.narrative] += in_it or project.judge_scope == project.Scope.POOL
         if result.relevance is None:
             one.counts.disputed += 1
-        elif one.counts.add(standing.prior, result.relevance, relevant_from) is Change.GREW:
-            one.grown.append(standing.candidate)
+        elif one.counts.add(tally.prior, result.relevance, relevant_from) is Change.GREW:
+            one.grown.append(tally.candidate)
     sizes = dict(
         in_scope(project, Candidate.objects.filter(query__project=project))
         .order_by()

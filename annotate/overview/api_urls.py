@@ -24,10 +24,14 @@ urlpatterns = [
     path(QUERY, collection.OneQuery.as_view(), name="api_query"),
     path(f"{QUERY}candidates/", collection.Candidates.as_view(), name="api_candidates"),
     path(f"{PROJECT}pairs/", collection.Pairs.as_view(), name="api_pairs"),
-    path(f"{PROJECT}seats/", assignments.Seats.as_view(), name="api_seats"),
-    path(f"{PROJECT}seats/<int:seat>/", assignments.OneSeat.as_view(), name="api_seat"),
+    path(f"{PROJECT}assignments/", assignments.Assignments.as_view(), name="api_assignments"),
+    path(
+        f"{PROJECT}assignments/<int:assignment>/",
+        assignments.OneAssignment.as_view(),
+        name="api_assignment",
+    ),
     path(PAIR, collection.OnePair.as_view(), name="api_pair"),
-    path(f"{PAIR}seats/", assignments.PairSeats.as_view(), name="api_pair_seats"),
+    path(f"{PAIR}assignments/", assignments.PairAssignments.as_view(), name="api_pair_assignments"),
     path(
         f"{PAIR}documents/<int:candidate>/", collection.OneDocument.as_view(), name="api_document"
     ),

@@ -23,7 +23,7 @@ STATES = [
     (Wanted.JUDGED, _lazy("Judged")),
     (Wanted.FLAGGED, _lazy("Flagged")),
     (Wanted.STALE, _lazy("Stale: judged under an older narrative or text")),
-    (Wanted.TAKEN, _lazy("Seat taken, not judged")),
+    (Wanted.TAKEN, _lazy("Task taken, not judged")),
     (Wanted.EMPTY, _lazy("Nobody has it")),
 ]
 

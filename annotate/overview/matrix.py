@@ -47,7 +47,7 @@ class Said(StrEnum):
     FLAGGED = "flagged"
     # Judged under an older version of the narrative, or of the document's text, only.
     STALE = "stale"
-    # The seat is taken, and nothing said yet.
+    # The assignment is taken, and nothing said yet.
     TAKEN = "taken"
     EMPTY = "empty"
     # Not for the reader, who judges here and has not judged this document yet.
@@ -140,10 +140,12 @@ class Asked:
 
 
 def people_of(project: Project) -> list[Membership]:
-    """Who has a column: people who hold a seat of a judge or have judged, by name; one query."""
-    seats = Assignment.objects.filter(member=OuterRef("pk"), task=_JUDGE)
+    """Who has a column: people who hold an assignment of a judge or have judged, by name; one
+    query.
+    """
+    assignments = Assignment.objects.filter(member=OuterRef("pk"), task=_JUDGE)
     said = Judgment.objects.filter(annotator=OuterRef("pk"))
-    found = project.memberships.people().filter(Exists(seats) | Exists(said))
+    found = project.memberships.people().filter(Exists(assignments) | Exists(said))
     return list(found.order_by("name"))
 
 
@@ -254,7 +256,7 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
         Wanted.STALE: lambda: rows.filter(Exists(_stale(who))),
         Wanted.TAKEN: lambda: rows.filter(Exists(_waiting(asked.person))),
         Wanted.EMPTY: lambda: rows.filter(
-            ~Exists(said), ~Exists(flags), ~Exists(_seats(asked.person)), ~Exists(_stale(who))
+            ~Exists(said), ~Exists(flags), ~Exists(_assignments(asked.person)), ~Exists(_stale(who))
         ),
         Wanted.OPEN: lambda: _open(rows, reader.project, everybody, here),
         Wanted.DISPUTED: lambda: rows.filter(
@@ -269,13 +271,13 @@ def _filtered(reader: Membership, asked: Asked, blind: set[int]) -> QuerySet[Any
     return found
 
 
-def _seats(person: int | None) -> QuerySet[Assignment]:
-    seats = Assignment.objects.filter(pair=OuterRef("pair_id"), task=_JUDGE)
-    return seats if person is None else seats.filter(member=person)
+def _assignments(person: int | None) -> QuerySet[Assignment]:
+    assignments = Assignment.objects.filter(pair=OuterRef("pair_id"), task=_JUDGE)
+    return assignments if person is None else assignments.filter(member=person)
 
 
 def _waiting(person: int | None) -> QuerySet[Assignment]:
-    """Seats whose person has said nothing of the candidate, not even once."""
+    """Assignments whose person has said nothing of the candidate, not even once."""
     said = {"candidate": OuterRef(OuterRef("candidate")), "annotator": OuterRef("member")}
     now = {"narrative": OuterRef(OuterRef("pk")), **said}
     once = {
@@ -284,7 +286,7 @@ def _waiting(person: int | None) -> QuerySet[Assignment]:
         **said,
     }
     # What most have said is found by an index; only who has not is looked for in older versions.
-    return _seats(person).filter(
+    return _assignments(person).filter(
         ~Exists(Judgment.objects.current().filter(**now)),
         ~Exists(Flag.objects.current().filter(**now)),
         ~Exists(Judgment.objects.standing().filter(**once)),
@@ -359,7 +361,7 @@ def _fill(
         {candidate for _, _, candidate in keys}
     )
     said = _said(keys, {one.pair_id: one.side for one in narratives.values()})
-    seats = set(
+    assignments = set(
         Assignment.objects.filter(pair__in={pair for _, pair, _ in keys}, task=_JUDGE).values_list(
             "pair_id", "member_id"
         )
@@ -392,7 +394,7 @@ def _fill(
         for member in people:
             if hidden and member.pk != reader.pk:
                 row.cells.append(Cell(Said.HIDDEN))
-            elif (pair, member.pk) in seats:
+            elif (pair, member.pk) in assignments:
                 row.cells.append(cells.get(member.pk, Cell(Said.TAKEN)))
             else:
                 row.cells.append(cells.get(member.pk, Cell(Said.EMPTY)))

@@ -127,7 +127,7 @@ class Workload:
     # Of those that are there, how many are flags for good, "cannot judge" or "problem".
     flagged: int
     left: int
-    # Whether anybody has judged, or has taken a seat to do so.
+    # Whether anybody has judged, or has taken an assignment to do so.
     begun: bool
 
 
@@ -176,7 +176,7 @@ class PersonPace:
 
 @dataclass(frozen=True)
 class TaskPace:
-    """How far one task is in seats, and what was done of it on the last days."""
+    """How far one task is in assignments, and what was done of it on the last days."""
 
     task: str
     name: str
@@ -334,17 +334,17 @@ def workload(reader: Membership, found: Judging) -> Workload:
 
 def tasks_pace(
     project: Project,
-    seats: Iterable[tuple[str, str, int, int]],
+    assignments: Iterable[tuple[str, str, int, int]],
     calendar: Calendar,
     pace: int,
 ) -> list[TaskPace]:
-    """When each task will be done, counted in seats (value, name, done, total): two queries.
+    """When each task will be done, counted in assignments (value, name, done, total): two queries.
 
-    Rewriting needs no seat that ends: a pair is done once its altered narrative is written.
+    Rewriting needs no assignment that ends: a pair is done once its altered narrative is written.
     """
     days, seconds, since = calendar.days(), calendar.slot, calendar.since
     ended: dict[str, dict[date, int]] = defaultdict(lambda: dict.fromkeys((d.on for d in days), 0))
-    seats_done = (
+    assignments_done = (
         Assignment.objects.filter(pair__project=project, pair__removed_at=None, done_at__gte=since)
         .exclude(task=Assignment.Task.REWRITE)
         .order_by()
@@ -365,12 +365,12 @@ def tasks_pace(
         .annotate(n=Count("pk"))
     )
     rewriting = Assignment.Task.REWRITE.value
-    for task, slot, count in [*seats_done, *((rewriting, *row) for row in written)]:
+    for task, slot, count in [*assignments_done, *((rewriting, *row) for row in written)]:
         on = calendar.day(slot, seconds)
         if on in ended[task]:
             ended[task][on] += count
     found = []
-    for task, name, done, total in seats:
+    for task, name, done, total in assignments:
         counted = [Day(on, count) for on, count in ended[task].items()]
         lately = last_days(counted, pace)
         outlook = estimate(total - done, lately, days[-1].on, asked=total > 0)

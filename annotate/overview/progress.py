@@ -28,13 +28,13 @@ from base.prepared import Built, prepared
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far one task of a project is, in seats."""
+    """How far one task of a project is, in assignments."""
 
     task: str
     name: str
     done: int
     total: int
-    # Seats that the reader could take.
+    # Assignments that the reader could take.
     free: int
 
 
@@ -183,9 +183,11 @@ def people_progress(project: Project) -> list[PersonProgress]:
     held = list(begun.select_related("pair").order_by("pk"))
     left = completion.left_in(project, held, answers)
     at: dict[int, list[str]] = defaultdict(list)
-    for seat in held:
-        if left[seat.pk].is_open:
-            at[seat.member_id].append(f"{seat.get_task_display()} {seat.pair.pair_id}")
+    for assignment in held:
+        if left[assignment.pk].is_open:
+            at[assignment.member_id].append(
+                f"{assignment.get_task_display()} {assignment.pair.pair_id}"
+            )
     last = _last_answers(project, {person: at for person, (at, _) in came.items() if at})
     return [
         PersonProgress(
@@ -350,37 +352,48 @@ def _outcome(
 
 
 @dataclass(frozen=True)
-class MySeat:
-    """A seat of mine, and how far I am in it."""
+class MyAssignment:
+    """An assignment of mine, and how far I am in it."""
 
-    seat: Assignment
+    assignment: Assignment
     done: int
     total: int
     # Documents that a lead asks me to look at again; they are not done.
     again: int = 0
 
 
-def read_seats(members: Sequence[Membership]) -> None:
-    """Read the seats of members ahead, with their pairs, for all that a page asks of them."""
+def read_assignments(members: Sequence[Membership]) -> None:
+    """Read the assignments of members ahead, with their pairs, for all that a page asks of them."""
     held = Assignment.objects.select_related("pair__query", "pair__project")
     prefetch_related_objects(members, Prefetch("assignments", held))
 
 
-def my_seats(member: Membership) -> list[MySeat]:
-    """The member's seats with work left in them: first where they are asked to look again, then
-    begun ones.
+def my_assignments(member: Membership) -> list[MyAssignment]:
+    """The member's assignments with work left in them: first where they are asked to look again,
+    then begun ones.
     """
-    read_seats([member])
-    held = [seat for seat in member.assignments.all() if seat.pair.removed_at is None]
-    held.sort(key=lambda seat: (-seat.touched_at.timestamp() if seat.touched_at else 0, seat.pk))
+    read_assignments([member])
+    held = [
+        assignment for assignment in member.assignments.all() if assignment.pair.removed_at is None
+    ]
+    held.sort(
+        key=lambda assignment: (
+            -assignment.touched_at.timestamp() if assignment.touched_at else 0,
+            assignment.pk,
+        )
+    )
     left = completion.left_in(member.project, held)
-    seats_of_mine = [MySeat(seat, *left[seat.pk]) for seat in held if left[seat.pk].is_open]
+    assignments_of_mine = [
+        MyAssignment(assignment, *left[assignment.pk])
+        for assignment in held
+        if left[assignment.pk].is_open
+    ]
     # In their order, as sorting keeps it.
-    return sorted(seats_of_mine, key=lambda mine: not mine.again)
+    return sorted(assignments_of_mine, key=lambda mine: not mine.again)
 
 
-def pair_seats(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
+def pair_assignments(pair: InstructionPair) -> list[tuple[Assignment, bool]]:
     """Who sits on a pair, and whether their work is done."""
     held = list(pair.assignments.select_related("member").order_by("task", "seat"))
     left = completion.left_in(pair.project, held)
-    return [(seat, not left[seat.pk].is_open) for seat in held]
+    return [(assignment, not left[assignment.pk].is_open) for assignment in held]

@@ -10,9 +10,11 @@ from annotate.overview.views import project as projects
 urlpatterns = [
     path("", home.home, name="home"),
     path("projects/<slug:slug>/", projects.project, name="project"),
-    path("projects/<slug:slug>/seats/", home.seat, name="seat"),
+    path("projects/<slug:slug>/assignments/", home.assignment, name="assignment"),
     path(
-        "projects/<slug:slug>/seats/<int:pk>/leaving/", home.give_back_seat, name="give_back_seat"
+        "projects/<slug:slug>/assignments/<int:pk>/leaving/",
+        home.give_back_assignment,
+        name="give_back_assignment",
     ),
     path("projects/<slug:slug>/queries/", projects.queries, name="queries"),
     path("projects/<slug:slug>/queries/<int:pk>/", projects.query, name="query"),
@@ -20,5 +22,5 @@ urlpatterns = [
     path("projects/<slug:slug>/matrix/", dashboard.matrix, name="matrix"),
     path("projects/<slug:slug>/flags/", dashboard.flags, name="flags"),
     path("projects/<slug:slug>/people/<int:pk>/", dashboard.person, name="person"),
-    path("pairs/<int:pk>/seats/", home.pair_seat, name="pair_seat"),
+    path("pairs/<int:pk>/assignments/", home.pair_assignment, name="pair_assignment"),
 ]

@@ -45,15 +45,15 @@ def candidate(of: InstructionPair, pk: int) -> Candidate:
     return found
 
 
-def seat(of: Membership, pk: int) -> Assignment:
-    """Return a seat of the member's project, or raise Http404."""
+def assignment(of: Membership, pk: int) -> Assignment:
+    """Return an assignment of the member's project, or raise Http404."""
     found = (
         Assignment.objects.select_related("pair", "member")
         .filter(pk=pk, member__project=of.project_id)
         .first()
     )
     if found is None:
-        raise Http404("There is no such seat in this project.")
+        raise Http404("There is no such task in this project.")
     return found
 
 

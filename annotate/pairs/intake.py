@@ -77,8 +77,9 @@ def refuse_other_query(intake: Intake, stage: str, pair_id: str = "pair_id") -> 
     )
 
 
-def reopen_seats(intake: Intake, pairs: str, *tasks: str) -> None:
-    """Let there be work again in the seats of these tasks, for what they worked on has changed.
+def reopen_assignments(intake: Intake, pairs: str, *tasks: str) -> None:
+    """Let there be work again in the assignments of these tasks, for what they worked on has
+    changed.
 
     `pairs` is a query for keys of pairs.
     """
@@ -104,7 +105,7 @@ def reopen_judging(intake: Intake, newest: int) -> None:
         else "1 = 1"
     )
     intake.params["newest"] = newest
-    reopen_seats(
+    reopen_assignments(
         intake,
         f"""
         SELECT p.id FROM annotate_instructionpair p WHERE p.project_id = %(project)s AND EXISTS (
@@ -258,7 +259,7 @@ class Topics(Arrivals):
         narratives.changed += rewritten
         narratives.unchanged += self._marked("own = 1") - written
         if rewritten:
-            reopen_seats(
+            reopen_assignments(
                 intake,
                 """
                 SELECT p.id FROM annotate_instructionpair p JOIN stage_topics s
@@ -547,7 +548,7 @@ class Pairs(Arrivals):
             "UPDATE stage_pairs SET changed = 1 "  # noqa: S608
             f"WHERE known = 1 AND pair_id IN (SELECT s.pair_id {fresh})"
         )
-        reopen_seats(
+        reopen_assignments(
             self.intake,
             f"SELECT p.id {fresh} AND s.side = 'altered'",
             "judge",

@@ -224,10 +224,12 @@ class Condition(models.Model):
 
 
 class Assignment(models.Model):
-    """A taken seat: one person does one task on one pair. A free seat is no row."""
+    """One person does one task on one pair, in one of the places that the project's overlap
+    gives.
+    """
 
     class Task(models.TextChoices):
-        """What is done in the seat."""
+        """What is done in the assignment."""
 
         REWRITE = "rewrite", _("Rewrite")
         JUDGE = "judge", _("Judge")
@@ -238,7 +240,7 @@ class Assignment(models.Model):
     seat = models.PositiveSmallIntegerField()
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="assignments")
     taken_at = models.DateTimeField(default=timezone.now)
-    # First piece of work done in the seat. An untouched seat comes back after a lease.
+    # First piece of work done in the assignment. An untouched assignment comes back after a lease.
     touched_at = models.DateTimeField(null=True, blank=True)
     # Dates the end of the work done here; `annotate.judgments.completion` says whether work is
     # left.
@@ -246,9 +248,9 @@ class Assignment(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            # Two people asking at the same moment never get the same seat ...
+            # Two people asking at the same moment never get the same assignment ...
             models.UniqueConstraint(name="seat_taken_once", fields=["pair", "task", "seat"]),
-            # ... and a person takes at most one seat of a task.
+            # ... and a person takes at most one assignment of a task.
             models.UniqueConstraint(name="seat_one_per_person", fields=["pair", "task", "member"]),
             models.CheckConstraint(name="seats_from_1_to_50", condition=Q(seat__range=(1, 50))),
             models.CheckConstraint(
@@ -258,4 +260,4 @@ class Assignment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.task} seat {self.seat}"
+        return f"{self.task} {self.seat}"

@@ -24,8 +24,8 @@ from base.users import User
 def deactivate(*, user: User, by: User, now: datetime | None = None) -> User:
     """Close an account: it is signed out everywhere, its tokens end, and it can sign in no more.
 
-    What its person said stays, and they stay members; seats they never began are free again. Doing
-    it twice changes nothing. Refused: one's own account, and the only lead of a project.
+    What its person said stays, and they stay members; assignments they never began are free again.
+    Doing it twice changes nothing. Refused: one's own account, and the only lead of a project.
     """
     with transaction.atomic():
         user, by = _locked(user, by)

@@ -116,7 +116,7 @@ def change_role(*, member: Membership, role: str, by: Membership) -> Membership:
 
 
 def remove_member(*, member: Membership, by: Membership, now: datetime | None = None) -> Membership:
-    """Close the project to a member. What they said stays; seats they never began are free
+    """Close the project to a member. What they said stays; assignments they never began are free
     again.
     """
     check_lead(by)

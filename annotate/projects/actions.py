@@ -69,9 +69,9 @@ def create_project(
 
 def unmake_project(*, project: Project) -> None:
     """Take a project back that was made a moment ago and holds nothing: as if it had never been,
-    in the trail as well. What holds anything is a ProtectedError, and stays.
+    in the audit log as well. What holds anything is a ProtectedError, and stays.
     """
     with thawed():
-        project.deeds.all().delete()
+        project.audit_events.all().delete()
         Link.objects.filter(project=project, kind="deed").delete()
         project.delete()

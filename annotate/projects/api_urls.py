@@ -14,6 +14,8 @@ urlpatterns = [
     path(f"{PROJECT}archiving/", projects.Archiving.as_view(), name="api_archiving"),
     path(f"{PROJECT}categories/", taxonomy.Categories.as_view(), name="api_categories"),
     path(f"{PROJECT}categories/taking/", taxonomy.Taxonomy.as_view(), name="api_taxonomy"),
-    path(f"{PROJECT}trail/", audit_log.Trail.as_view(), name="api_trail"),
-    path(f"{PROJECT}trail/table/", audit_log.TrailTable.as_view(), name="api_trail_table"),
+    path(f"{PROJECT}audit-log/", audit_log.AuditLog.as_view(), name="api_audit_log"),
+    path(
+        f"{PROJECT}audit-log/table/", audit_log.AuditLogTable.as_view(), name="api_audit_log_table"
+    ),
 ]

@@ -1,4 +1,4 @@
-"""Everything that leads and administrators do and that is kept in the trail, by its key.
+"""Everything that leads and administrators do and that is kept in the audit log, by its key.
 
 A room above adds its own when it starts (`register`). `annotate.projects.audit_log.record` takes
 no key that is not here.
@@ -13,15 +13,15 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Kind(NamedTuple):
-    """A kind of deed: its name on a page, and whether it would tell who has yet to judge that
-    others have spoken, or how. Then it is not shown to them.
+    """A kind of audit event: its name on a page, and whether it would tell who has yet to judge
+    that others have spoken, or how. Then it is not shown to them.
     """
 
     name: str | Promise
     tells: bool = False
 
 
-DEEDS: dict[str, Kind] = {
+AUDIT_EVENTS: dict[str, Kind] = {
     "project.made": Kind(_("Made the project")),
     "project.rules": Kind(_("Changed the rules")),
     "project.archived": Kind(_("Archive project")),
@@ -60,7 +60,7 @@ DEEDS: dict[str, Kind] = {
     "judgments.settled": Kind(_("Settled many documents together"), tells=True),
     "judgments.unsettled": Kind(_("Withdrew what was settled together"), tells=True),
     "look.asked": Kind(_("Asked someone to look again"), tells=True),
-    "look.withdrawn": Kind(_("Withdrew a wish to look again"), tells=True),
+    "look.withdrawn": Kind(_("Withdrew a request to look again"), tells=True),
     "admin.added": Kind(_("Added something in the administration")),
     "admin.changed": Kind(_("Changed something in the administration")),
     "admin.deleted": Kind(_("Deleted something in the administration")),
@@ -69,4 +69,4 @@ DEEDS: dict[str, Kind] = {
 
 def register(kinds: dict[str, Kind]) -> None:
     """Know these kinds too; a room calls it once, when it starts."""
-    DEEDS.update(kinds)
+    AUDIT_EVENTS.update(kinds)

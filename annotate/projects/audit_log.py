@@ -1,5 +1,5 @@
-"""The trail: what leads and administrators did. Every action of theirs records it here, in its own
-transaction.
+"""The audit log: what leads and administrators did. Every action of theirs records it here, in its
+own transaction.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from annotate.projects import chain
-from annotate.projects.audit_events import DEEDS
+from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.audit_log_chain import KIND, content
-from annotate.projects.models import Deed, Membership, Project
+from annotate.projects.models import AuditEvent, Membership, Project
 from base.users import User
 
 # Of the name of what something was done to.
 MOST = 500
 # The chain of what is done in a project.
-TRAIL = chain.named("trail")
+AUDIT_LOG = chain.named("trail")
 
 
 def record(
@@ -33,24 +33,24 @@ def record(
     words: str = "",
     changes: Mapping[str, tuple[Any, Any]] | None = None,
     now: datetime | None = None,
-) -> Deed:
+) -> AuditEvent:
     """Keep for good that `by` did something, and return the row. Call it within the transaction of
     what was done, once it is done.
 
     `project`: None for what is of the installation. `what`: a key of
-    `annotate.projects.audit_events.DEEDS`, else a
+    `annotate.projects.audit_events.AUDIT_EVENTS`, else a
     KeyError. `about`: the row it was done to, or its name; `named`: its name, where the row's own
     says too little. `by`: None for a command. `words`: in the words of who did it. `changes`:
     before and after, by the name of a field; those that are the same are left out. Never put in
     what someone said of a document.
     """
-    if what not in DEEDS:
+    if what not in AUDIT_EVENTS:
         raise KeyError(
-            f"“{what}” is no kind of deed: annotate.projects.audit_events has all of them"
+            f"“{what}” is no kind of audit event: annotate.projects.audit_events has all of them"
         )
     user = by.user if isinstance(by, Membership) else by
     row = about if isinstance(about, models.Model) else None
-    deed = Deed(
+    audit_event = AuditEvent(
         project=project,
         user=user,
         name=by.name if isinstance(by, Membership) else user.get_username() if user else "",
@@ -67,10 +67,10 @@ def record(
         at=now or timezone.now(),
     )
     with transaction.atomic(savepoint=False):
-        deed.save(force_insert=True)
-        event = chain.said(KIND, deed.uuid, content(deed))
-        chain.append(deed.project_id, TRAIL, [event])
-    return deed
+        audit_event.save(force_insert=True)
+        event = chain.said(KIND, audit_event.uuid, content(audit_event))
+        chain.append(audit_event.project_id, AUDIT_LOG, [event])
+    return audit_event
 
 
 def many(documents: int, of: object) -> str:

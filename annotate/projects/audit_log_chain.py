@@ -1,4 +1,4 @@
-"""What of the trail goes into its chain."""
+"""What of the audit log goes into its chain."""
 
 from __future__ import annotations
 
@@ -8,35 +8,37 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 
 from annotate.projects.chain import Content, Kind, Row, moment
-from annotate.projects.models import Deed, Project
+from annotate.projects.models import AuditEvent, Project
 
 KIND = "deed"
 
 
-def content(deed: Deed) -> Content:
-    """All that a deed says, in the order in which it is summed; the keys of rows are no part."""
+def content(audit_event: AuditEvent) -> Content:
+    """All that an audit event says, in the order in which it is summed; the keys of rows are no
+    part.
+    """
     return (
-        deed.what,
-        deed.name,
-        deed.about,
-        deed.kind,
-        deed.words,
-        json.dumps(deed.changes, sort_keys=True),
-        moment(deed.at),
+        audit_event.what,
+        audit_event.name,
+        audit_event.about,
+        audit_event.kind,
+        audit_event.words,
+        json.dumps(audit_event.changes, sort_keys=True),
+        moment(audit_event.at),
     )
 
 
 def _read(project: Project | None) -> Iterator[Row]:
-    for deed in Deed.objects.filter(project=project).order_by("uuid").iterator():
-        yield Row(deed.uuid, content(deed))
+    for audit_event in AuditEvent.objects.filter(project=project).order_by("uuid").iterator():
+        yield Row(audit_event.uuid, content(audit_event))
 
 
 def _label(what: Content) -> str:
-    return _("the deed “%(what)s” of %(name)s about %(about)s") % {
+    return _("the audit event “%(what)s” of %(name)s about %(about)s") % {
         "what": what[0],
         "name": what[1] or "-",
         "about": what[2],
     }
 
 
-DEEDS = Kind(_read, _label)
+AUDIT_EVENTS = Kind(_read, _label)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.utils.text import Truncator
 
-from annotate.projects.audit_events import DEEDS
-from annotate.projects.models import Deed, Membership
+from annotate.projects.audit_events import AUDIT_EVENTS
+from annotate.projects.models import AuditEvent, Membership
 from base.providers import Provider
 from base.users import User
 
@@ -27,7 +27,9 @@ is_blind: Provider[[Membership], bool] = Provider("Has a member judging or revie
 
 @dataclass(frozen=True)
 class Asked:
-    """Which deeds are looked for; what is left out is any. `user`: a key; 0 is a command's."""
+    """Which audit events are looked for; what is left out is any. `user`: a key; 0 is a
+    command's.
+    """
 
     user: int | None = None
     what: str = ""
@@ -44,20 +46,20 @@ class Change(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One deed as the page shows it."""
+    """One audit event as the page shows it."""
 
-    deed: Deed
+    audit_event: AuditEvent
     what: str
     changes: list[Change]
 
 
 def kinds(reader: Membership | None) -> dict[str, str]:
-    """The kinds of deeds that the reader may know of, with their names. A lead who has judging or
-    reviewing left is not told that something was settled, decided or looked up. None: who looks
-    after the installation.
+    """The kinds of audit events that the reader may know of, with their names. A lead who has
+    judging or reviewing left is not told that something was settled, decided or looked up. None:
+    who looks after the installation.
     """
     blind = reader is not None and is_blind(reader)
-    return {key: str(kind.name) for key, kind in DEEDS.items() if not (blind and kind.tells)}
+    return {key: str(kind.name) for key, kind in AUDIT_EVENTS.items() if not (blind and kind.tells)}
 
 
 def people(reader: Membership | None) -> list[tuple[int, str]]:
@@ -65,7 +67,9 @@ def people(reader: Membership | None) -> list[tuple[int, str]]:
     if reader is not None:
         members = reader.project.memberships.filter(user__isnull=False).order_by("name")
         return [(user, name) for user, name in members.values_list("user", "name") if user]
-    acted = Deed.objects.filter(project=None, user__isnull=False).order_by("user").values("user")
+    acted = (
+        AuditEvent.objects.filter(project=None, user__isnull=False).order_by("user").values("user")
+    )
     return list(
         User.objects.filter(pk__in=acted.distinct())
         .order_by("username")
@@ -73,12 +77,14 @@ def people(reader: Membership | None) -> list[tuple[int, str]]:
     )
 
 
-def deeds(reader: Membership | None, known: dict[str, str], asked: Asked) -> QuerySet[Deed]:
-    """The deeds in the project of the reader (None: those of the installation) that are of the
-    `known` kinds and asked for.
+def audit_events(
+    reader: Membership | None, known: dict[str, str], asked: Asked
+) -> QuerySet[AuditEvent]:
+    """The audit events in the project of the reader (None: those of the installation) that are of
+    the `known` kinds and asked for.
     """
-    found = Deed.objects.filter(project=reader.project_id if reader else None)
-    hidden = [key for key in DEEDS if key not in known]
+    found = AuditEvent.objects.filter(project=reader.project_id if reader else None)
+    hidden = [key for key in AUDIT_EVENTS if key not in known]
     if asked.what:
         found = found.filter(what=asked.what if asked.what in known else "")
     elif hidden:
@@ -92,36 +98,38 @@ def deeds(reader: Membership | None, known: dict[str, str], asked: Asked) -> Que
     return found
 
 
-def lines(found: list[Deed], known: dict[str, str]) -> list[Line]:
-    """Deeds as the page shows them; one of a kind that is not known any more has its key."""
+def lines(found: list[AuditEvent], known: dict[str, str]) -> list[Line]:
+    """Audit events as the page shows them; one of a kind that is not known any more has its key."""
     return [
         Line(
-            deed,
-            known.get(deed.what, deed.what),
+            audit_event,
+            known.get(audit_event.what, audit_event.what),
             [
                 Change(name.replace("_", " "), _words(before), _words(after))
                 # By name: databases keep their order each in its own way.
-                for name, (before, after) in sorted(deed.changes.items())
+                for name, (before, after) in sorted(audit_event.changes.items())
             ],
         )
-        for deed in found
+        for audit_event in found
     ]
 
 
-def table(found: QuerySet[Deed]) -> Iterator[list[str]]:
+def table(found: QuerySet[AuditEvent]) -> Iterator[list[str]]:
     """All of these as lines of a table, its head first, oldest first."""
     yield list(COLUMNS)
-    for deed in found.order_by("pk").iterator():
+    for audit_event in found.order_by("pk").iterator():
         yield [
-            str(deed.uuid),
-            deed.at.isoformat(),
-            deed.name,
-            deed.what,
-            deed.about,
-            deed.kind,
-            "" if deed.key is None else str(deed.key),
-            deed.words,
-            json.dumps(deed.changes, ensure_ascii=False, sort_keys=True) if deed.changes else "",
+            str(audit_event.uuid),
+            audit_event.at.isoformat(),
+            audit_event.name,
+            audit_event.what,
+            audit_event.about,
+            audit_event.kind,
+            "" if audit_event.key is None else str(audit_event.key),
+            audit_event.words,
+            json.dumps(audit_event.changes, ensure_ascii=False, sort_keys=True)
+            if audit_event.changes
+            else "",
         ]
 
 

@@ -2,11 +2,11 @@
 
 Of everything that was said a link is kept, with a sum of it (`said`), and another whenever it ends
 or stands again (`stands`). A link's own sum is made of that and the sum of the link before, so that
-no link can be changed, left out or put in between without all that follow. A seat has a chain, so
-that nobody waits for another; a file that was loaded has one; what leads settle has one for each
-kind. No sum is of a key of a row: they hold in whatever database the rows are.
+no link can be changed, left out or put in between without all that follow. An assignment has a
+chain, so that nobody waits for another; a file that was loaded has one; what leads settle has one
+for each kind. No sum is of a key of a row: they hold in whatever database the rows are.
 
-`manage.py verify` compares rows, links and sums; `docs/trail.md` says what that proves.
+`manage.py verify` compares rows, links and sums; `docs/audit-log.md` says what that proves.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def named(*words: object) -> uuids.UUID:
     return uuids.uuid5(NAMESPACE, json.dumps([str(word) for word in words], ensure_ascii=False))
 
 
-def of_seat(pair_id: str, annotator: str) -> uuids.UUID:
+def of_assignment(pair_id: str, annotator: str) -> uuids.UUID:
     """The chain of what one person says of one pair."""
     return named("judge", pair_id, annotator)
 

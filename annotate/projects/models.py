@@ -271,7 +271,7 @@ class Membership(models.Model):
         return self.role == self.Role.LEAD and self.left_at is None
 
 
-class Deed(models.Model):
+class AuditEvent(models.Model):
     """One thing that somebody did who leads a project or runs the installation.
 
     It says that something was done and to what, never what people said of a document.
@@ -280,7 +280,7 @@ class Deed(models.Model):
     uuid = models.UUIDField(unique=True, default=uuid.uuid4)
     # Null: it is of the installation, or of a project that is there no longer.
     project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.PROTECT, related_name="deeds"
+        Project, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_events"
     )
     # Null: a command, which knows nobody.
     user = models.ForeignKey(
@@ -288,7 +288,7 @@ class Deed(models.Model):
     )
     # As they were called at that moment.
     name = models.CharField(max_length=150, blank=True)
-    # A key of annotate.projects.audit_events.DEEDS.
+    # A key of annotate.projects.audit_events.AUDIT_EVENTS.
     what = models.CharField(max_length=40)
     # What it was done to: its name then, and which row that is ("annotate.membership", 7).
     about = models.TextField(blank=True)
@@ -303,6 +303,8 @@ class Deed(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        # Triggers that keep it as it is have this name; so do backups made before.
+        db_table = "annotate_deed"
         constraints: ClassVar = [
             models.CheckConstraint(name="deed_says_what", condition=~Q(what="")),
             models.CheckConstraint(
@@ -310,7 +312,7 @@ class Deed(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            # A page of the trail, by who and by what.
+            # A page of the audit log, by who and by what.
             models.Index(fields=["project", "-id"], name="deed_newest"),
             models.Index(fields=["project", "user", "-id"], name="deed_newest_of"),
             models.Index(fields=["project", "what", "-id"], name="deed_newest_what"),

@@ -112,7 +112,7 @@ def change_rules(
 
 
 def _grades(project: Project) -> dict[str, object]:
-    """The grades as the trail keeps them."""
+    """The grades as the audit log keeps them."""
     rows = project.grades.order_by("value").values_list("value", "name", "sentence")
     return {"grades": [[value, name, sentence] for value, name, sentence in rows]}
 

@@ -57,7 +57,7 @@ def set_categories(*, kinds: Sequence[Kind], by: Membership) -> list[Category]:
 
 
 def _listed(project: Project) -> list[list[str]]:
-    """The taxonomy as the trail keeps it."""
+    """The taxonomy as the audit log keeps it."""
     rows = project.categories.order_by("place", "key").values_list("key", "name", "sentence")
     return [list(row) for row in rows]
 

@@ -13,7 +13,7 @@ urlpatterns = [
     path("projects/<slug:slug>/settings/", views_project_.settings, name="settings"),
     path("projects/<slug:slug>/categories/", taxonomy.categories, name="categories"),
     path("projects/<slug:slug>/categories/taking/", taxonomy.taxonomy, name="taxonomy"),
-    path("projects/<slug:slug>/trail/", audit_log.trail, name="trail"),
-    path("projects/<slug:slug>/trail/table/", audit_log.table, name="trail_table"),
+    path("projects/<slug:slug>/audit-log/", audit_log.audit_log, name="audit_log"),
+    path("projects/<slug:slug>/audit-log/table/", audit_log.table, name="audit_log_table"),
     path("projects/<slug:slug>/archiving/", views_project_.archiving, name="archiving"),
 ]

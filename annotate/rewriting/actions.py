@@ -40,10 +40,10 @@ def rewrite_narrative(
 
     `based_on` is the version the author had before them (0: none); Stale if someone was faster.
     `conditions` are lines as `pure.condition_lines` reads them; None leaves those of the version
-    before. Refused: no words, no change, too long, no rewrite seat (leads need none); what is wrong
-    with the conditions is NotTheConditions. Judges and auditors of the pair get work again, for
-    what they said was said of other words. The author's draft is done with, and so is the work in
-    every rewrite seat of the pair, whoever holds it.
+    before. Refused: no words, no change, too long, no rewrite assignment (leads need none); what is
+    wrong with the conditions is NotTheConditions. Judges and auditors of the pair get work again,
+    for what they said was said of other words. The author's draft is done with, and so is the work
+    in every rewrite assignment of the pair, whoever holds it.
     """
     now = now or timezone.now()
     text = tidy(text)
@@ -142,7 +142,7 @@ def _why(wrong: Wrong) -> str:
 def send_back(
     *, pair: InstructionPair, by: Membership, now: datetime | None = None
 ) -> InstructionPair:
-    """Ask for a new version of the altered narrative: its rewrite seat has work again."""
+    """Ask for a new version of the altered narrative: its rewrite assignment has work again."""
     now = now or timezone.now()
     with transaction.atomic():
         pair = _led(pair, by)

@@ -18,5 +18,5 @@ urlpatterns = [
     path(f"{PAIR}draft/", drafts.MyDraft.as_view(), name="api_draft"),
     path(f"{PAIR}draft/overtaken/<str:which>/", drafts.Overtaken.as_view(), name="api_overtaken"),
     path(f"{PAIR}advice/", drafts.LookAtWords.as_view(), name="api_advice"),
-    path(f"{PAIR}stake/", drafts.AtStake.as_view(), name="api_stake"),
+    path(f"{PAIR}rewrite-impact/", drafts.ImpactedDocuments.as_view(), name="api_rewrite_impact"),
 ]

@@ -73,7 +73,8 @@ def save_draft(
     """Keep what is on a page as the draft of `by`, and return the draft that counts now.
 
     None: there is nothing to keep, for the words are those of the version in force. The same
-    writing sent twice, or late, changes nothing. Refused: too long, not text, no rewrite seat.
+    writing sent twice, or late, changes nothing. Refused: too long, not text, no rewrite
+    assignment.
     """
     now = now or timezone.now()
     projects_access.refuse_if_archived(by.project)
@@ -96,7 +97,7 @@ def save_draft(
         _fill(found, words, page, now)
         found.save()
         if standing is None or standing.text.strip() != words.text:
-            # Work was done here: the seat does not come back while someone writes.
+            # Work was done here: the assignment does not come back while someone writes.
             by.assignments.filter(
                 pair=pair, task=Assignment.Task.REWRITE, touched_at__isnull=True
             ).update(touched_at=now)
@@ -163,7 +164,7 @@ def finish(*, narrative: Narrative, by: Membership) -> None:
 
 
 def may_write(*, pair: InstructionPair, by: Membership) -> None:
-    """Refuse who has no seat to rewrite this pair and does not lead, and pairs taken out."""
+    """Refuse who has no assignment to rewrite this pair and does not lead, and pairs taken out."""
     if not by.leads and not assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=by):
         raise Refused(_("This is not your task. Take one from your list, then go on."))
     if pair.removed_at is not None:

@@ -2,7 +2,7 @@
 
 What judgments come to is for leads, as everywhere, and for them only where they do not judge
 themselves. A writer who is no lead sees it once it can lead nobody any more: when every judge's
-seat of the pair is taken and done.
+assignment of the pair is taken and done.
 """
 
 from __future__ import annotations

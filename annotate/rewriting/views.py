@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.collection.document_text import show
 from annotate.judgments import assignments
-from annotate.judgments.assignments import free_seats
+from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import may_see
 from annotate.judgments.document_names import names_to
 from annotate.pairs import access
@@ -72,11 +72,11 @@ class Desk:
 def rewrite(request: PageRequest, pk: int) -> HttpResponse:
     """Write the next version of a pair's altered narrative, or with `?side=reversed` of that."""
     member, pair = access.pair(request.user, pk)
-    if (refusal := _no_seat(request, member, pair)) is not None:
+    if (refusal := _no_assignment(request, member, pair)) is not None:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx and request.method == "GET":
-        return render(request, f"{TEMPLATE}#stake", _stake(request, desk))
+        return render(request, f"{TEMPLATE}#rewrite_impact", _rewrite_impact(request, desk))
     form = NarrativeForm(request.POST or None, initial=_starting(desk))
     if request.method == "POST" and form.is_valid():
         try:
@@ -117,7 +117,7 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
     desk = _desk(request, member, pair)
     if request.method == "PUT":
         return _put_draft(request, desk)
-    if (refusal := _no_seat(request, member, pair)) is not None:
+    if (refusal := _no_assignment(request, member, pair)) is not None:
         return refusal
     here: dict[str, Any] = {"pair": pair, "side": desk.side, "by": member}
     if "discard" in request.POST:
@@ -154,7 +154,7 @@ def draft(request: PageRequest, pk: int) -> HttpResponse:
 def advice(request: PageRequest, pk: int) -> HttpResponse:
     """Look at what is typed, also at the documents' texts. Nothing is saved."""
     member, pair = access.pair(request.user, pk)
-    if (refusal := _no_seat(request, member, pair)) is not None:
+    if (refusal := _no_assignment(request, member, pair)) is not None:
         return refusal
     desk = _desk(request, member, pair)
     if request.htmx:
@@ -224,7 +224,7 @@ def _desk(request: HttpRequest, member: Membership, pair: InstructionPair) -> De
     )
 
 
-def _no_seat(
+def _no_assignment(
     request: HttpRequest, member: Membership, pair: InstructionPair
 ) -> HttpResponse | None:
     if member.leads or assignments.holds(pair=pair, task=Assignment.Task.REWRITE, by=member):
@@ -344,16 +344,17 @@ def _show(
         "before_pieces": before_pieces(pieces),
         "versions": list(versions.order_by("-version")),
         "outcome": outcome(pair, altered, member) if altered and may_see(member, pair) else None,
-        "judge_free": altered is not None and free_seats(pair, Assignment.Task.JUDGE, member) > 0,
+        "judge_free": altered is not None
+        and count_free_assignments(pair, Assignment.Task.JUDGE, member) > 0,
         "judge_url": reverse("annotate:judging", args=[pair.pk]) if judging and altered else None,
         "sent_back": why_sent_back(pair, member) if altered else None,
         **_advice(desk, written, in_texts=in_texts),
-        **_stake(request, desk),
+        **_rewrite_impact(request, desk),
     }
     return render(request, TEMPLATE, page, status=status)
 
 
-def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
+def _rewrite_impact(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     """The documents at stake, a part of them, with their ticks."""
     project = desk.pair.project
     drops = list(desk.draft.drops) if desk.draft else []
@@ -361,7 +362,7 @@ def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         drops = sorted(
             {*drops, *(int(key) for key in request.POST.getlist("drop") if _is_key(key))}
         )
-    stake = look(desk.pair, request.GET, desk.member)
+    rewrite_impact = look(desk.pair, request.GET, desk.member)
     return {
         "project": project,
         "member": desk.member,
@@ -371,8 +372,8 @@ def _stake(request: HttpRequest, desk: Desk) -> dict[str, Any]:
         "here": desk.url("rewrite"),
         "draft_url": desk.url("draft"),
         "advice_url": desk.url("advice"),
-        "stake": stake,
-        "names": names_to(desk.member, stake.page.rows),
+        "rewrite_impact": rewrite_impact,
+        "names": names_to(desk.member, rewrite_impact.page.rows),
         "drops": drops,
         "grades": list(project.grades.order_by("value")),
         "show_prior": project.show_prior or desk.member.leads,

@@ -271,7 +271,7 @@ def take_back(*, item: SampleItem, by: Membership, now: datetime | None = None) 
 
 
 def _record(what: str, settled: Check, by: Membership, now: datetime) -> None:
-    """Whoever is the third person may settle; the trail has what leads do."""
+    """Whoever is the third person may settle; the audit log has what leads do."""
     if not by.leads:
         return
     item = settled.item

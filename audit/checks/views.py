@@ -326,7 +326,7 @@ def _stage(
         "conditions": conditions,
         "counts": counts,
         # As on the judge page, whose rows of conditions these are.
-        "sitting": {"conditions": conditions if counts else []},
+        "judging_session": {"conditions": conditions if counts else []},
         "candidate": item.candidate,
         "document": shown.document,
         "name": name_of(shown.document, member.project, hidden=not answered),

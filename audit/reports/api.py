@@ -157,7 +157,7 @@ class AgreementReports(Resource):
         member = annotate_access.lead(self.person, slug)
         part = _part(member, self.sent())
         made = actions.request_agreement(project=member.project, scope=part, by=member)
-        return Response(_told(member, made), status=201)
+        return Response(_as_json(member, made), status=201)
 
 
 class AgreementComparisons(Resource):
@@ -176,7 +176,7 @@ class AgreementComparisons(Resource):
             against=_part(member, given.get("against", {})),
             by=member,
         )
-        return Response(_told(member, made), status=201)
+        return Response(_as_json(member, made), status=201)
 
 
 class OneAgreementReport(Resource):
@@ -201,7 +201,7 @@ class AgreementCancellation(Resource):
         """Call it off; what is over stays."""
         member, found = access.report(self.person, slug, report)
         cancel(found)
-        return Response(_told(member, found))
+        return Response(_as_json(member, found))
 
 
 class AgreementUnits(Resource):
@@ -246,7 +246,7 @@ class Coverage(Resource):
         return Response(CoveredSerializer(coverage(member).categories, many=True).data)
 
 
-def _told(member: Membership, report: AgreementReport) -> dict[str, Any]:
+def _as_json(member: Membership, report: AgreementReport) -> dict[str, Any]:
     context = {"blind": must_answer_first(member)}
     return dict(AgreementReportSerializer(report, context=context).data)
 

@@ -36,7 +36,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Concat
 
-from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, LookAgain
+from annotate.judgments.models import Adjudication, Judgment, JudgmentQuerySet, RejudgeRequest
 from annotate.pairs.models import Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.reports.scopes import WHOLE, Period, Scope, about, periods_of, rubric_of, week_of
@@ -249,7 +249,7 @@ def _could_see(moment: str) -> Q:
     earlier = Judgment.objects.filter(**unit, at__lt=OuterRef(moment))
     own = earlier.filter(annotator=OuterRef("annotator"))
     of_others = earlier.of_people().exclude(annotator=OuterRef("annotator"))
-    asked = LookAgain.objects.filter(
+    asked = RejudgeRequest.objects.filter(
         judgment__narrative=OuterRef("narrative"),
         judgment__candidate=OuterRef("candidate"),
         judgment__annotator=OuterRef("annotator"),

@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from annotate.judgments.blindness import blind_pairs
 from annotate.judgments.consensus import State, consensus
 from annotate.judgments.models import Adjudication, ConditionAdjudication, Judgment, Verdict
-from annotate.judgments.tally import CHUNK, standings
+from annotate.judgments.tally import CHUNK, tallies
 from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Membership
 from audit.reviews import rubrics
@@ -100,12 +100,12 @@ def differences(reader: Membership) -> Differences:
     categories: dict[str, Spot] = {}
     met: Counter[tuple[int, int]] = Counter()
     rule = reader.project.consensus
-    for standing in standings(_in_force(reader), reader):
-        people = standing.grades.total()
-        state = standing.outcome(rule).state
+    for tally in tallies(_in_force(reader), reader):
+        people = tally.grades.total()
+        state = tally.outcome(rule).state
         if people < 2 and state is not State.SETTLED:
             continue
-        query, title, category = pairs[standing.narrative]
+        query, title, category = pairs[tally.narrative]
         for spot in (
             found.everything,
             queries.setdefault(query, Spot(query, query, title)),
@@ -114,10 +114,10 @@ def differences(reader: Membership) -> Differences:
             spot.compared += 1
             spot.open += state is State.DISPUTED
             spot.settled += state is State.SETTLED
-        for grade, times in standing.grades.items():
+        for grade, times in tally.grades.items():
             met[grade, grade] += times * (times - 1) // 2
-        for one, other in combinations(sorted(standing.grades), 2):
-            met[one, other] += standing.grades[one] * standing.grades[other]
+        for one, other in combinations(sorted(tally.grades), 2):
+            met[one, other] += tally.grades[one] * tally.grades[other]
     found.queries = _most(queries.values())
     found.categories = _most(categories.values())
     found.meetings = [Meeting(*grades, times) for grades, times in sorted(met.items())]
@@ -197,14 +197,14 @@ def _criteria(reader: Membership) -> list[Spot]:
         review__narrative__in=_in_force(reader).values("pk"),
         rejects__isnull=False,
     )
-    seats = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
-    if seated := list(seats.values_list("pair_id", flat=True)):
+    assignments = Assignment.objects.filter(task=Assignment.Task.REVIEW, member=reader)
+    if assigned := list(assignments.values_list("pair_id", flat=True)):
         own = Review.objects.submitted().filter(
             narrative=OuterRef("review__narrative"), auditor=reader
         )
-        # Who wrote it cannot review it, whatever seat they hold.
+        # Who wrote it cannot review it, whatever assignment they hold.
         rows = rows.filter(
-            ~Q(review__narrative__pair__in=seated)
+            ~Q(review__narrative__pair__in=assigned)
             | Exists(own)
             | Q(review__narrative__author=reader)
         )

@@ -34,7 +34,7 @@ class Twice(NamedTuple):
     again: int
 
 
-class Selves(NamedTuple):
+class IntraAnnotator(NamedTuple):
     """What people said twice, by their names, and what was left out, by its reason.
 
     Reasons hold `{repeats}` where the noun belongs: its number depends on the count.
@@ -63,7 +63,7 @@ class Selves(NamedTuple):
         return hashlib.sha256("\n".join([sha256, *lines]).encode()).hexdigest()
 
 
-NOBODY = Selves({}, {})
+NOBODY = IntraAnnotator({}, {})
 
 
 def counted(of: list[Twice]) -> Counter[tuple[tuple[int, int], ...]]:
@@ -71,7 +71,7 @@ def counted(of: list[Twice]) -> Counter[tuple[tuple[int, int], ...]]:
     return Counter(((FIRST, twice.first), (AGAIN, twice.again)) for twice in of)
 
 
-def selves(project: Project, scope: Scope) -> Selves:
+def intra_annotator(project: Project, scope: Scope) -> IntraAnnotator:
     """Return what people said twice in a part of a project: four queries, in the order of names.
 
     A part that is a time, or what was said blind, has none: it asks when things were said among
@@ -116,7 +116,7 @@ def selves(project: Project, scope: Scope) -> Selves:
     older = every.filter(superseded_at__isnull=True, text_replaced_at__isnull=False)
     if count := older.filter(narrative__in=in_force).count():
         left_out["{repeats} of an older text of the document"] = count
-    return Selves(dict(people), dict(left_out))
+    return IntraAnnotator(dict(people), dict(left_out))
 
 
 def repeats_in(project: int, scope: Scope) -> RepeatQuerySet:

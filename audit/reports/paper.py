@@ -60,10 +60,10 @@ def sentence(line: Line, *, unit: str, of: str = "") -> str:
         for entry in line.excluded
     ]
     first = line.headline if line.headline["value"] is not None else told[0]
-    parts.append(_told(first))
+    parts.append(_sentence_of(first))
     percent = next((one for one in told if one["name"] == "percent agreement"), None)
     if percent is not None and percent["title"] != first["title"]:
-        parts.append(_told(percent))
+        parts.append(_sentence_of(percent))
     if first["interval"]:
         parts.append(_("Intervals: %(how)s.") % {"how": first["interval_note"]})
     if first.get("interval_over_queries"):
@@ -109,7 +109,7 @@ def _title(figure: dict[str, Any]) -> str:
     return f"{name} ({variant})" if comma else name
 
 
-def _told(figure: dict[str, Any]) -> str:
+def _sentence_of(figure: dict[str, Any]) -> str:
     said = _("%(name)s was %(value)s") % {
         "name": _title(figure),
         "value": _number(figure["value"]),

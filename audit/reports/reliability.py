@@ -29,10 +29,10 @@ from audit.reports.intra_annotator import (
     FIRST,
     NOBODY,
     TIMES,
-    Selves,
+    IntraAnnotator,
     counted,
+    intra_annotator,
     repeats_in,
-    selves,
 )
 from audit.reports.intra_annotator import through as last_repeat
 from audit.reports.models import AgreementReport
@@ -152,7 +152,7 @@ def agreement_of(
         counts.scale, names, seed, resamples, progress, relevant_from=project.relevant_from
     )
     levels = Measure(sorted(counts.levels.values()), names, seed, resamples, progress)
-    twice = selves(project, scope) if "self" in by else NOBODY
+    twice = intra_annotator(project, scope) if "self" in by else NOBODY
     times = Measure(sorted({*counts.scale, *twice.values}), TIMES, seed, resamples, progress)
     alone = twice.people if len(twice.people) < 2 else {"": None, **twice.people}
     splits = (pairs, queries, categories, guidelines, weeks, criteria, alone)
@@ -212,11 +212,11 @@ def agreement_of(
                 for machine, found in critics
             ],
         },
-        "selves": _of_selves(twice, times),
+        "selves": _of_intra_annotator(twice, times),
     }
 
 
-def _of_selves(twice: Selves, measure: Measure) -> dict[str, Any]:
+def _of_intra_annotator(twice: IntraAnnotator, measure: Measure) -> dict[str, Any]:
     """Each person with themselves, and everybody so together."""
     people = [
         {**measure(counted(answers), raters=(FIRST, AGAIN)), "raters": [name]}

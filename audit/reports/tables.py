@@ -76,8 +76,8 @@ def tables(figures: dict[str, Any]) -> list[Table]:
     judgments, reviews = figures["judgments"], figures["reviews"]
     scope = kept(figures.get("scope", ""))
     # A report of an older version knows nothing of repeats.
-    selves = figures.get("selves", {"all": None, "people": []})
-    together = [selves["all"]] if len(selves["people"]) > 1 else []
+    intra_annotator = figures.get("selves", {"all": None, "people": []})
+    together = [intra_annotator["all"]] if len(intra_annotator["people"]) > 1 else []
     found = [
         Table(
             "judgments",
@@ -107,7 +107,7 @@ def tables(figures: dict[str, Any]) -> list[Table]:
             "documents",
             [
                 *(_line(_("All people"), one) for one in together),
-                *(_line(one["raters"][0], one) for one in selves["people"]),
+                *(_line(one["raters"][0], one) for one in intra_annotator["people"]),
             ],
             _("times"),
         ),

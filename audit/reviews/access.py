@@ -30,9 +30,10 @@ class Reviewing(NamedTuple):
 
 
 def reviewing(user: Person, pk: int) -> Reviewing:
-    """Return the pair whose review seat the person holds, with the narrative to review.
+    """Return the pair whose review assignment the person holds, with the narrative to review.
 
-    A stranger gets Http404; a member without a seat, or where nothing is written yet, Refused.
+    A stranger gets Http404; a member without an assignment, or where nothing is written yet,
+    Refused.
     """
     member, pair = pairs_access.pair(user, pk)
     if not assignments.holds(pair=pair, task=Assignment.Task.REVIEW, by=member):
@@ -43,14 +44,14 @@ def reviewing(user: Person, pk: int) -> Reviewing:
     return Reviewing(member, pair, narrative)
 
 
-def reviews_differing(user: Person, pk: int) -> tuple[Membership, Narrative]:
+def review_disagreement(user: Person, pk: int) -> tuple[Membership, Narrative]:
     """Return narrative version `pk` for a lead who may see what auditors said of it.
 
     A stranger gets Http404; an annotator, and a lead who has yet to review it, PermissionDenied.
     """
     member, found = narrative_for_lead(user, pk)
     if must_answer_first(member, found):
-        raise PermissionDenied("You hold a seat here. Submit your own review first, then decide.")
+        raise PermissionDenied("You have a task here. Submit your own review first, then decide.")
     return member, found
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotate.judgments import assignments
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as projects_access
 from annotate.projects.audit_log import record
@@ -42,14 +42,18 @@ _CHANGED = gettext_lazy(
 def take_review(
     *, by: Membership, become_blind: bool = False, now: datetime | None = None
 ) -> Assignment | None:
-    """Return the seat in which `by` reviews next, or None where nothing waits for them.
+    """Return the assignment in which `by` reviews next, or None where nothing waits for them.
 
-    What they have begun comes first, or has come again as a new version; then the next open seat,
-    which a lead confirms with `become_blind` (`seats.take_next`).
+    What they have begun comes first, or has come again as a new version; then the next open
+    assignment, which a lead confirms with `become_blind` (`assignments.take_next`).
     """
-    begun = [seat for seat in open_seats(by, Assignment.Task.REVIEW) if seat.touched_at is not None]
+    begun = [
+        assignment
+        for assignment in open_assignments(by, Assignment.Task.REVIEW)
+        if assignment.touched_at is not None
+    ]
     if begun:
-        return min(begun, key=lambda seat: (seat.taken_at, seat.pk))
+        return min(begun, key=lambda assignment: (assignment.taken_at, assignment.pk))
     return assignments.take_next(
         task=Assignment.Task.REVIEW, by=by, become_blind=become_blind, now=now
     )
@@ -58,13 +62,14 @@ def take_review(
 def start_review(*, narrative: Narrative, by: Membership, now: datetime | None = None) -> Review:
     """Return the review of `by` of a narrative version, begun if they have none: one for each.
 
-    Refused: no review seat, their own words, sent back or removed. Stale: there is a newer version.
+    Refused: no review assignment, their own words, sent back or removed. Stale: there is a newer
+    version.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        seat = _seat(narrative, by)
+        assignment = _assignment(narrative, by)
         review = _begin(narrative, by, now)
-        assignments.touch(seat, done=review.submitted_at is not None, now=now)
+        assignments.touch(assignment, done=review.submitted_at is not None, now=now)
     return review
 
 
@@ -97,7 +102,7 @@ def save_ratings(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        seat = _seat(narrative, by)
+        assignment = _assignment(narrative, by)
         review = _begin(narrative, by, now)
         rubric = rubrics.named(by.project_id, review.rubric)
         for criterion, (level, words) in answers.items():
@@ -113,7 +118,7 @@ def save_ratings(
             elif said:
                 # Words taken back; where there were none, nothing said yet is no row.
                 Rating.objects.filter(review=review, criterion=criterion).update(**said)
-        assignments.touch(seat, done=False, now=now)
+        assignments.touch(assignment, done=False, now=now)
     return review
 
 
@@ -131,13 +136,13 @@ def submit_review(
     `confirmed`; Unconfirmed if the draft is not what that summary showed. None asks for none.
     `texts`: the text versions of the documents at hand that the page offered (`at_hand.texts_of`);
     None takes those that are the newest now. They are kept with the review.
-    Twice changes nothing. Refused: a criterion without a level, poor without words, no seat.
+    Twice changes nothing. Refused: a criterion without a level, poor without words, no assignment.
     Stale: there is a newer version, and the draft stays with the old one; or other texts are at
     hand.
     """
     now = now or timezone.now()
     with transaction.atomic():
-        seat = _seat(narrative, by)
+        assignment = _assignment(narrative, by)
         said = pass_of(narrative, by)
         if said is None:
             raise Refused(_("Nothing is rated yet. Rate each criterion, then submit."))
@@ -151,7 +156,7 @@ def submit_review(
             review.submitted_at = now
             review.save(update_fields=["submitted_at"])
             sums.follow(sums.REVIEW, by.project_id, new={review.pk}, pk=review.pk, texts=True)
-        assignments.touch(seat, done=True, now=now)
+        assignments.touch(assignment, done=True, now=now)
     return review
 
 
@@ -354,16 +359,16 @@ def _said(rubric: Rubric, level: str | None, words: str | None) -> dict[str, Any
     return said
 
 
-def _seat(narrative: Narrative, by: Membership) -> Assignment:
-    """Return the review seat, locked; it keeps one auditor's two tabs apart."""
+def _assignment(narrative: Narrative, by: Membership) -> Assignment:
+    """Return the review assignment, locked; it keeps one auditor's two tabs apart."""
     projects_access.refuse_if_archived(by.project)
-    seat = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
+    assignment = assignments.hold(pair=narrative.pair, task=Assignment.Task.REVIEW, by=by)
     if narrative.side != Narrative.Side.ALTERED:
         raise Refused(_("Only the altered narrative is reviewed."))
     _refuse_superseded(narrative, _CHANGED)
     if narrative.author_id == by.pk:
         raise Refused(_("You wrote this narrative, so somebody else reviews it."))
-    return seat
+    return assignment
 
 
 def _begin(narrative: Narrative, by: Membership, now: datetime) -> Review:

@@ -12,7 +12,11 @@ NARRATIVE = "narratives/<int:narrative>/"
 
 urlpatterns = [
     path(f"{PROJECT}reviews/", reviews.Reviews.as_view(), name="api_reviews"),
-    path(f"{PROJECT}reviews/seat/", reviews.ReviewSeat.as_view(), name="api_review_seat"),
+    path(
+        f"{PROJECT}reviews/assignment/",
+        reviews.ReviewAssignment.as_view(),
+        name="api_review_assignment",
+    ),
     path(f"{PROJECT}rejected/", reviews.Rejected.as_view(), name="api_rejected"),
     path(f"{PAIR}review/", reviews.Review.as_view(), name="api_review"),
     path(

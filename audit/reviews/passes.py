@@ -266,7 +266,7 @@ def _to_decide(member: int, project: int, heard: int) -> Built:
 
 
 def must_answer_first(who: Membership, narrative: Narrative) -> bool:
-    """Tell whether `who` sits in a review seat of this version and has not submitted yet."""
+    """Tell whether `who` holds a review assignment of this version and has not submitted yet."""
     own = Review.objects.submitted().filter(narrative=narrative, auditor=who)
     return review_first(who, narrative, own)
 

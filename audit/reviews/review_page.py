@@ -44,7 +44,7 @@ class ListedReview(NamedTuple):
     # Nothing, where the reader may not see it yet.
     verdict: Verdict | None
     decision: Decision | None
-    # Whether the reader has a seat here, and has submitted a review.
+    # Whether the reader has an assignment here, and has submitted a review.
     held: bool
     mine: bool
 

@@ -8,7 +8,7 @@ from audit.reviews.views import reviews, rubrics
 
 urlpatterns = [
     path("projects/<slug:slug>/reviews/", reviews.reviews, name="reviews"),
-    path("projects/<slug:slug>/reviews/seat/", reviews.seat, name="review_seat"),
+    path("projects/<slug:slug>/reviews/assignment/", reviews.assignment, name="review_assignment"),
     path("projects/<slug:slug>/rubric/", rubrics.rubric, name="rubric"),
     path("projects/<slug:slug>/rubric/choice/", rubrics.rubric_choice, name="rubric_choice"),
     path(

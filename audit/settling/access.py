@@ -13,7 +13,7 @@ from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs import access as pairs_access
@@ -29,7 +29,7 @@ NO_CONDITION = "There is no such condition among yours."
 NO_LABEL = "There is no such label among yours."
 
 
-class Differing(NamedTuple):
+class Disagreement(NamedTuple):
     """A lead before what people said of a narrative version, and of a candidate under it."""
 
     member: Membership
@@ -37,7 +37,7 @@ class Differing(NamedTuple):
     candidate: Candidate
 
 
-def judgments_differing(user: Person, pk: int, candidate: int) -> Differing:
+def judgment_disagreement(user: Person, pk: int, candidate: int) -> Disagreement:
     """Return narrative version `pk` and a candidate for a lead who may see what was said of it.
 
     A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
@@ -45,11 +45,11 @@ def judgments_differing(user: Person, pk: int, candidate: int) -> Differing:
     member, narrative = narrative_for_lead(user, pk)
     found = pairs_access.candidate(narrative.pair, candidate)
     if judge_first(member, narrative, found):
-        raise PermissionDenied("You hold a seat here. Judge this document first, then settle it.")
-    return Differing(member, narrative, found)
+        raise PermissionDenied("You have a task here. Judge this document first, then settle it.")
+    return Disagreement(member, narrative, found)
 
 
-def verdicts_differing(user: Person, pk: int, candidate: int) -> tuple[Differing, Condition]:
+def verdict_disagreement(user: Person, pk: int, candidate: int) -> tuple[Disagreement, Condition]:
     """Return condition `pk` and a candidate for a lead who may see what was said of it.
 
     A stranger gets Http404; an annotator, and a lead who has yet to judge it, PermissionDenied.
@@ -58,12 +58,12 @@ def verdicts_differing(user: Person, pk: int, candidate: int) -> tuple[Differing
     if found is None:
         raise Http404(NO_CONDITION)
     with access.told_alike(NO_CONDITION):
-        differing = judgments_differing(user, found.narrative_id, candidate)
-    found.narrative = differing.narrative
-    return differing, found
+        disagreement = judgment_disagreement(user, found.narrative_id, candidate)
+    found.narrative = disagreement.narrative
+    return disagreement, found
 
 
-def checks_differing(user: Person, pk: int) -> tuple[Differing, SampleItem]:
+def check_disagreement(user: Person, pk: int) -> tuple[Disagreement, SampleItem]:
     """Return label `pk` for a lead, who may see what two checkers said once both have spoken.
 
     A stranger gets Http404, as does a lead where not both have spoken; an annotator
@@ -83,15 +83,15 @@ def checks_differing(user: Person, pk: int) -> tuple[Differing, SampleItem]:
     said = Check.objects.current().filter(item=found, place__in=(1, 2))
     if said.count() < 2:
         raise Http404("What people say of this label shows here once two have checked it.")
-    return Differing(member, found.narrative, found.candidate), found
+    return Disagreement(member, found.narrative, found.candidate), found
 
 
-def judgment(differing: Differing, pk: int) -> Judgment:
+def judgment(disagreement: Disagreement, pk: int) -> Judgment:
     """Return one person's answer to what differs, current or not, or raise Http404."""
     found = (
         Judgment.objects.of_people()
         .select_related("annotator", "narrative", "candidate")
-        .filter(pk=pk, narrative=differing.narrative, candidate=differing.candidate)
+        .filter(pk=pk, narrative=disagreement.narrative, candidate=disagreement.candidate)
         .first()
     )
     if found is None:
@@ -99,14 +99,14 @@ def judgment(differing: Differing, pk: int) -> Judgment:
     return found
 
 
-def verdict(differing: Differing, condition: Condition, pk: int) -> Verdict:
+def verdict(disagreement: Disagreement, condition: Condition, pk: int) -> Verdict:
     """Return one person's answer to a condition, current or not, or raise Http404."""
     found = (
         Verdict.objects.select_related("condition__narrative", "judgment__candidate")
         .filter(
             pk=pk,
             condition=condition,
-            judgment__candidate=differing.candidate,
+            judgment__candidate=disagreement.candidate,
             judgment__annotator__is_machine=False,
         )
         .first()
@@ -137,16 +137,16 @@ def condition_adjudication(condition: Condition, candidate: Candidate) -> Condit
     return found
 
 
-def wish(differing: Differing, key: str) -> LookAgain:
+def rejudge_request(disagreement: Disagreement, key: str) -> RejudgeRequest:
     """Return what was asked again of an answer to what differs, by its key as a form sends it, or
     raise Http404.
     """
     found = (
-        LookAgain.objects.select_related("judgment__annotator", "judgment__narrative")
+        RejudgeRequest.objects.select_related("judgment__annotator", "judgment__narrative")
         .filter(
             pk=int(key) if key.isascii() and key.isdecimal() and len(key) < 19 else 0,
-            judgment__narrative=differing.narrative,
-            judgment__candidate=differing.candidate,
+            judgment__narrative=disagreement.narrative,
+            judgment__candidate=disagreement.candidate,
         )
         .first()
     )
@@ -155,12 +155,12 @@ def wish(differing: Differing, key: str) -> LookAgain:
     return found
 
 
-def adjudication(differing: Differing) -> Adjudication:
+def adjudication(disagreement: Disagreement) -> Adjudication:
     """Return the settling decision that stands, or raise Http404."""
     found = (
         Adjudication.objects.current()
         .select_related("narrative", "by")
-        .filter(narrative=differing.narrative, candidate=differing.candidate)
+        .filter(narrative=disagreement.narrative, candidate=disagreement.candidate)
         .first()
     )
     if found is None:

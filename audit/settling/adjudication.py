@@ -57,7 +57,7 @@ def adjudicate(
         )
         if standing is not None:
             return _same(standing, relevance, reason, cause, by)
-        _check_differing(narrative, candidate)
+        _check_disagreement(narrative, candidate)
         made = Adjudication.objects.create(
             narrative=narrative,
             candidate=candidate,
@@ -327,7 +327,7 @@ def _record(
     by: Membership,
     now: datetime,
 ) -> None:
-    """Keep in the trail of what a decision was, and not how it was decided."""
+    """Keep in the audit log of what a decision was, and not how it was decided."""
     named = f"{narrative.pair} · {narrative} · {candidate.document}"
     record(project=by.project, what=what, about=about, named=named, by=by, now=now)
 
@@ -388,7 +388,7 @@ def _refuse_unless_led(by: Membership, project: int) -> None:
     assignments.refuse_if_archived(by.project)
 
 
-def _check_differing(narrative: Narrative, candidate: Candidate) -> None:
+def _check_disagreement(narrative: Narrative, candidate: Candidate) -> None:
     said = (
         Judgment.objects.current()
         .of_people()

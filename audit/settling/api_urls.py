@@ -36,16 +36,24 @@ urlpatterns = [
     path(f"{PROJECT}settled/<uuid:batch>/", settling.Batch.as_view(), name="api_batch"),
     path(
         f"{DOCUMENT}disagreement/",
-        disagreements.JudgmentsDiffering.as_view(),
+        disagreements.JudgmentDisagreement.as_view(),
         name="api_disagreement",
     ),
     path(f"{DOCUMENT}adjudication/", settling.Settling.as_view(), name="api_adjudication"),
     path(f"{DOCUMENT}names/", disagreements.JudgesRevealed.as_view(), name="api_judges_revealed"),
-    path(f"{DOCUMENT}wishes/", disagreements.LooksAgain.as_view(), name="api_wishes"),
-    path(f"{DOCUMENT}wishes/<int:wish>/", disagreements.OneLookAgain.as_view(), name="api_wish"),
+    path(
+        f"{DOCUMENT}rejudge-requests/",
+        disagreements.RejudgeRequests.as_view(),
+        name="api_rejudge_requests",
+    ),
+    path(
+        f"{DOCUMENT}rejudge-requests/<int:rejudge_request>/",
+        disagreements.OneRejudgeRequest.as_view(),
+        name="api_rejudge_request",
+    ),
     path(
         f"{CONDITION}disagreement/",
-        disagreements.VerdictsDiffering.as_view(),
+        disagreements.VerdictDisagreement.as_view(),
         name="api_verdict_disagreement",
     ),
     path(
@@ -55,7 +63,7 @@ urlpatterns = [
     ),
     path(
         f"{NARRATIVE}disagreement/",
-        disagreements.ReviewsDiffering.as_view(),
+        disagreements.ReviewDisagreement.as_view(),
         name="api_review_disagreement",
     ),
     path(
@@ -65,7 +73,7 @@ urlpatterns = [
     ),
     path(
         f"{LABEL}disagreement/",
-        disagreements.ChecksDiffering.as_view(),
+        disagreements.CheckDisagreement.as_view(),
         name="api_check_disagreement",
     ),
     path(f"{LABEL}names/", disagreements.CheckersRevealed.as_view(), name="api_checkers_revealed"),

@@ -44,12 +44,12 @@ from django.db.models.functions import Abs, Coalesce, Greatest
 
 from annotate.collection.models import Candidate
 from annotate.judgments.blindness import not_before_judging
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs.models import Assignment, Condition, Narrative
@@ -110,7 +110,7 @@ class Wanted:
         return tuple(found)
 
 
-class Thing(NamedTuple):
+class DisagreementKey(NamedTuple):
     """What it is that people differ on, by keys: `candidate` is 0 for reviews; `part` is the
     condition of a verdict, the sample's item of a check, else 0.
     """
@@ -130,10 +130,10 @@ class Reader:
 
     @classmethod
     def knowing(cls, member: Membership, *, machines: list[int], grades: list[int]) -> Reader:
-        """A lead without a seat in a project where nothing was sent back: reads nothing."""
+        """A lead without an assignment in a project where nothing was sent back: reads nothing."""
         reader = cls(member)
         reader.machines, reader.grades = machines, grades
-        reader.anything_sent_back, reader._seats = False, []
+        reader.anything_sent_back, reader._assignments = False, []
         return reader
 
     @cached_property
@@ -152,27 +152,27 @@ class Reader:
         return bool(_sent_back.rows(project=self.project.pk))
 
     @cached_property
-    def _seats(self) -> list[tuple[str, int]]:
-        held = open_seats(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
-        return [(seat.task, seat.pair_id) for seat in held]
+    def _assignments(self) -> list[tuple[str, int]]:
+        held = open_assignments(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
+        return [(assignment.task, assignment.pair_id) for assignment in held]
 
     @property
-    def has_seats(self) -> bool:
-        """Whether the lead has work left in a seat to judge or to review."""
-        return bool(self._seats)
+    def has_assignments(self) -> bool:
+        """Whether the lead has work left in an assignment to judge or to review."""
+        return bool(self._assignments)
 
     @property
     def to_judge(self) -> list[int]:
-        """The pairs in whose judge seats the lead sits: there they judge first."""
-        return [pair for task, pair in self._seats if task == Assignment.Task.JUDGE]
+        """The pairs in whose judge assignments the lead sits: there they judge first."""
+        return [pair for task, pair in self._assignments if task == Assignment.Task.JUDGE]
 
     @property
     def to_review(self) -> list[int]:
-        """The pairs in whose review seats the lead sits."""
-        return [pair for task, pair in self._seats if task == Assignment.Task.REVIEW]
+        """The pairs in whose review assignments the lead sits."""
+        return [pair for task, pair in self._assignments if task == Assignment.Task.REVIEW]
 
     def narratives(
-        self, wanted: Wanted, only: Thing | None, *, removed: bool = False
+        self, wanted: Wanted, only: DisagreementKey | None, *, removed: bool = False
     ) -> QuerySet[Narrative]:
         """The narratives in force, of every side: an export writes the qrels of each. `removed`:
         also those of pairs that were removed.
@@ -197,7 +197,7 @@ def _grades(project: int) -> Built:
 
 @prepared("project")
 def _sent_back(project: int) -> Built:
-    return LookAgain.objects.open().filter(by__project=project).values_list("pk")[:1]
+    return RejudgeRequest.objects.open().filter(by__project=project).values_list("pk")[:1]
 
 
 @dataclass(frozen=True)
@@ -216,10 +216,10 @@ def source(
     reader: Reader,
     wanted: Wanted,
     *,
-    only: Thing | None = None,
+    only: DisagreementKey | None = None,
     in_any_state: bool = False,
 ) -> Source:
-    """Return what of one kind is wanted. `only`: that one thing, if it is among them;
+    """Return what of one kind is wanted. `only`: that one disagreement, if it is among them;
     `in_any_state`: with what is settled and what the reader could not settle.
     """
     return _SOURCES[kind](reader, wanted, only, in_any_state)
@@ -228,7 +228,9 @@ def source(
 # --- judgments ------------------------------------------------------------------------------------
 
 
-def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bool) -> Source:
+def _judgments(
+    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+) -> Source:
     ids = ("narrative_id", "candidate_id")
     narratives = reader.narratives(wanted, only).values("pk")
     current = Judgment.objects.current().exclude(annotator__in=reader.machines)
@@ -284,7 +286,9 @@ def _judgments(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state:
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-def _verdicts(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bool) -> Source:
+def _verdicts(
+    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+) -> Source:
     conditions = Condition.objects.filter(narrative__in=reader.narratives(wanted, only))
     if only is not None:
         conditions = conditions.filter(pk=only.part)
@@ -356,7 +360,9 @@ def _called(condition: str) -> Q:
 # --- reviews --------------------------------------------------------------------------------------
 
 
-def _reviews(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bool) -> Source:
+def _reviews(
+    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+) -> Source:
     decided = Decision.objects.current().filter(narrative=OuterRef("pk"))
     # One way to settle is to remove the pair, which can be taken back like any other.
     found = reader.narratives(wanted, only, removed=wanted.settled or in_any_state)
@@ -417,7 +423,9 @@ def _straddling(ratings: QuerySet[Rating]) -> QuerySet[Rating]:
 # --- checks ---------------------------------------------------------------------------------------
 
 
-def _checks(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bool) -> Source:
+def _checks(
+    reader: Reader, wanted: Wanted, only: DisagreementKey | None, in_any_state: bool
+) -> Source:
     ids = ("item__narrative_id", "item__candidate_id", "item_id")
     place = Check.SETTLES if wanted.settled else 1
     rows: QuerySet[Any, Any] = Check.objects.current().filter(
@@ -459,7 +467,7 @@ def _checks(reader: Reader, wanted: Wanted, only: Thing | None, in_any_state: bo
     return Source(Kind.CHECK, rows, ids)
 
 
-_SOURCES: Mapping[Kind, Callable[[Reader, Wanted, Thing | None, bool], Source]] = {
+_SOURCES: Mapping[Kind, Callable[[Reader, Wanted, DisagreementKey | None, bool], Source]] = {
     Kind.JUDGMENT: _judgments,
     Kind.VERDICT: _verdicts,
     Kind.REVIEW: _reviews,
@@ -514,7 +522,7 @@ def _still_open(
     )
     if not reader.anything_sent_back:
         return grouped.none() if wanted.waiting else grouped
-    sent_back = LookAgain.objects.open().filter(by__project=reader.project)
+    sent_back = RejudgeRequest.objects.open().filter(by__project=reader.project)
     of_group = sent_back.filter(
         judgment__narrative=OuterRef(narrative), judgment__candidate=OuterRef(candidate)
     )

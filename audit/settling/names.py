@@ -1,4 +1,4 @@
-"""What people are called where they differ: by name, or by letter to who has not looked it up.
+"""What people are called where they differ: by name, or by pseudonym to who has not looked it up.
 
 One rule for everything that shows one disagreement: its pages, and the answers to programs.
 """
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from annotate.projects.models import Membership
 from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
-from audit.settling.queue import Thing, reveal_of
+from audit.settling.queue import DisagreementKey, reveal_of
 
 
 class Naming(NamedTuple):
     """Whether names are hidden from a reader, and who has looked up that they are not."""
 
-    thing: Thing
+    disagreement_key: DisagreementKey
     hidden: bool
     reveals: list[Reveal]
 
@@ -25,19 +25,19 @@ class Naming(NamedTuple):
         """Return what people (names by the keys of memberships) are called, in the order in which
         they are listed.
         """
-        in_order = places(reveal_of(self.thing), people)
+        in_order = places(reveal_of(self.disagreement_key), people)
         if self.hidden:
             return {member: person(place) for member, place in in_order.items()}
         return {member: people[member] for member in in_order}
 
 
-def naming(reader: Membership, thing: Thing) -> Naming:
+def naming(reader: Membership, disagreement_key: DisagreementKey) -> Naming:
     """Return how people are called to `reader` on something that they differ on: one query."""
-    narrative, candidate, item = reveal_of(thing)
+    narrative, candidate, item = reveal_of(disagreement_key)
     reveals = list(
         Reveal.objects.filter(narrative=narrative, candidate=candidate or None, item=item or None)
         .select_related("by")
         .order_by("at", "pk")
     )
     seen = any(one.by_id == reader.pk for one in reveals)
-    return Naming(thing, reader.project.hide_names and not seen, reveals)
+    return Naming(disagreement_key, reader.project.hide_names and not seen, reveals)

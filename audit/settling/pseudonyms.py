@@ -1,5 +1,5 @@
 """Names for people whose names are hidden: "Person A" and "Person B", the same on every page of one
-thing that they differ on, and in no order from which a name could be guessed.
+disagreement, and in no order from which a name could be guessed.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 
 
 def places(about: Iterable[int], people: Iterable[int]) -> dict[int, int]:
-    """Return the place, from 0, of each person (keys of memberships) on the thing `about` (the keys
-    that say which it is).
+    """Return the place, from 0, of each person (keys of memberships) on the disagreement `about`
+    (the keys that say which it is).
     """
-    thing = ":".join(map(str, about))
+    disagreement = ":".join(map(str, about))
 
     def shuffled(person: int) -> bytes:
-        return sha256(f"{thing}/{person}".encode()).digest()
+        return sha256(f"{disagreement}/{person}".encode()).digest()
 
     return {person: place for place, person in enumerate(sorted(set(people), key=shuffled))}
 

@@ -20,26 +20,34 @@ from annotate.judgments.models import (
     Adjudication,
     ConditionAdjudication,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs.models import Condition, Narrative
 from annotate.projects.models import Membership, Project
 from audit.checks.models import Check, SampleItem
 from audit.reviews.models import Decision, Review
-from audit.settling.disagreement_queries import Kind, Order, Reader, Source, Thing, Wanted, source
+from audit.settling.disagreement_queries import (
+    DisagreementKey,
+    Kind,
+    Order,
+    Reader,
+    Source,
+    Wanted,
+    source,
+)
 from audit.settling.models import Reveal
 from audit.settling.pseudonyms import person, places
 from base.prepared import Built, counted, prepared
 
 __all__ = [
     "PAGE_SIZE",
+    "DisagreementKey",
     "Item",
     "Key",
     "Kind",
     "Order",
     "Page",
-    "Thing",
     "Voice",
     "Wanted",
     "count",
@@ -76,9 +84,9 @@ class Key(NamedTuple):
         )
 
     @property
-    def thing(self) -> Thing:
+    def disagreement_key(self) -> DisagreementKey:
         """What it is the place of."""
-        return Thing(self.kind, self.narrative, self.candidate, self.part)
+        return DisagreementKey(self.kind, self.narrative, self.candidate, self.part)
 
     @classmethod
     def parse(cls, text: str) -> Key:
@@ -123,7 +131,7 @@ class Item:
     distance: int = 0
     settled: Adjudication | ConditionAdjudication | Decision | Check | None = None
     # What was asked again of it last, answered or not.
-    wish: LookAgain | None = None
+    rejudge_request: RejudgeRequest | None = None
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,7 @@ def counts(by: Membership, wanted: Wanted) -> dict[Kind, int]:
 def count(by: Membership, wanted: Wanted) -> int:
     """Return how many disagreements there are."""
     reader = Reader(by)
-    if wanted != Wanted() or reader.has_seats or reader.anything_sent_back:
+    if wanted != Wanted() or reader.has_assignments or reader.anything_sent_back:
         return sum(_counts(reader, wanted).values())
     machines = {"machines": reader.machines} if reader.machines else {}
     project = reader.project
@@ -187,7 +195,9 @@ def _all_open(
     member: int,
     machines: int,
 ) -> Built:
-    """How many of each kind are open to a lead without a seat, where nothing was sent back."""
+    """How many of each kind are open to a lead without an assignment, where nothing was sent
+    back.
+    """
     rules = Project(pk=project, consensus=consensus)
     reader = Reader.knowing(
         Membership(pk=member, project=rules),
@@ -210,7 +220,11 @@ def following(by: Membership, wanted: Wanted, key: Key | None) -> Key | None:
         onward, rest, _ = _stretch(source(kind, reader, wanted), wanted, key, 2)
         behind += onward
         around += rest
-    others = [one for one in _sorted(around, wanted) if key is None or one.thing != key.thing]
+    others = [
+        one
+        for one in _sorted(around, wanted)
+        if key is None or one.disagreement_key != key.disagreement_key
+    ]
     return next(iter([*_sorted(behind, wanted), *others]), None)
 
 
@@ -232,26 +246,28 @@ def _nearest(reader: Reader, wanted: Wanted, key: Key) -> Key | None:
     return next((_key(of, *row) for row in found), None)
 
 
-def key_of(by: Membership, wanted: Wanted, thing: Thing) -> Key | None:
+def key_of(by: Membership, wanted: Wanted, disagreement_key: DisagreementKey) -> Key | None:
     """Return the place of something in the list; None: people do not differ on it. What is settled
     has its place among the open ones as well, so that one can go on from there.
     """
-    of_one = source(thing.kind, Reader(by), wanted, only=thing, in_any_state=True)
+    of_one = source(
+        disagreement_key.kind, Reader(by), wanted, only=disagreement_key, in_any_state=True
+    )
     found = _stretch(of_one, wanted, None, 1)[1]
     return found[0] if found else None
 
 
-def is_open(by: Membership, thing: Thing) -> bool:
+def is_open(by: Membership, disagreement_key: DisagreementKey) -> bool:
     """Tell whether people differ on something that this lead may settle now."""
-    return source(thing.kind, Reader(by), Wanted(), only=thing).rows.exists()
+    return source(disagreement_key.kind, Reader(by), Wanted(), only=disagreement_key).rows.exists()
 
 
-def reveal_of(thing: Thing) -> tuple[int, int, int]:
+def reveal_of(disagreement_key: DisagreementKey) -> tuple[int, int, int]:
     """Return the keys of what is revealed with it: narrative, candidate and sample's item, 0 for
     none. Who judged a document is known for its verdicts, too.
     """
-    item = thing.part if thing.kind is Kind.CHECK else 0
-    return thing.narrative, thing.candidate, item
+    item = disagreement_key.part if disagreement_key.kind is Kind.CHECK else 0
+    return disagreement_key.narrative, disagreement_key.candidate, item
 
 
 def _counts(reader: Reader, wanted: Wanted, leave_out: Iterable[Kind] = ()) -> dict[Kind, int]:
@@ -333,7 +349,7 @@ def _behind(of: Source, wanted: Wanted, after: Key) -> Q:
 def _after(of: Source, key: Key) -> Q:
     """What comes after a place among those of its kind that are otherwise alike."""
     behind, same = Q(), Q()
-    for column, value in zip(of.ids, key.thing[1:], strict=False):
+    for column, value in zip(of.ids, key.disagreement_key[1:], strict=False):
         behind |= same & Q(**{f"{column}__gt": value})
         same &= Q(**{column: value})
     return behind
@@ -356,7 +372,7 @@ def _items(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
     conditions = Condition.objects.in_bulk(parts[Kind.VERDICT])
     samples = SampleItem.objects.select_related("sample").in_bulk(parts[Kind.CHECK])
     items = {
-        key.thing: Item(
+        key.disagreement_key: Item(
             key,
             narratives[key.narrative],
             candidates.get(key.candidate),
@@ -373,7 +389,7 @@ def _items(reader: Reader, keys: list[Key], wanted: Wanted) -> list[Item]:
     if wanted.settled:
         _add_decisions(items)
     else:
-        _add_wishes(items)
+        _add_rejudge_requests(items)
     return list(items.values())
 
 
@@ -392,23 +408,26 @@ class _Names:
                 for narrative, candidate, item in seen.values_list("narrative", "candidate", "item")
             }
 
-    def of(self, thing: Thing, people: dict[int, str]) -> dict[int, str]:
+    def of(self, disagreement_key: DisagreementKey, people: dict[int, str]) -> dict[int, str]:
         """What each of these people is called, in the order in which they are listed."""
-        about = reveal_of(thing)
+        about = reveal_of(disagreement_key)
         in_order = sorted(places(about, people).items(), key=lambda one: one[1])
         if self._hides and about not in self._known:
             return {member: person(place) for member, place in in_order}
         return {member: people[member] for member, _place in in_order}
 
 
-def _of(items: dict[Thing, Item], *kinds: Kind) -> list[Thing]:
-    return [thing for thing in items if thing.kind in kinds]
+def _of(items: dict[DisagreementKey, Item], *kinds: Kind) -> list[DisagreementKey]:
+    return [disagreement_key for disagreement_key in items if disagreement_key.kind in kinds]
 
 
-def _add_judgments(items: dict[Thing, Item], names: _Names, reader: Reader) -> None:
+def _add_judgments(items: dict[DisagreementKey, Item], names: _Names, reader: Reader) -> None:
     """What judges said of a document, and of one condition."""
-    things = _of(items, Kind.JUDGMENT, Kind.VERDICT)
-    documents = {(thing.narrative, thing.candidate) for thing in things}
+    disagreement_keys = _of(items, Kind.JUDGMENT, Kind.VERDICT)
+    documents = {
+        (disagreement_key.narrative, disagreement_key.candidate)
+        for disagreement_key in disagreement_keys
+    }
     said: dict[tuple[int, int], dict[int, tuple[str, int, int]]] = {}
     rows = (
         Judgment.objects.current()
@@ -423,7 +442,7 @@ def _add_judgments(items: dict[Thing, Item], names: _Names, reader: Reader) -> N
         if (narrative, candidate) in documents:
             said.setdefault((narrative, candidate), {})[member] = name, relevance, pk
     verdicts = Verdict.objects.filter(
-        condition__in=[thing.part for thing in _of(items, Kind.VERDICT)],
+        condition__in=[disagreement_key.part for disagreement_key in _of(items, Kind.VERDICT)],
         judgment__in=[pk for people in said.values() for _name, _relevance, pk in people.values()],
     )
     answers = {
@@ -431,107 +450,129 @@ def _add_judgments(items: dict[Thing, Item], names: _Names, reader: Reader) -> N
         for judgment, condition, answer in verdicts.values_list("judgment", "condition", "answer")
     }
     threshold = reader.project.relevant_from
-    for thing in things:
-        people = said.get((thing.narrative, thing.candidate), {})
-        called = names.of(thing, {member: name for member, (name, *_) in people.items()})
-        item = items[thing]
+    for disagreement_key in disagreement_keys:
+        people = said.get((disagreement_key.narrative, disagreement_key.candidate), {})
+        called = names.of(disagreement_key, {member: name for member, (name, *_) in people.items()})
+        item = items[disagreement_key]
         for member, shown in called.items():
             _name, relevance, judgment = people[member]
-            if thing.kind is Kind.JUDGMENT:
+            if disagreement_key.kind is Kind.JUDGMENT:
                 item.voices.append(Voice(shown, relevance=relevance))
-            elif answer := answers.get((judgment, thing.part)):
+            elif answer := answers.get((judgment, disagreement_key.part)):
                 item.voices.append(Voice(shown, answer=answer))
-        if thing.kind is Kind.JUDGMENT and item.voices:
+        if disagreement_key.kind is Kind.JUDGMENT and item.voices:
             grades = [voice.relevance for voice in item.voices if voice.relevance is not None]
             item.distance = max(grades) - min(grades)
             item.decides = min(grades) < threshold <= max(grades)
-        elif thing.kind is Kind.VERDICT:
+        elif disagreement_key.kind is Kind.VERDICT:
             given = {voice.answer for voice in item.voices}
             item.distance = 2 if {Verdict.Answer.MET, Verdict.Answer.NOT_MET} <= given else 1
 
 
-def _add_reviews(items: dict[Thing, Item], names: _Names) -> None:
+def _add_reviews(items: dict[DisagreementKey, Item], names: _Names) -> None:
     """On how many criteria each auditor rejects."""
-    things = {thing.narrative: thing for thing in _of(items, Kind.REVIEW)}
+    disagreement_keys = {
+        disagreement_key.narrative: disagreement_key for disagreement_key in _of(items, Kind.REVIEW)
+    }
     said: dict[int, dict[int, tuple[str, int]]] = {}
     rows = (
         Review.objects.submitted()
         .of_people()
-        .filter(narrative__in=things)
+        .filter(narrative__in=disagreement_keys)
         .annotate(n_rejects=Count("ratings", filter=Q(ratings__rejects=True)))
         .values_list("narrative", "auditor", "auditor__name", "n_rejects")
     )
     for narrative, member, name, rejects in rows:
         said.setdefault(narrative, {})[member] = name, rejects
-    for narrative, thing in things.items():
+    for narrative, disagreement_key in disagreement_keys.items():
         people = said.get(narrative, {})
-        items[thing].decides = True
+        items[disagreement_key].decides = True
         for member, shown in names.of(
-            thing, {member: name for member, (name, _rejects) in people.items()}
+            disagreement_key, {member: name for member, (name, _rejects) in people.items()}
         ).items():
-            items[thing].voices.append(Voice(shown, rejects=people[member][1]))
+            items[disagreement_key].voices.append(Voice(shown, rejects=people[member][1]))
 
 
-def _add_checks(items: dict[Thing, Item], names: _Names) -> None:
+def _add_checks(items: dict[DisagreementKey, Item], names: _Names) -> None:
     """What the first two said of a claimed label."""
-    things = {thing.part: thing for thing in _of(items, Kind.CHECK)}
+    disagreement_keys = {
+        disagreement_key.part: disagreement_key for disagreement_key in _of(items, Kind.CHECK)
+    }
     said: dict[int, dict[int, tuple[str, int | None]]] = {}
     rows = (
         Check.objects.current()
-        .filter(item__in=things)
+        .filter(item__in=disagreement_keys)
         .exclude(place=Check.SETTLES)
         .values_list("item", "checker", "checker__name", "relevance")
     )
     for item, member, name, relevance in rows:
         said.setdefault(item, {})[member] = name, relevance
-    for part, thing in things.items():
+    for part, disagreement_key in disagreement_keys.items():
         people = said.get(part, {})
         for member, shown in names.of(
-            thing, {member: name for member, (name, _relevance) in people.items()}
+            disagreement_key, {member: name for member, (name, _relevance) in people.items()}
         ).items():
-            items[thing].voices.append(Voice(shown, relevance=people[member][1]))
+            items[disagreement_key].voices.append(Voice(shown, relevance=people[member][1]))
         grades = [relevance for _name, relevance in people.values() if relevance is not None]
         if people:
             apart = len(grades) == len(people)
-            items[thing].distance = max(grades) - min(grades) if apart else 1
+            items[disagreement_key].distance = max(grades) - min(grades) if apart else 1
 
 
-def _add_wishes(items: dict[Thing, Item]) -> None:
+def _add_rejudge_requests(items: dict[DisagreementKey, Item]) -> None:
     """What was sent back to an annotator last: of a document, and so of each of its conditions."""
-    things = _of(items, Kind.JUDGMENT, Kind.VERDICT)
-    wishes = LookAgain.objects.standing().filter(
-        judgment__narrative__in={thing.narrative for thing in things},
-        judgment__candidate__in={thing.candidate for thing in things},
+    disagreement_keys = _of(items, Kind.JUDGMENT, Kind.VERDICT)
+    rejudge_requests = RejudgeRequest.objects.standing().filter(
+        judgment__narrative__in={
+            disagreement_key.narrative for disagreement_key in disagreement_keys
+        },
+        judgment__candidate__in={
+            disagreement_key.candidate for disagreement_key in disagreement_keys
+        },
     )
     last = {
-        (wish.judgment.narrative_id, wish.judgment.candidate_id): wish
-        for wish in wishes.select_related("judgment", "by").order_by("at", "pk")
+        (
+            rejudge_request.judgment.narrative_id,
+            rejudge_request.judgment.candidate_id,
+        ): rejudge_request
+        for rejudge_request in rejudge_requests.select_related("judgment", "by").order_by(
+            "at", "pk"
+        )
     }
-    for thing in things:
-        items[thing].wish = last.get((thing.narrative, thing.candidate))
+    for disagreement_key in disagreement_keys:
+        items[disagreement_key].rejudge_request = last.get(
+            (disagreement_key.narrative, disagreement_key.candidate)
+        )
 
 
-def _add_decisions(items: dict[Thing, Item]) -> None:
+def _add_decisions(items: dict[DisagreementKey, Item]) -> None:
     """The decision that settled each."""
     documents = _of(items, Kind.JUDGMENT)
     adjudications = Adjudication.objects.current().filter(
-        narrative__in=[thing.narrative for thing in documents],
-        candidate__in=[thing.candidate for thing in documents],
+        narrative__in=[disagreement_key.narrative for disagreement_key in documents],
+        candidate__in=[disagreement_key.candidate for disagreement_key in documents],
     )
     for one in adjudications.select_related("by"):
-        if item := items.get(Thing(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0)):
+        if item := items.get(DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0)):
             item.settled = one
-    verdicts = {(thing.candidate, thing.part): thing for thing in _of(items, Kind.VERDICT)}
+    verdicts = {
+        (disagreement_key.candidate, disagreement_key.part): disagreement_key
+        for disagreement_key in _of(items, Kind.VERDICT)
+    }
     on_conditions = ConditionAdjudication.objects.current().filter(
         condition__in=[part for _candidate, part in verdicts]
     )
     for answer in on_conditions.select_related("by"):
-        if thing := verdicts.get((answer.candidate_id, answer.condition_id)):
-            items[thing].settled = answer
-    reviews = {thing.narrative: thing for thing in _of(items, Kind.REVIEW)}
+        if disagreement_key := verdicts.get((answer.candidate_id, answer.condition_id)):
+            items[disagreement_key].settled = answer
+    reviews = {
+        disagreement_key.narrative: disagreement_key for disagreement_key in _of(items, Kind.REVIEW)
+    }
     for decision in Decision.objects.current().filter(narrative__in=reviews).select_related("by"):
         items[reviews[decision.narrative_id]].settled = decision
-    checks = {thing.part: thing for thing in _of(items, Kind.CHECK)}
+    checks = {
+        disagreement_key.part: disagreement_key for disagreement_key in _of(items, Kind.CHECK)
+    }
     thirds = Check.objects.current().filter(item__in=checks, place=Check.SETTLES)
     for check in thirds.select_related("checker"):
         items[checks[check.item_id]].settled = check

@@ -35,14 +35,14 @@ urlpatterns = [
         name="adjudication_withdrawal",
     ),
     path(
-        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/",
-        rejudge.look_again,
-        name="look_again",
+        "narratives/<int:narrative>/candidates/<int:candidate>/rejudge-request/",
+        rejudge.rejudge_request,
+        name="rejudge_request",
     ),
     path(
-        "narratives/<int:narrative>/candidates/<int:candidate>/look-again/withdrawal/",
-        rejudge.look_again_withdrawal,
-        name="look_again_withdrawal",
+        "narratives/<int:narrative>/candidates/<int:candidate>/rejudge-request/withdrawal/",
+        rejudge.rejudge_request_withdrawal,
+        name="rejudge_request_withdrawal",
     ),
     path(
         "narratives/<int:narrative>/candidates/<int:candidate>/names/",

@@ -13,7 +13,7 @@ from base.api.problems import MEDIA_TYPE, ProblemSerializer
 from base.api.resource import KEY_HEADER, MAX_KEY, Operation, Sent
 
 # Told of every resource, and of those that take something.
-# 422: some of it is read only by who holds a seat there.
+# 422: some of it is read only by who holds an assignment there.
 ALWAYS = (401, 403, 404, 422, 429, 503)
 ASKING = (400,)
 WRITING = (400, 409, 413, 415)

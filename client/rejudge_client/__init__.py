@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rejudge_client.client import Case, Done, Project, Rejudge, Sitting
+from rejudge_client.client import Case, Done, JudgingSession, Project, Rejudge
 from rejudge_client.errors import (
     Conflict,
     Damaged,
@@ -23,6 +23,7 @@ __all__ = [
     "Done",
     "Failed",
     "Forbidden",
+    "JudgingSession",
     "NotFound",
     "NotSignedIn",
     "Problem",
@@ -30,6 +31,5 @@ __all__ = [
     "Refused",
     "Rejudge",
     "RejudgeError",
-    "Sitting",
     "Unreachable",
 ]

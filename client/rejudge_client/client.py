@@ -20,7 +20,9 @@ from rejudge_client.connection import Connection
 from rejudge_client.errors import Damaged, Failed, Refused
 from rejudge_client.records import (
     AccountRecord,
-    DeedRecord,
+    Assignment,
+    AuditEventRecord,
+    DocumentView,
     ExportRecord,
     FileFacts,
     Job,
@@ -33,8 +35,6 @@ from rejudge_client.records import (
     ProjectRecord,
     ReleaseRecord,
     Report,
-    Seat,
-    Sheet,
 )
 
 # How often a job is asked after, in seconds, and for how long at most unless told otherwise.
@@ -119,21 +119,23 @@ class Project:
         load = self._wait(cast(LoadRecord, confirmed), "loads", f"Loading {path.name}", patience)
         return _report(load)
 
-    def seats(self, task: str = "judge") -> Iterator[Seat]:
-        """Yield your seats of a task in which work is left."""
-        rows = self.rejudge.pages(f"{self._here}seats/", {"task": task})
-        return cast(Iterator[Seat], rows)
+    def assignments(self, task: str = "judge") -> Iterator[Assignment]:
+        """Yield your assignments of a task in which work is left."""
+        rows = self.rejudge.pages(f"{self._here}assignments/", {"task": task})
+        return cast(Iterator[Assignment], rows)
 
-    def take_seat(self, task: str = "judge", *, become_blind: bool = False) -> Seat | None:
-        """Take the next open seat of a task; None: every seat is taken, or nothing is to be done
-        now.
+    def take_assignment(
+        self, task: str = "judge", *, become_blind: bool = False
+    ) -> Assignment | None:
+        """Take the next open assignment of a task; None: every assignment is taken, or nothing is
+        to be done now.
 
         Leads say `become_blind=True` to judge or review themselves: until they have answered
-        everything in the seat, they see no agreement, export or release.
+        everything in the assignment, they see no agreement, export or release.
         """
         sent = {"task": task, "become_blind": become_blind}
-        taken = self.rejudge.post(f"{self._here}seats/", sent)
-        return cast(Seat | None, taken["seat"])
+        taken = self.rejudge.post(f"{self._here}assignments/", sent)
+        return cast(Assignment | None, taken["assignment"])
 
     def judge(
         self,
@@ -142,27 +144,28 @@ class Project:
         words: Callable[[Case], str] | None = None,
         become_blind: bool = False,
     ) -> int:
-        """Judge what waits for you, seat after seat, with a bar, and return how many were judged.
+        """Judge what waits for you, assignment after assignment, with a bar, and return how many
+        were judged.
 
         `say` is given each document as it comes to you, with the narrative, and returns its grade,
         or None to leave it; `words` says why. A program that was stopped goes on where it was.
-        `become_blind`: see `take_seat`.
+        `become_blind`: see `take_assignment`.
         """
         judged = 0
         left: set[int] = set()
-        while (seat := self._next_seat(left, become_blind)) is not None:
-            found = self.sitting(seat["pair"]).judge(say, words=words)
+        while (assignment := self._next_assignment(left, become_blind)) is not None:
+            found = self.judging_session(assignment["pair"]).judge(say, words=words)
             judged += found.judged
             if found.open:
                 # What was left open would come again and again.
-                left.add(seat["pair"])
+                left.add(assignment["pair"])
         return judged
 
-    def sitting(self, pair: int) -> Sitting:
-        """Return you before the pool of a pair on which you hold a judge's seat."""
+    def judging_session(self, pair: int) -> JudgingSession:
+        """Return you before the pool of a pair on which you hold a judge's assignment."""
         found = self.rejudge.get(f"pairs/{pair}/")
         query = self.rejudge.get(f"{self._here}queries/{found['query']}/")
-        return Sitting(self.rejudge, pair, query["title"], found["narratives"])
+        return JudgingSession(self.rejudge, pair, query["title"], found["narratives"])
 
     def members(self) -> Iterator[MemberRecord]:
         """Yield who is, or was, in the project."""
@@ -182,13 +185,13 @@ class Project:
         body = {"username": username, "email": email, "role": role, "days": days}
         return cast(LinkRecord, self.rejudge.post(f"{self._here}invitations/", body))
 
-    def trail(self) -> Iterator[DeedRecord]:
+    def audit_log(self) -> Iterator[AuditEventRecord]:
         """Yield what leads and administrators did in the project, the newest first."""
-        return cast(Iterator[DeedRecord], self.rejudge.pages(f"{self._here}trail/"))
+        return cast(Iterator[AuditEventRecord], self.rejudge.pages(f"{self._here}audit-log/"))
 
-    def fetch_trail(self, target: str | Path) -> Path:
+    def fetch_audit_log(self, target: str | Path) -> Path:
         """Fetch the same as a table (CSV), the oldest first."""
-        return self.rejudge.download(f"{self._here}trail/table/", Path(target))
+        return self.rejudge.download(f"{self._here}audit-log/table/", Path(target))
 
     def progress(self) -> Progress:
         """Return how many judgments and final flags there are, of how many that are wanted."""
@@ -257,11 +260,14 @@ class Project:
     def _here(self) -> str:
         return f"projects/{_part(self.slug)}/"
 
-    def _next_seat(self, left: set[int], become_blind: bool) -> Seat | None:
-        mine = next((seat for seat in self.seats() if seat["pair"] not in left), None)
+    def _next_assignment(self, left: set[int], become_blind: bool) -> Assignment | None:
+        mine = next(
+            (assignment for assignment in self.assignments() if assignment["pair"] not in left),
+            None,
+        )
         if mine is not None:
             return mine
-        taken = self.take_seat(become_blind=become_blind)
+        taken = self.take_assignment(become_blind=become_blind)
         return taken if taken is not None and taken["pair"] not in left else None
 
     def _wait(self, job: J, kind: str, words: str, patience: float) -> J:
@@ -312,11 +318,11 @@ class Case:
 
     query: str
     narrative: str
-    sheet: Sheet
+    document_view: DocumentView
 
 
 @dataclass(frozen=True)
-class Sitting:
+class JudgingSession:
     """You before the pool of one pair."""
 
     rejudge: Connection
@@ -332,27 +338,29 @@ class Sitting:
         words: Callable[[Case], str] | None = None,
     ) -> Done:
         """Judge what is not judged yet, in your order; see `Project.judge`."""
-        at = self.rejudge.get(f"pairs/{self.pair}/sitting/")
+        at = self.rejudge.get(f"pairs/{self.pair}/judging-session/")
         said = {int(number) for number in (*at["judged"], *at["flagged"])}
         waiting = [one for one in at["order"] if one not in said or one in at["again"]]
         texts = {one["id"]: one["text"] for one in self.narratives}
         narrative, judged = at["narrative"], 0
         with self.rejudge.bar(len(waiting), f"Pair {self.pair}", "documents") as bar:
             for start in range(0, len(waiting), AHEAD):
-                for sheet in self.sheets(waiting[start : start + AHEAD]):
-                    case = Case(self.query, texts.get(narrative, ""), sheet)
+                for document_view in self.document_views(waiting[start : start + AHEAD]):
+                    case = Case(self.query, texts.get(narrative, ""), document_view)
                     relevance = say(case)
                     if relevance is not None:
                         note = words(case) if words else ""
-                        self.give(narrative, sheet["number"], relevance, note=note)
+                        self.give(narrative, document_view["number"], relevance, note=note)
                         judged += 1
                     bar.update()
         return Done(judged, len(waiting) - judged)
 
-    def sheets(self, numbers: list[int]) -> list[Sheet]:
+    def document_views(self, numbers: list[int]) -> list[DocumentView]:
         """Return documents with their texts, as they come to you; some 20 at most."""
         asked = {"candidates": ",".join(map(str, numbers))}
-        return cast(list[Sheet], self.rejudge.get(f"pairs/{self.pair}/sheets/", asked))
+        return cast(
+            list[DocumentView], self.rejudge.get(f"pairs/{self.pair}/document-views/", asked)
+        )
 
     def give(self, narrative: int, number: int, relevance: int, *, note: str = "") -> Judged:
         """Say a grade of a document under the narrative version that was read: once, however often

@@ -104,7 +104,7 @@ class Connection:
     ) -> Any:
         """Have something done, once however often it has to be sent, and return what came of it.
 
-        `key` names the deed, so that a program that was killed can send it again.
+        `key` names the request, so that a program that was killed can send it again.
         """
         answer = self._send("POST", path, json=_given(body), key=key or str(uuid4()))
         return answer.json() if answer.content else None

@@ -44,7 +44,7 @@ class AccountRecord(TypedDict):
     projects: int
 
 
-class DeedRecord(TypedDict):
+class AuditEventRecord(TypedDict):
     """One thing that somebody did who leads a project, or runs the installation."""
 
     uuid: str
@@ -104,7 +104,7 @@ class Narrative(TypedDict):
     text: str
 
 
-class Seat(TypedDict):
+class Assignment(TypedDict):
     """One person does one task on one pair."""
 
     id: int
@@ -113,7 +113,7 @@ class Seat(TypedDict):
     pair_id: str
 
 
-class Sheet(TypedDict):
+class DocumentView(TypedDict):
     """A document as it comes to its judge."""
 
     number: int

@@ -52,14 +52,14 @@ class ExportSerializer(JobSerializer):
     @extend_schema_field(COUNTS)
     def get_counts(self, export: Export) -> dict[str, int] | None:
         """The counts of its manifest."""
-        return export.manifest["counts"] if self._told(export) and export.manifest else None
+        return export.manifest["counts"] if self._is_offered(export) and export.manifest else None
 
     @extend_schema_field(FileFactsSerializer(many=True))
     def get_files(self, export: Export) -> list[dict[str, Any]]:
         """Its files, without the manifest, which lies beside them as manifest.json."""
-        return export.manifest["files"] if self._told(export) and export.manifest else []
+        return export.manifest["files"] if self._is_offered(export) and export.manifest else []
 
-    def _told(self, export: Export) -> bool:
+    def _is_offered(self, export: Export) -> bool:
         return export.state == Export.State.DONE and not self.context["blind"]
 
 
@@ -87,7 +87,7 @@ class Exports(Resource):
         made = actions.request_export(
             project=member.project, format_name=self.sent()["format"], by=member
         )
-        return Response(_told(member, made), status=201)
+        return Response(_as_json(member, made), status=201)
 
 
 class OneExport(Resource):
@@ -98,7 +98,7 @@ class OneExport(Resource):
     @reads(ExportSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, export: int) -> Response:
         """Read how it is coming on, and which files it has."""
-        return Response(_told(*access.export(self.person, slug, export)))
+        return Response(_as_json(*access.export(self.person, slug, export)))
 
 
 class ExportCancellation(Resource):
@@ -110,7 +110,7 @@ class ExportCancellation(Resource):
     def post(self, request: Request, slug: str, export: int) -> Response:
         """Call it off; what is over stays."""
         member, found = access.export(self.person, slug, export)
-        return Response(_told(member, actions.cancel_export(export=found, by=member)))
+        return Response(_as_json(member, actions.cancel_export(export=found, by=member)))
 
 
 class ExportFile(Resource):
@@ -151,6 +151,6 @@ class ExportArchive(Resource):
         )
 
 
-def _told(member: Membership, export: Export) -> dict[str, Any]:
+def _as_json(member: Membership, export: Export) -> dict[str, Any]:
     context = {"blind": must_answer_first(member)}
     return dict(ExportSerializer(export, context=context).data)

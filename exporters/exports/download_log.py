@@ -1,4 +1,4 @@
-"""Keeping in the trail who took which file away."""
+"""Keeping in the audit log who took which file away."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from datetime import datetime
 from django.db.models import Model
 
 from annotate.projects.audit_log import record
-from annotate.projects.models import Deed, Membership
+from annotate.projects.models import AuditEvent, Membership
 
 
-def taken(*, what: str, of: Model, name: str, by: Membership, now: datetime | None = None) -> Deed:
+def taken(
+    *, what: str, of: Model, name: str, by: Membership, now: datetime | None = None
+) -> AuditEvent:
     """Keep that `by` took a file of an export or a release. Call it once they may have it, and
     before a byte is sent. `what`: the kind of event, "export.taken" or "release.taken".
     """

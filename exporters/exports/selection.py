@@ -112,7 +112,7 @@ class Pair(NamedTuple):
         return self.claimed_on[Narrative.Side.ALTERED]
 
 
-class Standing(NamedTuple):
+class PooledDocument(NamedTuple):
     """Where one candidate stands under one narrative.
 
     `grades` are those of people under the version in force, sorted. `in_scope` says whether the
@@ -284,7 +284,7 @@ def prior_relevant(project: Project) -> int:
 
 def standings(
     project: Project, of: Sequence[Pair], side: str
-) -> Iterator[tuple[Pair, Iterator[Standing]]]:
+) -> Iterator[tuple[Pair, Iterator[PooledDocument]]]:
     """Yield each pair with its pool, in (pair_id, doc_id) order; a pool is walked before the next.
 
     Every pair must have a narrative on `side`. Only current judgments of people under the version
@@ -296,10 +296,12 @@ def standings(
     for batch in batches(of, BATCH):
         under = {pair.versions[side].pk: pair for pair in batch}
         for narrative, pool in groupby(_said_of_pools(list(under), machines), key=itemgetter(0)):
-            yield under[narrative], _standings(project, pool)
+            yield under[narrative], _pooled_documents(project, pool)
 
 
-def _standings(project: Project, pool: Iterable[tuple[Any, ...]]) -> Iterator[Standing]:
+def _pooled_documents(
+    project: Project, pool: Iterable[tuple[Any, ...]]
+) -> Iterator[PooledDocument]:
     """Put together what people said of each candidate: rows of one candidate come in a row."""
     rule = project.consensus
     every = project.judge_scope == Project.Scope.POOL
@@ -317,7 +319,9 @@ def _standings(project: Project, pool: Iterable[tuple[Any, ...]]) -> Iterator[St
                 row = next(rows, None)
             grades = tuple(sorted(more))
         in_scope = every or (prior is not None and prior >= relevant_from)
-        yield Standing(doc_id, document, prior, in_scope, grades, _agreed(grades, rule, settled))
+        yield PooledDocument(
+            doc_id, document, prior, in_scope, grades, _agreed(grades, rule, settled)
+        )
 
 
 # The same few grades come again and again.

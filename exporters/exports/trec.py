@@ -24,7 +24,7 @@ from exporters.exports.manifest import (
     facts_of,
 )
 from exporters.exports.progress import Report, reported
-from exporters.exports.selection import Pair, QueryRow, Standing, Tally
+from exporters.exports.selection import Pair, PooledDocument, QueryRow, Tally
 from formats.jsonl import write_docs
 from formats.records import Qrel
 from formats.trec import write_qrels, write_topics
@@ -152,8 +152,8 @@ class _Export:
         for pair, pool in selection.standings(self.project, of, ALTERED):
             counts = self.facts[pair.pk]["counts"]
             before = after = 0
-            for standing in reported(pool, self.report):
-                doc_id, _, prior, in_scope, grades, (relevance, state) = standing
+            for pooled in reported(pool, self.report):
+                doc_id, _, prior, in_scope, grades, (relevance, state) = pooled
                 was_relevant = prior is not None and prior >= relevant_from
                 before += was_relevant
                 if relevance is not None:
@@ -162,11 +162,11 @@ class _Export:
                         counts["fewer_than_asked"] += 1
                 elif state is disputed:
                     counts["disputed"] += 1
-                    self._dispute(pair, ALTERED, standing)
+                    self._dispute(pair, ALTERED, pooled)
                     continue
                 elif in_scope:
                     counts["unjudged"] += 1
-                    self._miss(pair, ALTERED, standing)
+                    self._miss(pair, ALTERED, pooled)
                     continue
                 elif prior is None:
                     counts["without_relevance"] += 1
@@ -181,7 +181,7 @@ class _Export:
                     if is_relevant != was_relevant:
                         change = "grew" if is_relevant else "dropped"
                         counts[change] += 1
-                    self._change(pair, standing, relevance, change)
+                    self._change(pair, pooled, relevance, change)
                     counts["changed"] += 1
                 self.paired.add(pair.pair_id)
                 yield Qrel(pair.pair_id, doc_id, relevance)
@@ -207,37 +207,37 @@ class _Export:
         counts = self.elsewhere[side] = dict.fromkeys(map(str, State), 0)
         of = selection.written(self.pairs, side)
         for pair, pool in selection.standings(self.project, of, side):
-            for standing in pool:
-                relevance, state = standing.outcome
-                if state is State.UNJUDGED and not standing.in_scope:
+            for pooled in pool:
+                relevance, state = pooled.outcome
+                if state is State.UNJUDGED and not pooled.in_scope:
                     continue
                 counts[state] += 1
                 if state is State.DISPUTED:
-                    self._dispute(pair, side, standing)
+                    self._dispute(pair, side, pooled)
                 elif state is State.UNJUDGED:
-                    self._miss(pair, side, standing)
+                    self._miss(pair, side, pooled)
                 if relevance is not None:
-                    yield Qrel(pair.pair_id, standing.doc_id, relevance)
+                    yield Qrel(pair.pair_id, pooled.doc_id, relevance)
 
-    def _change(self, pair: Pair, standing: Standing, relevance: int, change: str) -> None:
-        self.changed_documents.add(standing.document)
+    def _change(self, pair: Pair, pooled: PooledDocument, relevance: int, change: str) -> None:
+        self.changed_documents.add(pooled.document)
         _line(
             self.changes,
             pair.query.query_id,
             pair.pair_id,
-            standing.doc_id,
-            str(standing.prior),
+            pooled.doc_id,
+            str(pooled.prior),
             str(relevance),
             change,
         )
 
-    def _dispute(self, pair: Pair, side: str, standing: Standing) -> None:
-        grades = ",".join(map(str, standing.grades))
-        _line(self.disputed, pair.query.query_id, pair.pair_id, side, standing.doc_id, grades)
+    def _dispute(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
+        grades = ",".join(map(str, pooled.grades))
+        _line(self.disputed, pair.query.query_id, pair.pair_id, side, pooled.doc_id, grades)
 
-    def _miss(self, pair: Pair, side: str, standing: Standing) -> None:
-        before = "" if standing.prior is None else str(standing.prior)
-        _line(self.unjudged, pair.query.query_id, pair.pair_id, side, standing.doc_id, before)
+    def _miss(self, pair: Pair, side: str, pooled: PooledDocument) -> None:
+        before = "" if pooled.prior is None else str(pooled.prior)
+        _line(self.unjudged, pair.query.query_id, pair.pair_id, side, pooled.doc_id, before)
 
     def _write_topics(self) -> None:
         into = self.into

@@ -175,7 +175,7 @@ class Releases(Resource):
         made = releasing.request_release(
             project=member.project, name=given["name"], note=given.get("note", ""), by=member
         )
-        return Response(_told(member, made), status=201)
+        return Response(_as_json(member, made), status=201)
 
 
 class ReleasePreview(Resource):
@@ -206,7 +206,7 @@ class OneRelease(Resource):
     @reads(FullReleaseSerializer, scope=Scope.LEAD)
     def get(self, request: Request, slug: str, release: str) -> Response:
         """Read how it is coming on, and what it holds."""
-        return Response(_told(*access.release(self.person, slug, release)))
+        return Response(_as_json(*access.release(self.person, slug, release)))
 
 
 class ReleaseCancellation(Resource):
@@ -220,7 +220,7 @@ class ReleaseCancellation(Resource):
         member, found = access.release(self.person, slug, release)
         releasing.cancel_release(release=found, by=member)
         found.refresh_from_db()
-        return Response(_told(member, found))
+        return Response(_as_json(member, found))
 
 
 class ReleaseFile(Resource):
@@ -314,7 +314,7 @@ class ReleaseChangesTable(Resource):
 _PARTS = {"listed": 2, "texts": 1, "narratives": 2, "grades": 3}
 
 
-def _told(member: Membership, release: Release) -> dict[str, Any]:
+def _as_json(member: Membership, release: Release) -> dict[str, Any]:
     context = {"blind": must_answer_first(member)}
     return dict(FullReleaseSerializer(release, context=context).data)
 

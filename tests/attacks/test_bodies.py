@@ -44,7 +44,7 @@ from tests.test_permissions import RIGHTS, Right, rows
 SENT = {(name, verb): one.sent for name, verb, one in DECLARED if one.sent is not None}
 SILENT = sorted((name, verb) for name, verb, one in DECLARED if one.writes and one.sent is None)
 # Of a program of another's, and of nobody's: what no model has a column for, and some would like.
-WISHES: dict[str, Any] = {
+REJUDGE_REQUESTS: dict[str, Any] = {
     **dict.fromkeys(("id", "pk", "project", "by", "user", "member", "membership", "annotator"), 1),
     **dict.fromkeys(("is_staff", "is_superuser"), True),
     "slug": "other",
@@ -59,9 +59,9 @@ WISHES: dict[str, Any] = {
     "pk__in": [1],
     "": 1,
 }
-EXTRA = {**columns(), **WISHES}
+EXTRA = {**columns(), **REJUDGE_REQUESTS}
 
-# Who may do it: where nobody is named a lead, who has a seat in nothing.
+# Who may do it: where nobody is named a lead, who has an assignment in nothing.
 PEOPLE = {
     "annotate:api_judgments": "ada",
     "annotate:api_flags": "ada",
@@ -198,7 +198,7 @@ def known(stage: SimpleNamespace) -> dict[str, Body]:
         "SentInvitation": {"username": "newcomer"},
         "SentAdjudication": {"adopt": judgment.pk, "relevance": None},
         "SentConditionAdjudication": {"adopt": verdict.pk, "answer": None},
-        "SentLookAgain": {"judgment": judgment.pk},
+        "SentRejudgeRequest": {"judgment": judgment.pk},
         "SentMany": {
             **dict.fromkeys(("state", "kind", "criterion", "condition", "order"), LEFT_OUT),
             # Nobody is named while names are hidden.
@@ -314,10 +314,10 @@ def test_a_body_that_nothing_asks_for_changes_nothing(spoken, record_property):
 # What is refused for another reason than a body that is wrong: settled the one way or the other.
 NOT_NOW = {
     # Another token than that of a preview.
-    "annotate:api_looks": 409,
+    "annotate:api_rejudge_requests_of_guideline": 409,
     "audit:api_settling_many": 409,
     # Nothing of the kind is to be done now.
-    "annotate:api_pair_seats": 422,
+    "annotate:api_pair_assignments": 422,
     "audit:api_settling": 422,
     # The run has no documents.
     "audit:api_suspects": 422,

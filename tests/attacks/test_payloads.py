@@ -44,7 +44,7 @@ PLAIN = {f"Content-Type: {kind}" for kind in ("application/json", "text/plain")}
 # A job that failed says why, and no other may: attacked by a job that fails.
 OF_FAILED = "error"
 # What no update changes, whoever asks: triggers refuse it. Attacked when it is made.
-UNCHANGING = {"exporters.Release", "annotate.Deed", "annotate.Link"}
+UNCHANGING = {"exporters.Release", "annotate.AuditEvent", "annotate.Link"}
 
 
 def columns() -> Iterator[tuple[type[models.Model], models.Field[Any, Any], int]]:

@@ -114,7 +114,7 @@ def test_a_nul_is_told_with_its_place(worlds, client):
     [
         ("/api/v1/projects/tides/agreement/units/?of=everything", "?of"),
         ("/api/v1/projects/tides/agreement/units/?query=nowhere", "?query"),
-        ("/api/v1/projects/tides/trail/?since=yesterday", "?since"),
+        ("/api/v1/projects/tides/audit-log/?since=yesterday", "?since"),
         ("/api/v1/projects/tides/disagreements/?state=none", "?state"),
     ],
 )

@@ -107,7 +107,7 @@ class Scene:
         return reverse(name, kwargs={"slug": self.project.slug, **others})
 
     def pair(self, task: str, who: str) -> InstructionPair:
-        """A pair on which someone has a seat."""
+        """A pair on which someone has an assignment."""
         return (
             self.project.memberships.get(name=who).assignments.filter(task=task).earliest("pk").pair
         )
@@ -136,7 +136,9 @@ def document_pages(scene: Scene) -> list[str]:
 
 
 def of_pairs(name: str, task: str) -> Callable[[Scene], list[str]]:
-    """The page `name` for the pair on which ada has the seat of a task, and one of carla's."""
+    """The page `name` for the pair on which ada has the assignment of a task, and one of
+    carla's.
+    """
     return lambda scene: [reverse(name, args=[scene.pair(task, "ada").pk])]
 
 
@@ -191,10 +193,10 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         *every("annotate:matrix", "?state=disputed", "?grades=0~1", "?query=none")(scene),
         reverse("annotate:matrix", args=["empty"]),
     ],
-    "installation_trail": plain("installation_trail"),
-    "annotate:trail": lambda scene: [
-        *every("annotate:trail", "?what=project.rules", "?since=yesterday")(scene),
-        reverse("annotate:trail", args=["empty"]),
+    "installation_audit_log": plain("installation_audit_log"),
+    "annotate:audit_log": lambda scene: [
+        *every("annotate:audit_log", "?what=project.rules", "?since=yesterday")(scene),
+        reverse("annotate:audit_log", args=["empty"]),
     ],
     "annotate:flags": every("annotate:flags", "?kind=problem", "?kind=later&person=1"),
     "annotate:person": lambda scene: [
@@ -210,8 +212,8 @@ PAGES: dict[str, Callable[[Scene], list[str]]] = {
         reverse("audit:collection", args=["empty"]),
     ],
     "annotate:guidelines": every("annotate:guidelines", "?edit=1", "?version=2&changes=1"),
-    "annotate:guideline_looks": lambda scene: [
-        scene.one("annotate:guideline_looks", version=version) + query
+    "annotate:guideline_rejudge_requests": lambda scene: [
+        scene.one("annotate:guideline_rejudge_requests", version=version) + query
         for version, query in ((1, ""), (2, ""), (2, "?query=none"))
     ],
     "annotate:members": every("annotate:members"),
@@ -366,7 +368,7 @@ def _make_scene(settings: Any, finish_jobs: Callable[[], int]) -> Scene:
     factories.lead(factories.project("empty"), "carla")
     factories.member(Project.objects.get(slug="empty"), "ada")
     checks = _checks(project)
-    _differing_verdicts(project)
+    _disagreeing_verdicts(project)
     found = _disagreements(project) | checks | _batch(project, lead)
     link = invite(role="annotator", by=lead)
     asked["annotate:invitation"] = [reverse("annotate:invitation", args=[link.token])]
@@ -445,7 +447,7 @@ def _releases(project: Project, lead: Membership, finish_jobs: Callable[[], int]
     finish_jobs()
 
 
-def _differing_verdicts(project: Project) -> None:
+def _disagreeing_verdicts(project: Project) -> None:
     """Two people who differ on a condition, and one look at who judged something."""
     judgment = Judgment.objects.current().of_people().filter(narrative__pair__project=project)
     first = judgment.order_by("pk").first()

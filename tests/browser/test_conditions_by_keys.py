@@ -201,7 +201,7 @@ def test_in_a_low_window_a_document_begins_at_its_beginning_and_a_refusal_is_see
     scene = Scene(new_person)
     scene.page.set_viewport_size({"width": 640, "height": 400})
     scene.open(scene.page)
-    scene.page.locator("#sheet").evaluate("sheet => (sheet.style.minBlockSize = '4000px')")
+    scene.page.locator("#document-view").evaluate("view => (view.style.minBlockSize = '4000px')")
     scene.press("ArrowRight")
     scene.shows("B")
     assert scene.page.evaluate("scrollY") == 0

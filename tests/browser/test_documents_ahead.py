@@ -13,7 +13,7 @@ RUN = """async (address) => {
             ok: true,
             redirected: false,
             text: async () =>
-                `<div class="judge__sheet" data-candidate="1" data-said="${said}"></div>`,
+                `<div class="judge__document-view" data-candidate="1" data-said="${said}"></div>`,
         })));
     const stack = new Stack("/documents/");
     stack.aim([1]);

@@ -447,7 +447,7 @@ def test_words_are_marked_in_the_texts_that_are_open_in_the_list(read):
     expect(page.locator("[data-listing]:not([data-keys-wait])")).to_be_visible()
 
     page.keyboard.press("x")
-    expect(page.locator(".listing__sheet .document__text")).to_be_visible()
+    expect(page.locator(".listing__document-view .document__text")).to_be_visible()
     holds(page, "CSS.highlights.get('mark-query')?.size > 0")
     assert marked(page, "mark-query") == ["tidal"]
     assert marked(page, "mark-change") == ["sea"]

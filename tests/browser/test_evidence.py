@@ -18,7 +18,7 @@ ASTRAL = (
 )
 ARABIC = "تعمل المحطة بالمد والجزر. لا تحسب الطاحونة على النهر."
 PLACE = """([text, index]) => {
-    const element = document.querySelector("#sheet .document__text");
+    const element = document.querySelector("#document-view .document__text");
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const at = node.data.indexOf(text);

@@ -27,7 +27,7 @@ def scene(live_server, new_person):
             self.page.goto(f"/pairs/{self.pair.pk}/judging/")
 
         def order(self) -> list[str]:
-            found = judging_session.sitting(
+            found = judging_session.read_judging_session(
                 narrative=factories.altered(self.pair), by=self.ada
             ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
@@ -361,11 +361,11 @@ def test_fast_fingers_lose_nothing(live_server, new_person):
 
     for number in range(20):
         # The key goes down the moment the next document is there, faster than any person.
-        key = page.locator("#sheet .document").get_attribute("data-document")
+        key = page.locator("#document-view .document").get_attribute("data-document")
         pressed[key] = number % 3
         page.keyboard.press(str(number % 3))
         page.wait_for_function(
-            "key => document.querySelector('#sheet .document')?.dataset.document !== key",
+            "key => document.querySelector('#document-view .document')?.dataset.document !== key",
             arg=key,
         )
 

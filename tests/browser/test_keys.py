@@ -120,7 +120,7 @@ def test_a_key_with_a_modifier_is_the_browsers(judging, modifier):
 
 
 def test_an_arrow_with_shift_selects_and_does_not_go_on(judging):
-    heading = judging.locator("#sheet h2")
+    heading = judging.locator("#document-view h2")
     heading.dblclick(position={"x": 4, "y": 8})
     before = judging.evaluate("getSelection().toString()")
     title = heading.inner_text()

@@ -50,7 +50,7 @@ def judged(pair) -> list[tuple[int, str]]:
     """Grade and note of ada's judgments, in the order in which she meets the documents."""
     ada = pair.project.memberships.get(name="ada")
     narrative = factories.altered(pair)
-    order = judging_session.sitting(narrative=narrative, by=ada).order
+    order = judging_session.read_judging_session(narrative=narrative, by=ada).order
     found = {one.candidate_id: one for one in Judgment.objects.current().filter(annotator=ada)}
     return [(found[pk].relevance, found[pk].note) for pk in order if pk in found]
 

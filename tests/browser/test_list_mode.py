@@ -31,7 +31,7 @@ def scene(live_server, new_person):
             return self.page
 
         def order(self) -> list[str]:
-            found = judging_session.sitting(
+            found = judging_session.read_judging_session(
                 narrative=factories.altered(self.pair), by=self.ada
             ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))

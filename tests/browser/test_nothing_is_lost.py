@@ -35,8 +35,8 @@ class Scene:
         self.ada = factories.member(self.project, "ada")
         assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
         ids = dict(query.candidates.values_list("pk", "document__doc_id"))
-        sitting = judging_session.sitting(narrative=self.narrative, by=self.ada)
-        self.order = [ids[pk] for pk in sitting.order]
+        session = judging_session.read_judging_session(narrative=self.narrative, by=self.ada)
+        self.order = [ids[pk] for pk in session.order]
         self.address = f"/pairs/{self.pair.pk}/judging/"
 
     def name_of(self, doc_id: str) -> str:

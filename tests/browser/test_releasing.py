@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.models import Candidate, Guideline, Judgment
 from tests import factories
-from tests.browser.test_whole_way import judge_all, take_seat
+from tests.browser.test_whole_way import judge_all, take_assignment
 from tests.browser.waiting import shows, until
 
 
@@ -51,7 +51,7 @@ def test_a_release_stays_as_it_was_and_the_next_says_what_changed(
     tides, new_person, redis_worker, accessibility, tmp_path
 ):
     ada, carla = new_person("ada"), new_person("carla")
-    take_seat(ada, "Judge")
+    take_assignment(ada, "Judge")
     judge_all(ada, {"A": "2", "B": "0", "C": "1"})
 
     release(carla, "v1.0")

@@ -42,7 +42,7 @@ def scene(live_server, new_person):
 
         def order(self) -> list[tuple[str, bool]]:
             """The documents as they come, each with whether it has come before."""
-            numbers = judging_session.sitting(
+            numbers = judging_session.read_judging_session(
                 narrative=factories.altered(self.pair), by=self.ada
             ).order
             ids = dict(self.query.candidates.values_list("pk", "document__doc_id"))
@@ -125,7 +125,9 @@ def test_a_note_and_a_marked_passage_of_the_first_time_do_not_come_again(scene):
     assert doc_id == repeated
     expect(scene.page.locator("#note")).to_have_value("")
     expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "false")
-    expect(scene.page.locator("#sheet .judge__sheet")).to_have_attribute("data-said", "{}")
+    expect(scene.page.locator("#document-view .judge__document-view")).to_have_attribute(
+        "data-said", "{}"
+    )
     scene.page.reload()
     expect(scene.page.locator("#note")).to_have_value("")
     expect(scene.page.locator("#grade-2")).to_have_attribute("aria-pressed", "false")
@@ -170,7 +172,9 @@ def test_later_and_the_arrows_treat_a_repeat_as_a_document_of_its_own(scene):
     shows(scene.page, order[at][0], at + 1)
     scene.page.keyboard.press("0")
     expect(scene.page.get_by_role("heading", name="Query finished")).to_be_visible()
-    until(scene.page, lambda: scene.ada.assignments.get().done_at is not None, "the seat's end")
+    until(
+        scene.page, lambda: scene.ada.assignments.get().done_at is not None, "the assignment's end"
+    )
 
 
 def test_what_is_judged_in_the_list_is_judged_on_the_page_a_moment_later(scene):

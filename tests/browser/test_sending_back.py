@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, Guideline, Judgment, LookAgain
+from annotate.models import Adjudication, Assignment, Guideline, Judgment, RejudgeRequest
 from tests import factories
 from tests.browser.waiting import listens, shows, until
 
@@ -72,7 +72,7 @@ def test_sent_back_by_keys_answered_by_a_key_and_open_again(scene, new_person):
     expect(ada.locator("[data-again]:visible")).to_contain_text(WORDS)
     listens(ada)
     ada.keyboard.press("0")
-    until(ada, lambda: not LookAgain.objects.open().exists(), "the answer")
+    until(ada, lambda: not RejudgeRequest.objects.open().exists(), "the answer")
 
     page.goto("/projects/tides/disagreements/")
     scene.press("Enter")
@@ -104,7 +104,7 @@ def test_a_case_goes_with_a_key_into_the_guidelines(scene):
     expect(page.get_by_text("2 judgments of 2 people will be asked for again.")).to_be_visible()
     page.get_by_role("button", name="Ask for them again").click()
     expect(page.get_by_text("2 judgments are asked for again.")).to_be_visible()
-    assert LookAgain.objects.open().filter(guideline=case.guideline).count() == 2
+    assert RejudgeRequest.objects.open().filter(guideline=case.guideline).count() == 2
 
 
 def test_many_are_settled_as_the_preview_says_and_one_key_takes_them_back(scene):

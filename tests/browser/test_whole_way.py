@@ -47,7 +47,7 @@ def sign_in(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", name="Your work")).to_be_visible()
 
 
-def take_seat(page: Page, task: str) -> None:
+def take_assignment(page: Page, task: str) -> None:
     page.goto("/")
     page.get_by_role("listitem").filter(has_text=task).get_by_role("button").click()
 
@@ -66,18 +66,18 @@ def test_from_signing_in_to_qrels(tides, new_person, redis_worker, tmp_path: Pat
     # ada rewrites the narrative and judges.
     ada = new_person()
     sign_in(ada, "ada")
-    take_seat(ada, "Rewrite")
+    take_assignment(ada, "Rewrite")
     ada.get_by_label("Altered").fill(ALTERED)
     ada.get_by_role("button", name="Save as a new version").click()
     expect(ada.get_by_text("Version 1 is saved")).to_be_visible()
-    take_seat(ada, "Judge")
+    take_assignment(ada, "Judge")
     expect(ada.locator(".narrative ins").filter(has_text="but only at sea")).to_be_visible()
     judge_all(ada, PRESSED["ada"])
 
     # ben judges the same; nothing he sees says what ada said.
     ben = new_person()
     sign_in(ben, "ben")
-    take_seat(ben, "Judge")
+    take_assignment(ben, "Judge")
     judge_all(ben, PRESSED["ben"])
 
     # carla settles what they differ on.

@@ -31,7 +31,9 @@ PAUSE = 0.3
 # Seconds in which, once the storm is over, everything said must be saved.
 LAST_WORDS = 90.0
 
-_SITTING = re.compile(r'<script id="sitting" type="application/json">(.*?)</script>', re.DOTALL)
+_JUDGING_SESSION = re.compile(
+    r'<script id="judging-session" type="application/json">(.*?)</script>', re.DOTALL
+)
 
 
 class Unanswered(Exception):
@@ -128,7 +130,7 @@ class Diary:
     statements: list[Statement] = field(default_factory=list)
     # Things the server must never do.
     complaints: list[str] = field(default_factory=list)
-    seats: int = 0
+    assignments: int = 0
     requests: int = 0
     unanswered: int = 0
     sent_again: int = 0
@@ -176,7 +178,7 @@ class Person(threading.Thread, ABC):
 
 
 class Annotator(Person):
-    """Takes seats, presses keys at a pace, and sends what waits until the server has it."""
+    """Takes assignments, presses keys at a pace, and sends what waits until the server has it."""
 
     def __init__(
         self, port: int, who: dict[str, Any], seed: int, enough: threading.Event, pace: float
@@ -201,9 +203,9 @@ class Annotator(Person):
             time.sleep(0.05)
 
     def _take(self) -> dict[str, Any] | None:
-        """Take a seat and open its page; None where that does not work now."""
+        """Take an assignment and open its page; None where that does not work now."""
         try:
-            taken = self._ask(lambda: self._wire.form("/projects/storm/seats/", task="judge"))
+            taken = self._ask(lambda: self._wire.form("/projects/storm/assignments/", task="judge"))
             if taken.status != 302 or "/pairs/" not in taken.location:
                 return None
             page, path = taken, taken.location
@@ -213,18 +215,20 @@ class Annotator(Person):
                 page = self._ask(lambda path=path: self._wire.ask("GET", path))  # type: ignore[misc]
                 if page.status != 302:
                     break
-            found = _SITTING.search(page.body.decode())
+            found = _JUDGING_SESSION.search(page.body.decode())
             if page.status != 200 or found is None:
                 return None
-            sitting: dict[str, Any] = json.loads(found[1])
-            wanted = "&".join(f"candidate={one}" for one in sitting["order"])
+            judging_session: dict[str, Any] = json.loads(found[1])
+            wanted = "&".join(f"candidate={one}" for one in judging_session["order"])
             self._ask(
-                lambda: self._wire.ask("GET", f"/pairs/{sitting['pair']}/documents/?{wanted}")
+                lambda: self._wire.ask(
+                    "GET", f"/pairs/{judging_session['pair']}/documents/?{wanted}"
+                )
             )
         except Unanswered:
             return None
-        self.diary.seats += 1
-        return sitting
+        self.diary.assignments += 1
+        return judging_session
 
     def _judge(self, work: dict[str, Any]) -> None:
         """Say something of every document of a pair, and change one's mind now and then."""
@@ -426,6 +430,6 @@ def gathered(people: list[Person]) -> dict[str, Any]:
         "waits": [one for diary in diaries for one in diary.waits],
         **{
             name: sum(getattr(diary, name) for diary in diaries)
-            for name in ("seats", "requests", "unanswered", "sent_again")
+            for name in ("assignments", "requests", "unanswered", "sent_again")
         },
     }

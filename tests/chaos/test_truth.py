@@ -60,7 +60,7 @@ def test_what_is_as_it_was_told_is_not_complained_of(scene):
 
     assert list(truth.statements(scene, counts)) == []
     assert (counts["acknowledged"], counts["found"], counts["standing"]) == (2, 2, 1)
-    assert complaints(truth.seats, NOTHING) == []
+    assert complaints(truth.assignments, NOTHING) == []
     assert complaints(truth.chains, NOTHING) == []
 
 
@@ -102,16 +102,16 @@ def test_a_refused_judgment_that_was_kept_all_the_same(scene):
     assert complaints(truth.statements, scene) == ["1 refused statements are there"]
 
 
-def test_a_judge_without_a_seat(scene):
+def test_a_judge_without_an_assignment(scene):
     Assignment.objects.all().delete()
 
-    assert complaints(truth.seats, NOTHING) == ["1 judged without a seat"]
+    assert complaints(truth.assignments, NOTHING) == ["1 judged without an assignment"]
 
 
-def test_a_seat_beyond_the_overlap(scene):
+def test_an_assignment_beyond_the_overlap(scene):
     Assignment.objects.update(seat=truth.OVERLAP + 1)
 
-    assert complaints(truth.seats, NOTHING) == ["a seat beyond the overlap"]
+    assert complaints(truth.assignments, NOTHING) == ["an assignment beyond the overlap"]
 
 
 def test_half_a_file(scene):

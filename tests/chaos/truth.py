@@ -151,24 +151,26 @@ def statements(told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
     }
 
 
-def seats(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
-    """Never more on a pair than the overlap, never two on a seat, and nobody judged without one."""
+def assignments(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """Never more on a pair than the overlap, never two in a place, and nobody judged without
+    one.
+    """
     from annotate.models import Assignment, Judgment
 
     taken = list(Assignment.objects.values_list("pair", "task", "seat", "member"))
-    counts["seats"] = len(taken)
-    if len({(pair, task, seat) for pair, task, seat, _ in taken}) != len(taken):
-        yield "two people on one seat"
+    counts["assignments"] = len(taken)
+    if len({(pair, task, assignment) for pair, task, assignment, _ in taken}) != len(taken):
+        yield "two people on one assignment"
     if len({(pair, task, member) for pair, task, _, member in taken}) != len(taken):
-        yield "one person on two seats of a pair"
-    if any(not 1 <= seat <= OVERLAP for _, _, seat, _ in taken):
-        yield "a seat beyond the overlap"
+        yield "one person on two assignments of a pair"
+    if any(not 1 <= assignment <= OVERLAP for _, _, assignment, _ in taken):
+        yield "an assignment beyond the overlap"
     judged = set(Judgment.objects.values_list("narrative__pair", "annotator").distinct())
     if strays := judged - {(pair, member) for pair, task, _, member in taken if task == "judge"}:
-        yield f"{len(strays)} judged without a seat: {sorted(strays)[:5]}"
+        yield f"{len(strays)} judged without an assignment: {sorted(strays)[:5]}"
     touched = Assignment.objects.filter(task="judge", touched_at=None).values_list("pair", "member")
     if idle := judged & set(touched):
-        yield f"{len(idle)} judged in a seat that is said to be untouched"
+        yield f"{len(idle)} judged in an assignment that is said to be untouched"
 
 
 def chains(_told: dict[str, Any], counts: dict[str, Any]) -> Iterator[str]:
@@ -257,7 +259,7 @@ def database(_told: dict[str, Any], _counts: dict[str, Any]) -> Iterator[str]:
                 yield f"SQLite: {found}"
 
 
-PARTS = (statements, seats, chains, loads, exports, jobs, database)
+PARTS = (statements, assignments, chains, loads, exports, jobs, database)
 
 
 def main() -> None:

@@ -139,10 +139,10 @@ def test_another_project_keeps_its_own_queries_and_documents(project):
 
 def test_a_pool_that_grows_gives_its_judges_work_again(project):
     ada = factories.member(project, "ada")
-    seats = {}
+    assignments = {}
     for query_id in ("301", "302"):
         pair = factories.pair(factories.query(project, query_id))
-        seats[query_id] = Assignment.objects.create(
+        assignments[query_id] = Assignment.objects.create(
             pair=pair, task="judge", seat=1, member=ada, **_done()
         )
     load(project, "trec-qrels", "301 0 A 1\n302 0 B 1\n")
@@ -151,13 +151,16 @@ def test_a_pool_that_grows_gives_its_judges_work_again(project):
     # B was not relevant enough to be judged, so nothing is added for 302.
     load(project, "trec-qrels", "301 0 C 1\n302 0 D 0\n")
 
-    assert {key: _is_done(seat) for key, seat in seats.items()} == {"301": False, "302": True}
+    assert {key: _is_done(assignment) for key, assignment in assignments.items()} == {
+        "301": False,
+        "302": True,
+    }
 
 
 def _done() -> dict[str, str]:
     return dict.fromkeys(("touched_at", "done_at"), "2026-01-01T00:00:00Z")
 
 
-def _is_done(seat) -> bool:
-    seat.refresh_from_db()
-    return seat.done_at is not None
+def _is_done(assignment) -> bool:
+    assignment.refresh_from_db()
+    return assignment.done_at is not None

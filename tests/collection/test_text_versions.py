@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotate.collection.spans import Span
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
-from annotate.judging.judging_session import sitting
+from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
 from annotate.judgments.in_force import judgments_in_force
 from annotate.models import Assignment, Document, DocumentText, Flag, Judgment
@@ -44,7 +44,7 @@ class Scene:
         self.second = self.query.candidates.get(document__doc_id="B")
         self.pair = factories.pair(self.query)
         self.narrative = factories.altered(self.pair)
-        self.seat = assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
+        self.assignment = assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
 
     def change(self, text: str = SECOND, **more):
         return load(self.project, "docs-jsonl", jsonl({"doc_id": "A", "text": text, **more}))
@@ -55,7 +55,7 @@ class Scene:
 
     def open(self) -> list[int]:
         """The candidates that ada has yet to judge."""
-        at = sitting(narrative=self.narrative, by=self.ada)
+        at = read_judging_session(narrative=self.narrative, by=self.ada)
         return [one for one in at.order if one not in at.judged and one not in at.flagged]
 
 
@@ -165,13 +165,13 @@ def test_a_judgment_names_the_text_it_was_made_of(scene):
 def test_what_was_said_of_the_older_text_is_stale_and_is_asked_again(scene):
     scene.judge(evidence=[Span(0, 8)])
     scene.judge(of=scene.second)
-    scene.seat.refresh_from_db()
-    assert scene.seat.done_at is not None
+    scene.assignment.refresh_from_db()
+    assert scene.assignment.done_at is not None
 
     scene.change()
 
-    scene.seat.refresh_from_db()
-    assert scene.seat.done_at is None
+    scene.assignment.refresh_from_db()
+    assert scene.assignment.done_at is None
     assert scene.open() == [scene.first.pk]
     assert [one.candidate for one in judgments_in_force(scene.project)] == [scene.second]
     assert Judgment.objects.standing().count() == 2
@@ -278,8 +278,8 @@ def test_what_a_browser_journaled_under_the_older_text_is_kept_under_it_and_told
     kept = Judgment.objects.get()
     assert (kept.text_version, kept.is_current) == (1, False)
     assert scene.first.pk in scene.open()
-    scene.seat.refresh_from_db()
-    assert scene.seat.done_at is None
+    scene.assignment.refresh_from_db()
+    assert scene.assignment.done_at is None
 
 
 def test_an_entry_that_names_a_text_nobody_has_is_refused(scene, client):
@@ -321,17 +321,17 @@ def test_nobody_is_asked_to_look_again_at_an_answer_to_an_older_text(scene):
         rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 
 
-def test_a_wish_is_not_open_once_the_text_is_another(scene):
+def test_a_rejudge_request_is_not_open_once_the_text_is_another(scene):
     said = scene.judge().row
     rejudge_requests.ask(judgment=said, words="Sure?", by=scene.carla)
 
     scene.change()
 
-    at = sitting(narrative=scene.narrative, by=scene.ada)
+    at = read_judging_session(narrative=scene.narrative, by=scene.ada)
     assert at.again == frozenset()
     scene.judge(relevance=0, text=2)
     scene.judge(of=scene.second)
-    assert sitting(narrative=scene.narrative, by=scene.ada).done
+    assert read_judging_session(narrative=scene.narrative, by=scene.ada).done
 
 
 def test_a_stale_judgment_says_in_the_matrix_of_which_text_it_is(scene, client):

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Deed
+from annotate.models import AuditEvent
 from config import installation_status
 from config.celery import BrokerAway
 from exporters.models import Export
@@ -87,9 +87,13 @@ def test_what_failed_stands_there_with_its_reason_and_can_be_tried_again(
     export.refresh_from_db()
     assert (export.state, export.error) == ("queued", "")
     assert again.redirect_chain == [(reverse("status"), 302)]
-    deed = Deed.objects.get(what="job.retried")
-    assert (deed.project, deed.user, deed.key) == (carla.project, olga, export.pk)
-    assert deed.about == f"exporters.export {export.pk}: trec export {export.pk}"
+    audit_event = AuditEvent.objects.get(what="job.retried")
+    assert (audit_event.project, audit_event.user, audit_event.key) == (
+        carla.project,
+        olga,
+        export.pk,
+    )
+    assert audit_event.about == f"exporters.export {export.pk}: trec export {export.pk}"
 
 
 def test_asking_twice_is_kept_once(client, olga, carla, published):
@@ -98,7 +102,7 @@ def test_asking_twice_is_kept_once(client, olga, carla, published):
     for _ in range(2):
         client.post(reverse("status_retry", args=["exporters.export", export.pk]))
 
-    assert Deed.objects.filter(what="job.retried").count() == 1
+    assert AuditEvent.objects.filter(what="job.retried").count() == 1
     assert len(published) <= 1
 
 
@@ -120,7 +124,7 @@ def test_what_cannot_be_tried_again_says_why(client, olga, carla):
     assert "Its file was put away. Hand it in again." in again.content.decode()
     load.refresh_from_db()
     assert load.state == "failed"
-    assert not Deed.objects.filter(what="job.retried").exists()
+    assert not AuditEvent.objects.filter(what="job.retried").exists()
 
 
 @pytest.mark.parametrize("label", ["exporters.export", "annotate.user", "nothing"])
@@ -308,7 +312,7 @@ def test_the_command_lets_a_job_be_done_again(carla, published):
     assert (code, said) == (0, f"exporters.export {export.pk} waits for a worker.\n")
     export.refresh_from_db()
     assert export.state == "queued"
-    assert Deed.objects.get(what="job.retried").user is None
+    assert AuditEvent.objects.get(what="job.retried").user is None
 
 
 @pytest.mark.parametrize(

@@ -318,7 +318,7 @@ def test_a_lead_who_has_yet_to_judge_sees_no_figures(leading, client):
     found = measured(leading)
     query = factories.query(leading.project, "r")
     factories.candidate(query, "e")
-    factories.seat(factories.pair(query, pair_id="r_1"), leading.carla)
+    factories.assignment(factories.pair(query, pair_id="r_1"), leading.carla)
 
     page = client.get(found.get_absolute_url())
 

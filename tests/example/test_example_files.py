@@ -473,12 +473,14 @@ def test_what_a_person_says_comes_after_the_narrative_and_in_order() -> None:
         for one in pair.narratives
         if one.side == "altered" and one.at
     }
-    sittings: dict[tuple[str | None, int | None, str], list[Any]] = {}
+    judging_sessions: dict[tuple[str | None, int | None, str], list[Any]] = {}
     for one in records("judgments.jsonl"):
         if not isinstance(one, AdjudicationRecord) and not getattr(one, "machine", False):
-            sittings.setdefault((one.pair_id, one.version, one.annotator), []).append(one.at)
+            judging_sessions.setdefault((one.pair_id, one.version, one.annotator), []).append(
+                one.at
+            )
 
-    for (pair_id, version, _), times in sittings.items():
+    for (pair_id, version, _), times in judging_sessions.items():
         assert all(earlier < later for earlier, later in pairwise(times))
         assert written.get((pair_id or "", version or 0), times[0]) <= times[0]
 

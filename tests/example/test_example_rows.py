@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from pytest_django.plugin import DjangoDbBlocker
 
-from annotate.judging.judging_session import sitting
+from annotate.judging.judging_session import read_judging_session
 from annotate.judgments import assignments
 from annotate.models import (
     Adjudication,
@@ -111,10 +111,13 @@ def test_half_of_the_queries_wait_to_be_rewritten(project: Project) -> None:
 def test_who_judged_sits_where_they_judged_and_goes_on_where_they_stopped(
     project: Project,
 ) -> None:
-    judging_seats = Assignment.objects.filter(task=Task.JUDGE).order_by("pair__pair_id", "member")
+    judging_assignments = Assignment.objects.filter(task=Task.JUDGE).order_by(
+        "pair__pair_id", "member"
+    )
 
     taken = {
-        (seat.pair.pair_id, seat.member.name): seat.done_at is not None for seat in judging_seats
+        (assignment.pair.pair_id, assignment.member.name): assignment.done_at is not None
+        for assignment in judging_assignments
     }
 
     assert taken == {
@@ -136,7 +139,7 @@ def test_ben_has_two_documents_to_go_under_the_second_version(project: Project) 
     narrative = judged_narrative(pair(project, "902"))
     assert narrative is not None
 
-    ben = sitting(narrative=narrative, by=member(project, "ben"))
+    ben = read_judging_session(narrative=narrative, by=member(project, "ben"))
 
     assert narrative.version == 2
     assert (ben.settled, ben.total) == (5, 7)

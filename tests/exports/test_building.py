@@ -215,12 +215,12 @@ def test_an_unknown_format_is_refused_with_those_there_are(scene, published):
 
 @pytest.mark.parametrize("task", ["judge", "review"])
 def test_who_has_yet_to_answer_is_told_nothing_by_an_export(scene, published, task):
-    seat = Assignment.objects.create(pair=scene.pair, task=task, seat=1, member=scene.carla)
+    assignment = Assignment.objects.create(pair=scene.pair, task=task, seat=1, member=scene.carla)
 
     with pytest.raises(Refused, match="would show you what others said"):
         actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
 
-    seat.delete()
+    assignment.delete()
     export = actions.request_export(project=scene.project, format_name="trec", by=scene.carla)
     assert published == [(Export, export.pk)]
 

@@ -1,11 +1,11 @@
-"""Whoever takes files away is in the trail, whichever door they took them by."""
+"""Whoever takes files away is in the audit log, whichever door they took them by."""
 
 from __future__ import annotations
 
 import pytest
 from django.urls import reverse
 
-from annotate.models import Deed
+from annotate.models import AuditEvent
 from exporters.exports import actions
 from exporters.models import Export
 from jobs.runner import Progress
@@ -30,7 +30,7 @@ def take(client, address: str) -> int:
 
 
 def taken() -> list[tuple[str, str, str, str]]:
-    rows = Deed.objects.filter(what__endswith=".taken").order_by("pk")
+    rows = AuditEvent.objects.filter(what__endswith=".taken").order_by("pk")
     return list(rows.values_list("what", "name", "about", "words"))
 
 

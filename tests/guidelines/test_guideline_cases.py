@@ -100,7 +100,7 @@ def test_the_answers_stand_there_without_names(scene, client):
 
 
 def test_a_lead_who_judges_here_answers_first(scene, client):
-    factories.seat(scene.pair, scene.carla)
+    factories.assignment(scene.pair, scene.carla)
     client.force_login(scene.carla.user)
 
     page = client.get(f"{scene.url()}?edit=1").content.decode()

@@ -1,4 +1,4 @@
-"""A program works as a judge: takes a seat, reads what comes to it, judges, takes back."""
+"""A program works as a judge: takes an assignment, reads what comes to it, judges, takes back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, LookAgain
+from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
 from tests import factories
 from tests.programs import Program
 
@@ -31,7 +31,7 @@ class Scene:
     def at(self, what: str) -> str:
         return f"pairs/{self.pair.pk}/{what}"
 
-    def seat(self):
+    def assignment(self):
         return assignments.take(pair=self.pair, task=Assignment.Task.JUDGE, by=self.ada)
 
     def judge(self, number: int, relevance: int, **more):
@@ -49,29 +49,31 @@ def scene(db):
     return Scene()
 
 
-def test_a_whole_pair_is_judged_from_seat_to_end(scene):
-    taken = scene.program.send("POST", "projects/tides/seats/", {"task": "judge"}).json()
+def test_a_whole_pair_is_judged_from_assignment_to_end(scene):
+    taken = scene.program.send("POST", "projects/tides/assignments/", {"task": "judge"}).json()
 
-    assert taken["seat"]["pair"] == scene.pair.pk
+    assert taken["assignment"]["pair"] == scene.pair.pk
     numbers = []
-    while (number := scene.program.get(scene.at("sitting/")).json()["next"]) is not None:
-        (sheet,) = scene.program.get(scene.at(f"sheets/?candidates={number}")).json()
-        text = sheet["text"]
+    while (number := scene.program.get(scene.at("judging-session/")).json()["next"]) is not None:
+        (document_view,) = scene.program.get(
+            scene.at(f"document-views/?candidates={number}")
+        ).json()
+        text = document_view["text"]
         assert scene.judge(number, 2 if text == "Text of B." else 0).status_code == 201
-        (answered,) = scene.program.get(scene.at(f"sheets/?candidates={number}")).json()
-        numbers.append((sheet["doc_id"], text, answered["doc_id"]))
+        (answered,) = scene.program.get(scene.at(f"document-views/?candidates={number}")).json()
+        numbers.append((document_view["doc_id"], text, answered["doc_id"]))
     assert numbers == [(None, f"Text of {name}.", name) for name in "ABC"]
     said = Judgment.objects.order_by("candidate__document__doc_id").values_list("relevance")
     assert [grade for (grade,) in said] == [0, 2, 0]
-    assert scene.program.get("projects/tides/seats/").json()["results"] == []
-    (seat,) = scene.program.get("projects/tides/seats/?open=false").json()["results"]
-    assert seat["done_at"] is not None
-    none_left = scene.program.send("POST", "projects/tides/seats/", {"task": "judge"})
-    assert none_left.json() == {"seat": None}
+    assert scene.program.get("projects/tides/assignments/").json()["results"] == []
+    (assignment,) = scene.program.get("projects/tides/assignments/?open=false").json()["results"]
+    assert assignment["done_at"] is not None
+    none_left = scene.program.send("POST", "projects/tides/assignments/", {"task": "judge"})
+    assert none_left.json() == {"assignment": None}
 
 
 def test_what_others_said_is_told_nowhere(scene):
-    scene.seat()
+    scene.assignment()
     factories.judgment(scene.narrative, scene.documents[0], scene.ben, 2, note="a telling note")
     Flag.objects.create(
         narrative=scene.narrative,
@@ -81,8 +83,8 @@ def test_what_others_said_is_told_nowhere(scene):
         words="a telling note",
     )
     paths = [
-        *(scene.at(what) for what in ("sitting/", "judgments/", "flags/", "")),
-        scene.at("sheets/?candidates=" + ",".join(str(one.pk) for one in scene.documents)),
+        *(scene.at(what) for what in ("judging-session/", "judgments/", "flags/", "")),
+        scene.at("document-views/?candidates=" + ",".join(str(one.pk) for one in scene.documents)),
         f"projects/tides/queries/{scene.query.pk}/candidates/",
         f"projects/tides/queries/{scene.query.pk}/",
     ]
@@ -96,7 +98,7 @@ def test_what_others_said_is_told_nowhere(scene):
 
 
 def test_undo_goes_back_one_at_a_time(scene):
-    scene.seat()
+    scene.assignment()
     first, second = scene.documents[0].pk, scene.documents[1].pk
     scene.judge(first, 1)
     scene.judge(second, 2)
@@ -109,7 +111,7 @@ def test_undo_goes_back_one_at_a_time(scene):
 
 
 def test_a_flag_is_put_and_taken_back(scene):
-    scene.seat()
+    scene.assignment()
     number = scene.documents[0].pk
     one = str(uuid4())
     sent = {"uuid": one, "narrative": scene.narrative.pk, "candidate": number, "kind": "problem"}
@@ -127,57 +129,59 @@ def test_a_flag_is_put_and_taken_back(scene):
     assert not Flag.objects.current().exists()
 
 
-def test_without_a_seat_nothing_comes_and_nothing_is_taken(scene):
-    for path in ("sitting/", f"sheets/?candidates={scene.documents[0].pk}"):
+def test_without_an_assignment_nothing_comes_and_nothing_is_taken(scene):
+    for path in ("judging-session/", f"document-views/?candidates={scene.documents[0].pk}"):
         assert scene.program.get(scene.at(path)).status_code == 422
     assert scene.judge(scene.documents[0].pk, 1).status_code == 422
     assert not Judgment.objects.exists()
 
 
-def test_a_seat_is_given_back_while_nothing_was_done_in_it(scene):
-    taken = scene.program.send("POST", scene.at("seats/"), {"task": "judge"}).json()
+def test_an_assignment_is_given_back_while_nothing_was_done_in_it(scene):
+    taken = scene.program.send("POST", scene.at("assignments/"), {"task": "judge"}).json()
 
-    back = scene.program.send("DELETE", f"projects/tides/seats/{taken['id']}/")
+    back = scene.program.send("DELETE", f"projects/tides/assignments/{taken['id']}/")
 
     assert back.status_code == 204
     assert not Assignment.objects.exists()
 
 
-def test_a_seat_with_work_in_it_stays(scene):
-    seat = scene.seat()
+def test_an_assignment_with_work_in_it_stays(scene):
+    assignment = scene.assignment()
     scene.judge(scene.documents[0].pk, 1)
 
-    back = scene.program.send("DELETE", f"projects/tides/seats/{seat.pk}/")
+    back = scene.program.send("DELETE", f"projects/tides/assignments/{assignment.pk}/")
 
     assert (back.status_code, Assignment.objects.count()) == (422, 1)
 
 
 def test_what_a_lead_wants_looked_at_again_comes_first_with_the_words(scene):
-    scene.seat()
+    scene.assignment()
     carla = factories.lead(scene.project)
     for candidate in scene.documents[:2]:
         scene.judge(candidate.pk, 1)
     asked = Judgment.objects.get(candidate=scene.documents[1])
-    LookAgain.objects.create(judgment=asked, by=carla, words="Read the second line.")
+    RejudgeRequest.objects.create(judgment=asked, by=carla, words="Read the second line.")
 
-    at = scene.program.get(scene.at("sitting/")).json()
-    (sheet,) = scene.program.get(scene.at(f"sheets/?candidates={at['next']}")).json()
+    at = scene.program.get(scene.at("judging-session/")).json()
+    (document_view,) = scene.program.get(
+        scene.at(f"document-views/?candidates={at['next']}")
+    ).json()
 
     assert (at["next"], at["again"]) == (asked.candidate_id, [asked.candidate_id])
-    assert sheet["again"] == [{"words": "Read the second line.", "open": True}]
+    assert document_view["again"] == [{"words": "Read the second line.", "open": True}]
 
 
 def test_a_repeat_is_known_by_a_number_like_any_other(db):
     scene = Scene(repeat_percent=50)
     for number in range(7):
         factories.candidate(scene.query, f"D{number}")
-    scene.seat()
+    scene.assignment()
 
-    at = scene.program.get(scene.at("sitting/")).json()
+    at = scene.program.get(scene.at("judging-session/")).json()
     for number in at["order"]:
         assert scene.judge(number, 1).status_code == 201
 
-    listed = scene.program.get(scene.at("sitting/")).json()
+    listed = scene.program.get(scene.at("judging-session/")).json()
     assert len(at["order"]) > 10
     assert {len(str(number)) for number in at["order"]} == {13}
     assert (listed["next"], listed["settled"]) == (None, len(at["order"]))
@@ -185,19 +189,19 @@ def test_a_repeat_is_known_by_a_number_like_any_other(db):
 
 
 def test_too_many_documents_are_not_sent_at_once(scene):
-    scene.seat()
+    scene.assignment()
 
     wanted = ",".join(["7"] * 21)
 
-    assert scene.program.get(scene.at(f"sheets/?candidates={wanted}")).status_code == 400
-    assert scene.program.get(scene.at("sheets/?candidates=x")).status_code == 400
-    assert scene.program.get(scene.at("sheets/")).status_code == 400
+    assert scene.program.get(scene.at(f"document-views/?candidates={wanted}")).status_code == 400
+    assert scene.program.get(scene.at("document-views/?candidates=x")).status_code == 400
+    assert scene.program.get(scene.at("document-views/")).status_code == 400
 
 
 def test_however_many_judgments_are_listed_the_queries_stay_the_same(
     scene, django_assert_num_queries
 ):
-    scene.seat()
+    scene.assignment()
     program = scene.program
     for candidate in scene.documents:
         factories.judgment(scene.narrative, candidate, scene.ada, 1)

@@ -268,15 +268,15 @@ def test_judging_again_what_one_saw_is_no_disagreement(scene):
     assert states == [("saved", "")] * 3
 
 
-def test_a_seat_given_back_meanwhile_is_taken_again(scene):
-    assignments.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
+def test_an_assignment_given_back_meanwhile_is_taken_again(scene):
+    assignments.give_back(assignment=scene.ada.assignments.get(), by=scene.ada)
 
     assert scene.state(scene.entry()) == [("saved", "")]
     assert scene.ada.assignments.get().touched_at is not None
 
 
-def test_where_every_seat_is_taken_meanwhile_it_is_refused_with_a_sentence(scene):
-    assignments.give_back(seat=scene.ada.assignments.get(), by=scene.ada)
+def test_where_every_assignment_is_taken_meanwhile_it_is_refused_with_a_sentence(scene):
+    assignments.give_back(assignment=scene.ada.assignments.get(), by=scene.ada)
     for name in ("ben", "dan"):
         assignments.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, name))
 

@@ -43,10 +43,10 @@ def scene(db, client):
             """Where one comes to after a form was taken."""
             return client.get(response.url).url
 
-        def sitting(self, candidate):
+        def judging_session(self, candidate):
             page = client.get(self.url(candidate)).content.decode()
             (found,) = re.findall(
-                r'<script id="sitting" type="application/json">(.*?)</script>', page
+                r'<script id="judging-session" type="application/json">(.*?)</script>', page
             )
             return json.loads(found)
 
@@ -55,7 +55,9 @@ def scene(db, client):
             return client.get(url, {"candidate": [str(one) for one in candidates]})
 
         def order(self):
-            found = judging_session.sitting(narrative=self.narrative, by=self.ada).order
+            found = judging_session.read_judging_session(
+                narrative=self.narrative, by=self.ada
+            ).order
             return [self.query.candidates.get(pk=pk) for pk in found]
 
         def url(self, candidate):
@@ -251,7 +253,7 @@ def test_what_others_said_is_nowhere_on_the_page(scene, client):
     assert "ben" not in page
 
 
-def test_someone_elses_seat_is_refused_with_a_sentence(scene, client):
+def test_someone_elses_assignment_is_refused_with_a_sentence(scene, client):
     client.force_login(factories.member(scene.project, "ben").user)
 
     shown = client.get(scene.url(scene.candidates[0]), follow=True)
@@ -334,7 +336,7 @@ def test_the_page_tells_its_script_where_the_judge_stands(scene):
     scene.post("judgment", first, relevance=2)
     scene.post("flag", second, kind="later")
 
-    found = scene.sitting(first)
+    found = scene.judging_session(first)
 
     assert found["order"] == [first.pk, second.pk]
     assert found["said"] == {
@@ -369,10 +371,10 @@ def test_documents_of_other_pools_are_left_out(scene):
 
     drawn = scene.documents(stranger.pk, 10**18, "x").content.decode()
 
-    assert "judge__sheet" not in drawn
+    assert "judge__document-view" not in drawn
 
 
-def test_someone_without_the_seat_gets_no_documents(scene, client):
+def test_someone_without_the_assignment_gets_no_documents(scene, client):
     client.force_login(factories.member(scene.project, "ben").user)
 
     response = scene.documents(scene.candidates[0].pk)
@@ -390,16 +392,16 @@ def test_many_documents_take_as_many_queries_as_one(scene, django_assert_num_que
     with django_assert_num_queries(len(one)):
         response = scene.documents(*more)
 
-    assert response.content.decode().count("judge__sheet") == 20
+    assert response.content.decode().count("judge__document-view") == 20
 
 
 def test_at_most_fifty_documents_come_at_once(scene):
     more = [factories.candidate(scene.query, text="More.").pk for _ in range(51)]
 
-    assert scene.documents(*more).content.decode().count("judge__sheet") == 50
+    assert scene.documents(*more).content.decode().count("judge__document-view") == 50
 
 
-def test_a_sheet_names_the_grades_that_need_evidence(scene):
+def test_a_document_view_names_the_grades_that_need_evidence(scene):
     scene.project.evidence_rule = "document"
     scene.project.save()
 

@@ -24,7 +24,9 @@ ONE = UUID("00000000-0000-4000-8000-000000000001")
 
 
 class Scene:
-    """A pair of two documents that were relevant and one that was not, with ada in her seat."""
+    """A pair of two documents that were relevant and one that was not, with ada in her
+    assignment.
+    """
 
     def __init__(self) -> None:
         self.project = factories.project()
@@ -108,7 +110,7 @@ def test_a_judgment_under_an_old_narrative_version_is_refused(scene):
     assert not Judgment.objects.exists()
 
 
-def test_without_a_seat_there_is_no_judging(scene):
+def test_without_an_assignment_there_is_no_judging(scene):
     ben = factories.member(scene.project, "ben")
 
     with pytest.raises(Refused, match="not your task"):
@@ -146,7 +148,7 @@ def test_a_document_of_a_load_that_is_not_done_is_not_in_the_pool(scene):
 
 
 @pytest.mark.sqlite
-def test_the_seat_waits_for_no_document_of_a_load_that_is_not_done(scene):
+def test_the_assignment_waits_for_no_document_of_a_load_that_is_not_done(scene):
     unshown(scene)
     scene.judge(1)
     scene.judge(0, of=scene.second)
@@ -161,7 +163,7 @@ def test_a_note_of_a_megabyte_is_refused(scene):
     assert not Judgment.objects.exists()
 
 
-def test_the_seat_is_done_when_every_document_is_judged(scene):
+def test_the_assignment_is_done_when_every_document_is_judged(scene):
     scene.judge(1)
     assert not scene.ada.assignments.get().done_at
 
@@ -247,15 +249,21 @@ def test_cannot_judge_asks_for_words(scene):
 
 
 def test_later_needs_no_words_and_comes_back_at_the_end(scene):
-    order = judging_session.sitting(narrative=scene.narrative, by=scene.ada).order
+    order = judging_session.read_judging_session(narrative=scene.narrative, by=scene.ada).order
     first, second = (scene.query.candidates.get(pk=pk) for pk in order)
     judging.flag(narrative=scene.narrative, candidate=first, kind="later", by=scene.ada)
 
-    assert judging_session.sitting(narrative=scene.narrative, by=scene.ada).next() == second.pk
+    assert (
+        judging_session.read_judging_session(narrative=scene.narrative, by=scene.ada).next()
+        == second.pk
+    )
 
     scene.judge(1, of=second)
 
-    assert judging_session.sitting(narrative=scene.narrative, by=scene.ada).next() == first.pk
+    assert (
+        judging_session.read_judging_session(narrative=scene.narrative, by=scene.ada).next()
+        == first.pk
+    )
     assert scene.ada.assignments.get().done_at is None
 
 
@@ -292,11 +300,13 @@ def test_each_person_has_an_order_of_their_own_that_never_changes(db):
     narrative = factories.altered(factories.pair(query))
     ada, ben = factories.member(project, "ada"), factories.member(project, "ben")
 
-    hers = judging_session.sitting(narrative=narrative, by=ada).order
+    hers = judging_session.read_judging_session(narrative=narrative, by=ada).order
 
-    assert hers == judging_session.sitting(narrative=narrative, by=ada).order
-    assert hers != judging_session.sitting(narrative=narrative, by=ben).order
-    assert sorted(hers) == sorted(judging_session.sitting(narrative=narrative, by=ben).order)
+    assert hers == judging_session.read_judging_session(narrative=narrative, by=ada).order
+    assert hers != judging_session.read_judging_session(narrative=narrative, by=ben).order
+    assert sorted(hers) == sorted(
+        judging_session.read_judging_session(narrative=narrative, by=ben).order
+    )
 
 
 def test_a_new_version_gives_the_judges_work_again(scene):
@@ -310,7 +320,9 @@ def test_a_new_version_gives_the_judges_work_again(scene):
 
     assert scene.ada.assignments.get().done_at is None
     assert scene.current() == [("A", 1), ("B", 1)]
-    fresh = judging_session.sitting(narrative=factories.altered(scene.pair), by=scene.ada)
+    fresh = judging_session.read_judging_session(
+        narrative=factories.altered(scene.pair), by=scene.ada
+    )
     assert (fresh.settled, fresh.total) == (0, 2)
 
 

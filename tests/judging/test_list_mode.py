@@ -28,7 +28,7 @@ def scene(db, client):
         url = reverse("annotate:listing", args=[pair.pk])
 
         def order(self):
-            return judging_session.sitting(narrative=self.narrative, by=self.ada).order
+            return judging_session.read_judging_session(narrative=self.narrative, by=self.ada).order
 
         def shown(self, **asked):
             """The candidates of the rows, as they stand on the page."""
@@ -127,7 +127,7 @@ def test_the_counts_are_of_what_i_said_alone(scene):
     scene.judge(first, 0, by=ben)
     scene.flag(third, "later")
 
-    at = judging_session.sitting(narrative=scene.narrative, by=scene.ada)
+    at = judging_session.read_judging_session(narrative=scene.narrative, by=scene.ada)
     counts = {
         one.name: one.count for one in filters(at, list(scene.project.grades.order_by("value")))
     }
@@ -155,7 +155,7 @@ def parts(at, asked="", size=2):
 
 
 def five(**said):
-    return judging_session.Sitting(
+    return judging_session.JudgingSession(
         **{"order": [50, 40, 30, 20, 10], "judged": {}, "flagged": {}, **said}
     )
 
@@ -211,7 +211,7 @@ def test_an_empty_group_says_so(scene, client):
     assert "No document here now" in page
 
 
-def test_who_has_no_seat_is_sent_to_their_list(scene, client):
+def test_who_has_no_assignment_is_sent_to_their_list(scene, client):
     client.force_login(factories.member(scene.project, "ben").user)
 
     response = client.get(scene.url, follow=True)

@@ -18,7 +18,7 @@ from annotate.judging import judging_session
 from annotate.judgments import assignments
 from annotate.judgments.repeats import Spot, unmasked
 from annotate.models import Assignment, Flag, Judgment, Project, Repeat
-from annotate.overview.progress import my_seats
+from annotate.overview.progress import my_assignments
 from annotate.projects import rules
 from annotate.rewriting import actions as rewriting
 from base.errors import NotHere, Refused
@@ -27,7 +27,7 @@ from tests import factories
 pytestmark = pytest.mark.both_databases
 
 JUDGE = Assignment.Task.JUDGE
-SAYS = re.compile(r'<script id="sitting" type="application/json">(.*?)</script>')
+SAYS = re.compile(r'<script id="judging-session" type="application/json">(.*?)</script>')
 
 
 class Scene:
@@ -45,15 +45,15 @@ class Scene:
         assignments.take(pair=self.pair, task=JUDGE, by=self.ada)
         client.force_login(self.ada.user)
 
-    def sitting(self) -> judging_session.Sitting:
-        return judging_session.sitting(narrative=self.narrative, by=self.ada)
+    def judging_session(self) -> judging_session.JudgingSession:
+        return judging_session.read_judging_session(narrative=self.narrative, by=self.ada)
 
     def spots(self) -> list[Spot]:
-        return [unmasked(number, self.ada.pk) for number in self.sitting().order]
+        return [unmasked(number, self.ada.pk) for number in self.judging_session().order]
 
     def again(self) -> list[int]:
         """The numbers of the repeats, in their order."""
-        order = self.sitting().order
+        order = self.judging_session().order
         return [number for number in order if unmasked(number, self.ada.pk).again]
 
     def first_of(self, number: int) -> int:
@@ -67,7 +67,7 @@ class Scene:
         on = judging.on_number(self.pair, self.narrative.pk, number, self.ada)
         return judging.say_flag(on=on, kind=kind, words=words, by=self.ada)
 
-    def seat_is_done(self) -> bool:
+    def assignment_is_done(self) -> bool:
         return self.ada.assignments.get().done_at is not None
 
     def url(self, number: int, name: str = "judge") -> str:
@@ -88,7 +88,7 @@ def test_half_of_the_documents_come_again_later_and_count_in_the_total(scene):
     spots = scene.spots()
 
     assert len(spots) == 9
-    assert scene.sitting().total == 9
+    assert scene.judging_session().total == 9
     for number in scene.again():
         spot = unmasked(number, scene.ada.pk)
         assert spots.index(spot) - spots.index(Spot(spot.candidate)) > 3
@@ -99,7 +99,7 @@ def test_without_the_rule_documents_are_known_by_their_keys_and_come_once(scene)
     scene.project.save()
     ada = scene.project.memberships.get(name="ada")
 
-    at = judging_session.sitting(narrative=scene.narrative, by=ada)
+    at = judging_session.read_judging_session(narrative=scene.narrative, by=ada)
 
     assert sorted(at.order) == sorted(scene.query.candidates.values_list("pk", flat=True))
 
@@ -125,28 +125,28 @@ def test_a_repeat_that_is_reached_before_its_first_time_names_no_judgment(scene)
     assert not Judgment.objects.exists()
 
 
-def test_the_seat_is_done_only_when_the_repeats_are(scene):
-    for number in scene.sitting().order[:-1]:
+def test_the_assignment_is_done_only_when_the_repeats_are(scene):
+    for number in scene.judging_session().order[:-1]:
         scene.grade(number)
-        assert not scene.seat_is_done()
+        assert not scene.assignment_is_done()
 
-    scene.grade(scene.sitting().order[-1])
+    scene.grade(scene.judging_session().order[-1])
 
-    assert scene.seat_is_done()
-    assert scene.sitting().done
+    assert scene.assignment_is_done()
+    assert scene.judging_session().done
     scene.flag(scene.again()[0], Flag.Kind.LATER)
-    assert not scene.seat_is_done()
-    assert scene.sitting().next() == scene.again()[0]
+    assert not scene.assignment_is_done()
+    assert scene.judging_session().next() == scene.again()[0]
     judging.undo(narrative=scene.narrative, by=scene.ada)
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
 
 
-def test_the_order_of_answers_does_not_matter_for_the_seat(scene):
-    for number in reversed(scene.sitting().order):
-        assert not scene.seat_is_done()
+def test_the_order_of_answers_does_not_matter_for_the_assignment(scene):
+    for number in reversed(scene.judging_session().order):
+        assert not scene.assignment_is_done()
         scene.grade(number)
 
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
 
 
 def test_a_flag_on_a_repeat_flags_nothing_else(scene):
@@ -157,7 +157,7 @@ def test_a_flag_on_a_repeat_flags_nothing_else(scene):
 
     assert not Flag.objects.exists()
     assert Judgment.objects.current().get().relevance == 2
-    assert scene.sitting().flagged == {number: "problem"}
+    assert scene.judging_session().flagged == {number: "problem"}
     with pytest.raises(Refused, match="Say in a few words why"):
         scene.flag(number, Flag.Kind.PROBLEM)
 
@@ -167,16 +167,16 @@ def test_saying_something_else_of_a_repeat_supersedes_and_undo_brings_it_back(sc
     scene.grade(scene.first_of(number), 2)
     scene.grade(number, 1)
     scene.grade(number, 0)
-    assert scene.sitting().judged[number] == 0
+    assert scene.judging_session().judged[number] == 0
 
     back = judging.undo(narrative=scene.narrative, by=scene.ada)
     assert isinstance(back, Repeat)
-    assert (back.relevance, scene.sitting().judged[number]) == (0, 1)
+    assert (back.relevance, scene.judging_session().judged[number]) == (0, 1)
     judging.undo(narrative=scene.narrative, by=scene.ada)
-    assert number not in scene.sitting().judged
+    assert number not in scene.judging_session().judged
     judging.undo(narrative=scene.narrative, by=scene.ada)
 
-    assert scene.sitting().judged == {}
+    assert scene.judging_session().judged == {}
     assert Repeat.objects.count() == 2
     with pytest.raises(Refused, match="nothing to take back"):
         judging.undo(narrative=scene.narrative, by=scene.ada)
@@ -268,7 +268,7 @@ def test_a_new_version_draws_anew_and_leaves_what_was_said_behind(scene):
     scene = reread(scene)
 
     assert scene.narrative.version == 2
-    assert scene.sitting().judged == {}
+    assert scene.judging_session().judged == {}
     assert Repeat.objects.current().get().narrative.version == 1
 
 
@@ -293,18 +293,18 @@ def test_the_database_holds_one_answer_and_a_grade_or_a_flag(scene):
 # --- the pages ------------------------------------------------------------------------------------
 
 
-def plain(page: str, sheet: str) -> str:
+def plain(page: str, document_view: str) -> str:
     """A page without what differs between any two documents: numbers, ids, tokens, its order."""
     page = SAYS.sub("", page)
     page = re.sub(r'(csrfmiddlewaretoken|name="uuid") ?"? value="[^"]+"', r"\1", page)
     page = re.sub(r'"[A-Za-z0-9]{64}"', '"TOKEN"', page)
     page = re.sub(r"\d{13}", "NUMBER", page)
     page = re.sub(r'(href="[^"]*NUMBER/"|aria-disabled="true")', "WAY", page)
-    return page.replace(f"Body of {sheet}.", "TEXT").replace(f">{sheet}<", ">ID<")
+    return page.replace(f"Body of {document_view}.", "TEXT").replace(f">{document_view}<", ">ID<")
 
 
 def test_a_repeat_is_drawn_as_a_document_that_comes_for_the_first_time(scene):
-    numbers = scene.sitting().order
+    numbers = scene.judging_session().order
     number = scene.again()[0]
     at = numbers.index(number)
     # All before it is said, this document among it, with all that can be said of one.
@@ -362,7 +362,7 @@ def test_without_script_one_judges_through_the_repeats_to_the_end(scene):
     assert "Query finished" in response.content.decode()
     assert (Judgment.objects.current().count(), Repeat.objects.current().count()) == (6, 3)
     undone = scene.client.post(reverse("annotate:undo", args=[scene.pair.pk]))
-    assert undone.url == scene.url(scene.sitting().order[-1])
+    assert undone.url == scene.url(scene.judging_session().order[-1])
 
 
 def test_the_journal_takes_a_repeat_by_its_number(scene):
@@ -421,47 +421,47 @@ def test_the_list_has_each_document_once_and_its_rows_judge(scene):
 
 
 def test_home_counts_as_the_judge_page_does(scene):
-    scene.grade(scene.sitting().order[0])
+    scene.grade(scene.judging_session().order[0])
     scene.grade(scene.again()[0])
 
-    (mine,) = my_seats(scene.ada)
+    (mine,) = my_assignments(scene.ada)
 
-    assert (mine.done, mine.total) == (2, scene.sitting().total)
+    assert (mine.done, mine.total) == (2, scene.judging_session().total)
 
 
 def test_what_a_lead_wants_looked_at_again_comes_first_and_no_repeat_says_so(scene):
-    for number in scene.sitting().order:
+    for number in scene.judging_session().order:
         said = scene.grade(number, 1).row
         if number == scene.first_of(scene.again()[0]):
             judgment = said
     carla = factories.lead(scene.project)
     rejudge_requests.ask(judgment=judgment, words="Read the last page.", by=carla)
 
-    at = scene.sitting()
+    at = scene.judging_session()
 
     assert at.next() == scene.first_of(scene.again()[0])
     assert "Read the last page." in scene.page(at.next())
     assert "Read the last page." not in scene.page(scene.again()[0])
 
 
-def test_a_wish_that_is_withdrawn_ends_no_seat_in_which_repeats_are_left(scene):
+def test_a_rejudge_request_that_is_withdrawn_ends_no_assignment_in_which_repeats_are_left(scene):
     carla = factories.lead(scene.project)
     last = scene.again()[-1]
-    for number in scene.sitting().order:
+    for number in scene.judging_session().order:
         if number != last:
             scene.grade(number, 1)
     first = Judgment.objects.order_by("pk")[0]
-    wish = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
+    rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
 
-    rejudge_requests.withdraw(wish=wish, by=carla)
-    assert not scene.seat_is_done()
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
+    assert not scene.assignment_is_done()
 
     scene.grade(last)
-    assert scene.seat_is_done()
-    wish = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
-    assert not scene.seat_is_done()
-    rejudge_requests.withdraw(wish=wish, by=carla)
-    assert scene.seat_is_done()
+    assert scene.assignment_is_done()
+    rejudge_request = rejudge_requests.ask(judgment=first, words="Read the last page.", by=carla)
+    assert not scene.assignment_is_done()
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
+    assert scene.assignment_is_done()
 
 
 def test_only_a_lead_sets_it_and_to_no_more_than_half(scene):

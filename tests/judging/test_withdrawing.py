@@ -125,7 +125,7 @@ def test_undo_goes_back_through_flags_and_judgments(scene):
     assert seen == [[("A", 2)], [("A", "later")], [("A", 1)], []]
 
 
-def test_the_seat_is_done_again_when_the_flag_over_its_last_judgment_is_taken_back(scene):
+def test_the_assignment_is_done_again_when_the_flag_over_its_last_judgment_is_taken_back(scene):
     scene.judge(1)
     scene.judge(1, of=scene.second)
     put = flag(scene)
@@ -136,7 +136,9 @@ def test_the_seat_is_done_again_when_the_flag_over_its_last_judgment_is_taken_ba
     assert scene.ada.assignments.get().done_at is not None
 
 
-def test_a_seat_that_was_taken_after_all_was_said_is_done_once_something_is_taken_back(scene):
+def test_an_assignment_that_was_taken_after_all_was_said_is_done_once_something_is_taken_back(
+    scene,
+):
     scene.judge(1)
     scene.judge(1, of=scene.second)
     again = scene.judge(2)
@@ -144,12 +146,12 @@ def test_a_seat_that_was_taken_after_all_was_said_is_done_once_something_is_take
 
     withdraw(scene, again)
 
-    seat = scene.ada.assignments.get()
-    assert seat.done_at is not None
-    assert seat.touched_at == seat.done_at
+    assignment = scene.ada.assignments.get()
+    assert assignment.done_at is not None
+    assert assignment.touched_at == assignment.done_at
 
 
-def test_taking_back_the_last_judgment_gives_the_seat_work_again(scene):
+def test_taking_back_the_last_judgment_gives_the_assignment_work_again(scene):
     scene.judge(1)
     last = scene.judge(1, of=scene.second)
 
@@ -259,5 +261,5 @@ class AnyHistory(TestCase):
             for row in rows
             if isinstance(row, Judgment) or row.kind != Flag.Kind.LATER
         }
-        seat = self.scene.ada.assignments.get()
-        assert (seat.done_at is not None) == (len(settled) == 2)
+        assignment = self.scene.ada.assignments.get()
+        assert (assignment.done_at is not None) == (len(settled) == 2)

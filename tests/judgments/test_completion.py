@@ -1,7 +1,7 @@
 """Progress has one definition: what is wanted, what is there, whoever brought it.
 
 Everything that names how far a project is says the same of it: the home page, the project page, the
-queries, the dashboard, the API, what seats are offered and whether a lead may see figures.
+queries, the dashboard, the API, what assignments are offered and whether a lead may see figures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from annotate.judging import actions as judging
 from annotate.judgments import assignments, completion
 from annotate.judgments.blindness import must_answer_first
 from annotate.models import Assignment, Candidate, Flag, InstructionPair, Membership, Project
-from annotate.overview.progress import my_seats, query_progress, task_progress
+from annotate.overview.progress import my_assignments, query_progress, task_progress
 from annotate.projects.rules import GradeRule, change_rules
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused
@@ -70,7 +70,7 @@ def counted(reader: Membership) -> dict[str, Any]:
     return {
         "answers": (found.answered, found.wanted),
         "left": found.left,
-        "seats": {one.task: (one.done, one.total) for one in task_progress(reader, found)},
+        "assignments": {one.task: (one.done, one.total) for one in task_progress(reader, found)},
     }
 
 
@@ -104,7 +104,7 @@ def told(reader: Membership) -> dict[str, Any]:
                 client.get(f"/api/v1/projects/{slug}/queries/").json()["results"]
             ),
         },
-        "seats": {
+        "assignments": {
             "project": {one.task: (one.done, one.total) for one in project["tasks"]},
             "dashboard": {one.task: (one.done, one.total) for one in progress["tasks"]},
             "API progress": {one["task"]: (one["done"], one["total"]) for one in api["tasks"]},
@@ -118,69 +118,72 @@ def told(reader: Membership) -> dict[str, Any]:
 # --- judgments from files -------------------------------------------------------------------------
 
 
-def test_judgments_from_a_file_fill_seats(tides):
-    """20 open seats that lead to "229 of 229" are not open."""
+def test_judgments_from_a_file_fill_assignments(tides):
+    """20 open assignments that lead to "229 of 229" are not open."""
     for query_id in ("301", "302"):
         from_file(tides.project, *everything("ada", query_id), *everything("ben", query_id))
 
     found = counted(tides.carla)
 
     assert (found["answers"], found["left"]) == ((12, 12), 0)
-    assert found["seats"]["judge"] == (4, 4)
+    assert found["assignments"]["judge"] == (4, 4)
     for anybody in (tides.ada, tides.ben, tides.dan):
         assert assignments.take_next(task=JUDGE, by=anybody) is None
-        assert assignments.free_seats(tides.pairs["301"], JUDGE, anybody) == 0
+        assert assignments.count_free_assignments(tides.pairs["301"], JUDGE, anybody) == 0
     assert Assignment.objects.count() == 0
 
 
-def test_who_judged_in_a_file_is_not_offered_the_same_seat_and_others_are(tides):
+def test_who_judged_in_a_file_is_not_offered_the_same_assignment_and_others_are(tides):
     from_file(tides.project, *everything("ada", "301"))
     pair = tides.pairs["301"]
 
-    assert [assignments.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben)] == [0, 1]
+    assert [
+        assignments.count_free_assignments(pair, JUDGE, by) for by in (tides.ada, tides.ben)
+    ] == [0, 1]
     assert list(assignments.open_pairs(task=JUDGE, by=tides.ada)) == [tides.pairs["302"]]
     assignments.take(pair=pair, task=JUDGE, by=tides.ben)
-    assert assignments.free_seats(pair, JUDGE, tides.dan) == 0
+    assert assignments.count_free_assignments(pair, JUDGE, tides.dan) == 0
 
 
-def test_a_document_that_a_file_left_out_keeps_a_seat_open(tides):
+def test_a_document_that_a_file_left_out_keeps_an_assignment_open(tides):
     lines = [*everything("ada", "301"), *everything("ben", "301")]
     from_file(tides.project, *lines[:-1])
     pair = tides.pairs["301"]
 
     assert [
-        assignments.free_seats(pair, JUDGE, by) for by in (tides.ada, tides.ben, tides.dan)
+        assignments.count_free_assignments(pair, JUDGE, by)
+        for by in (tides.ada, tides.ben, tides.dan)
     ] == [
         0,  # she judged all of them
         1,
         1,
     ]
-    assert counted(tides.carla)["seats"]["judge"] == (1, 4)
+    assert counted(tides.carla)["assignments"]["judge"] == (1, 4)
 
 
-def test_judgments_from_a_file_end_a_seat_that_was_taken_before(tides):
+def test_judgments_from_a_file_end_an_assignment_that_was_taken_before(tides):
     for by in (tides.ada, tides.carla):
         assignments.take(pair=tides.pairs["301"], task=JUDGE, by=by, become_blind=True)
     assert must_answer_first(tides.carla)
 
     from_file(tides.project, *everything("ada", "301"), *everything("carla", "301"))
 
-    assert [seat.done_at for seat in Assignment.objects.all()] == [None, None]
-    assert my_seats(tides.ada) == my_seats(tides.carla) == []
+    assert [assignment.done_at for assignment in Assignment.objects.all()] == [None, None]
+    assert my_assignments(tides.ada) == my_assignments(tides.carla) == []
     assert not must_answer_first(tides.carla)
-    assert counted(tides.carla)["seats"]["judge"] == (2, 4)
+    assert counted(tides.carla)["assignments"]["judge"] == (2, 4)
 
 
-def test_who_judged_in_a_file_can_still_be_given_a_seat_to_judge_again(tides):
+def test_who_judged_in_a_file_can_still_be_given_an_assignment_to_judge_again(tides):
     from_file(tides.project, *everything("ada", "301"))
 
-    seat = assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
+    assignment = assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
 
-    assert (seat.seat, my_seats(tides.ada)) == (1, [])
-    assert assignments.free_seats(tides.pairs["301"], JUDGE, tides.ben) == 1
+    assert (assignment.seat, my_assignments(tides.ada)) == (1, [])
+    assert assignments.count_free_assignments(tides.pairs["301"], JUDGE, tides.ben) == 1
 
 
-def test_a_machine_fills_no_seat(tides):
+def test_a_machine_fills_no_assignment(tides):
     machine = factories.machine(tides.project)
     under = factories.altered(tides.pairs["301"])
     for doc_id in DOCUMENTS:
@@ -188,8 +191,8 @@ def test_a_machine_fills_no_seat(tides):
 
     found = counted(tides.carla)
 
-    assert (found["answers"], found["seats"]["judge"]) == ((0, 12), (0, 4))
-    assert assignments.free_seats(tides.pairs["301"], JUDGE, tides.ada) == 2
+    assert (found["answers"], found["assignments"]["judge"]) == ((0, 12), (0, 4))
+    assert assignments.count_free_assignments(tides.pairs["301"], JUDGE, tides.ada) == 2
 
 
 # --- every address --------------------------------------------------------------------------------
@@ -210,8 +213,8 @@ def test_every_address_says_the_same(tides, complete):
 
     counts = counted(tides.carla)
     assert counts["answers"] == ((12, 12) if complete else (11, 12))
-    assert counts["seats"] == {"rewrite": (2, 2), "judge": (4, 4) if complete else (3, 4)}
-    for name in ("answers", "seats", "left"):
+    assert counts["assignments"] == {"rewrite": (2, 2), "judge": (4, 4) if complete else (3, 4)}
+    for name in ("answers", "assignments", "left"):
         assert dict.fromkeys(found[name], counts[name]) == found[name]
     assert (set(found["outlooks"]) == {"nothing_left"}) is complete
 
@@ -291,7 +294,7 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
             min(min(len(final[query_id, doc_id]), 2) for doc_id in DOCUMENTS)
             for query_id in tides.pairs
         ]
-        assert found["seats"]["judge"] == (sum(fewest), 4)
+        assert found["assignments"]["judge"] == (sum(fewest), 4)
         by_query = query_progress(tides.carla, list(tides.project.queries.order_by("query_id")))
         assert [one.answered for one in by_query] == [
             sum(min(len(final[query_id, doc_id]), 2) for doc_id in DOCUMENTS)
@@ -299,7 +302,8 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
         ]
         for name in PEOPLE:
             held = {
-                seat.pair_id for seat in Assignment.objects.filter(member__name=name, task=JUDGE)
+                assignment.pair_id
+                for assignment in Assignment.objects.filter(member__name=name, task=JUDGE)
             }
             still = {
                 pair.pk
@@ -307,21 +311,24 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
                 if pair.pk in held
                 and any(name not in final[query_id, doc_id] for doc_id in DOCUMENTS)
             }
-            assert {seat.pair_id for seat in completion.open_seats(getattr(tides, name))} == still
-        seated = {
+            assert {
+                assignment.pair_id
+                for assignment in completion.open_assignments(getattr(tides, name))
+            } == still
+        assigned = {
             query_id: set(pair.assignments.values_list("member__name", flat=True))
             for query_id, pair in tides.pairs.items()
         }
         free = {
             query_id: max(
                 0,
-                *(2 - len(final[query_id, doc_id] | seated[query_id]) for doc_id in DOCUMENTS),
+                *(2 - len(final[query_id, doc_id] | assigned[query_id]) for doc_id in DOCUMENTS),
             )
             for query_id in tides.pairs
         }
         eva = factories.member(tides.project, "eva")
         assert free == {
-            query_id: assignments.free_seats(pair, JUDGE, eva)
+            query_id: assignments.count_free_assignments(pair, JUDGE, eva)
             for query_id, pair in tides.pairs.items()
         }
         people = completion.answers_of_people(tides.project)
@@ -336,8 +343,8 @@ def test_any_mixture_of_answers_is_counted_once_each(tides, answers):
 
 
 @pytest.mark.parametrize("holder", ["nobody", "the lead", "an annotator"])
-def test_a_rewriting_by_a_lead_ends_the_seat(tides, client, holder):
-    """ "12 of 12 seats done" and "0 of 1" said the same thing of twelve seats."""
+def test_a_rewriting_by_a_lead_ends_the_assignment(tides, client, holder):
+    """ "12 of 12 assignments done" and "0 of 1" said the same thing of twelve assignments."""
     pair = InstructionPair.objects.create(
         project=tides.project, query=tides.pairs["301"].query, pair_id="301-b"
     )
@@ -349,46 +356,46 @@ def test_a_rewriting_by_a_lead_ends_the_seat(tides, client, holder):
 
     rewriting.rewrite_narrative(pair=pair, text="At sea only.", by=tides.carla, based_on=0)
 
-    assert counted(tides.carla)["seats"]["rewrite"] == (3, 3)
-    assert my_seats(tides.carla) == my_seats(tides.ada) == []
-    assert all(seat.done_at for seat in pair.assignments.all())
+    assert counted(tides.carla)["assignments"]["rewrite"] == (3, 3)
+    assert my_assignments(tides.carla) == my_assignments(tides.ada) == []
+    assert all(assignment.done_at for assignment in pair.assignments.all())
 
 
-def test_rewrite_seats_that_older_versions_left_open_are_done_as_well(tides):
+def test_rewrite_assignments_that_older_versions_left_open_are_done_as_well(tides):
     pair = tides.pairs["301"]
     Assignment.objects.create(pair=pair, task=REWRITE, seat=1, member=tides.carla)
 
-    assert my_seats(tides.carla) == []
-    assert counted(tides.carla)["seats"]["rewrite"] == (2, 2)
+    assert my_assignments(tides.carla) == []
+    assert counted(tides.carla)["assignments"]["rewrite"] == (2, 2)
     client = Client()
     client.force_login(tides.carla.user)
-    (listed,) = client.get("/api/v1/projects/tides/seats/?open=false").json()["results"]
+    (listed,) = client.get("/api/v1/projects/tides/assignments/?open=false").json()["results"]
     assert listed["open"] is False
-    assert client.get("/api/v1/projects/tides/seats/").json()["results"] == []
+    assert client.get("/api/v1/projects/tides/assignments/").json()["results"] == []
 
 
-def test_documents_that_new_rules_put_before_judges_open_a_seat_again(tides):
+def test_documents_that_new_rules_put_before_judges_open_an_assignment_again(tides):
     tides.candidates["302", "C"].prior_relevance = 0
     tides.candidates["302", "C"].save()
     assignments.take(pair=tides.pairs["302"], task=JUDGE, by=tides.ada)
     for doc_id in ("A", "B"):
         answer(tides, "page", "ada", "302", doc_id)
-    assert my_seats(tides.ada) == []
+    assert my_assignments(tides.ada) == []
 
     grades = [GradeRule(0, "No"), GradeRule(1, "Yes"), GradeRule(2, "Very")]
     change_rules(changes={"judge_scope": Project.Scope.POOL}, grades=grades, by=tides.carla)
     tides.ada.project.refresh_from_db()
 
-    ((done, total),) = [(mine.done, mine.total) for mine in my_seats(tides.ada)]
+    ((done, total),) = [(mine.done, mine.total) for mine in my_assignments(tides.ada)]
     assert (done, total) == (2, 3)
 
 
-def test_a_flag_counts_in_ones_own_seat_as_everywhere(tides):
+def test_a_flag_counts_in_ones_own_assignment_as_everywhere(tides):
     assignments.take(pair=tides.pairs["301"], task=JUDGE, by=tides.ada)
     answer(tides, "flag", "ada", "301", "A")
     answer(tides, "page", "ada", "301", "B")
 
-    (mine,) = my_seats(tides.ada)
+    (mine,) = my_assignments(tides.ada)
 
     assert (mine.done, mine.total) == (2, 3)
     assert counted(tides.carla)["answers"] == (2, 12)

@@ -1,4 +1,6 @@
-"""A lead who takes a seat to judge or review is told before that it hides the project's figures."""
+"""A lead who takes an assignment to judge or review is told before that it hides the project's
+figures.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +40,15 @@ def tides(db):
 
 
 def door(tides: SimpleNamespace, task: str) -> tuple[str, dict[str, Any]]:
-    """Where a page asks for a seat, and the form it sends."""
+    """Where a page asks for an assignment, and the form it sends."""
     return {
-        "judge the next": (reverse("annotate:seat", args=["tides"]), {"task": JUDGE}),
-        "review the next": (reverse("annotate:seat", args=["tides"]), {"task": REVIEW}),
-        "judge this pair": (reverse("annotate:pair_seat", args=[tides.pair.pk]), {"task": JUDGE}),
-        "review": (reverse("audit:review_seat", args=["tides"]), {}),
+        "judge the next": (reverse("annotate:assignment", args=["tides"]), {"task": JUDGE}),
+        "review the next": (reverse("annotate:assignment", args=["tides"]), {"task": REVIEW}),
+        "judge this pair": (
+            reverse("annotate:pair_assignment", args=[tides.pair.pk]),
+            {"task": JUDGE},
+        ),
+        "review": (reverse("audit:review_assignment", args=["tides"]), {}),
     }[task]
 
 
@@ -51,7 +56,7 @@ DOORS = ["judge the next", "review the next", "judge this pair", "review"]
 
 
 @pytest.mark.parametrize("task", DOORS)
-def test_a_lead_confirms_a_seat_that_hides_figures(tides, client, task):
+def test_a_lead_confirms_an_assignment_that_hides_figures(tides, client, task):
     client.force_login(tides.carla.user)
     url, form = door(tides, task)
 
@@ -84,21 +89,21 @@ def test_a_lead_who_is_blind_already_is_not_asked_again(tides):
     assert take_review(by=tides.carla) is not None
 
 
-def test_an_untouched_seat_that_is_given_back_shows_the_figures_again(tides, client):
-    seat = assignments.take_next(task=JUDGE, by=tides.carla, become_blind=True)
-    assert seat is not None
+def test_an_untouched_assignment_that_is_given_back_shows_the_figures_again(tides, client):
+    assignment = assignments.take_next(task=JUDGE, by=tides.carla, become_blind=True)
+    assert assignment is not None
     client.force_login(tides.carla.user)
     agreement = reverse("audit:agreement", args=["tides"])
     hidden = client.get(agreement).content.decode()
 
-    client.post(reverse("annotate:give_back_seat", args=["tides", seat.pk]))
+    client.post(reverse("annotate:give_back_assignment", args=["tides", assignment.pk]))
 
     assert "You have judging or reviewing left in this project" in hidden
     assert "You have judging or reviewing left" not in client.get(agreement).content.decode()
     assert not must_answer_first(tides.carla)
 
 
-def test_the_overview_offers_such_a_seat_to_leads_below_everything_else(tides, client):
+def test_the_overview_offers_such_an_assignment_to_leads_below_everything_else(tides, client):
     client.force_login(tides.carla.user)
     overview = client.get(reverse("annotate:project", args=["tides"]))
     home = client.get(reverse("annotate:home"))
@@ -120,9 +125,9 @@ def test_the_overview_offers_such_a_seat_to_leads_below_everything_else(tides, c
 def test_a_program_of_a_lead_sends_the_confirmation(tides, task):
     program = Program("carla", "judge")
     address, sent = {
-        "next": ("projects/tides/seats/", {"task": "judge"}),
-        "pair": (f"pairs/{tides.pair.pk}/seats/", {"task": "judge"}),
-        "review": ("projects/tides/reviews/seat/", {}),
+        "next": ("projects/tides/assignments/", {"task": "judge"}),
+        "pair": (f"pairs/{tides.pair.pk}/assignments/", {"task": "judge"}),
+        "review": ("projects/tides/reviews/assignment/", {}),
     }[task]
 
     refused = program.send("POST", address, sent)

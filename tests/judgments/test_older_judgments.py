@@ -12,7 +12,7 @@ from annotate.guidelines.actions import write_guideline
 from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Guideline, Judgment, LookAgain
+from annotate.models import Assignment, Guideline, Judgment, RejudgeRequest
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
@@ -74,7 +74,7 @@ class Scene:
         return rejudge_requests.withdraw_older(guideline=self.guideline, by=self.carla)
 
     def asked(self) -> list[tuple[str, str]]:
-        rows = LookAgain.objects.open().values_list(
+        rows = RejudgeRequest.objects.open().values_list(
             "judgment__annotator__name", "judgment__candidate__document__doc_id"
         )
         return sorted(rows)
@@ -87,7 +87,7 @@ class Scene:
         return self.pairs[query_id].query_id
 
     def url(self) -> str:
-        return reverse("annotate:guideline_looks", args=["tides", 1])
+        return reverse("annotate:guideline_rejudge_requests", args=["tides", 1])
 
 
 @pytest.fixture
@@ -108,8 +108,12 @@ def test_everything_judged_before_comes_again_to_whoever_judged_it(scene):
         ("ben", "A"),
         ("ben", "B"),
     ]
-    wish = LookAgain.objects.earliest("pk")
-    assert (wish.words, wish.by, wish.guideline) == (WORDS, scene.carla, scene.guideline)
+    rejudge_request = RejudgeRequest.objects.earliest("pk")
+    assert (rejudge_request.words, rejudge_request.by, rejudge_request.guideline) == (
+        WORDS,
+        scene.carla,
+        scene.guideline,
+    )
     assert scene.done() == []
     assert not Judgment.objects.exclude(superseded_at=None).exists()
 
@@ -133,7 +137,7 @@ def test_what_is_chosen_is_asked_for_and_nothing_else(scene, which, asked):
     assert scene.asked() == asked
 
 
-def test_only_the_seats_concerned_have_work_again(scene):
+def test_only_the_assignments_concerned_have_work_again(scene):
     scene.ask(Which(query=scene.query("302")))
 
     assert scene.done() == [("ada", "301"), ("ben", "301")]
@@ -153,7 +157,7 @@ def test_what_was_asked_for_is_not_asked_for_twice(scene):
     scene.ask()
     with pytest.raises(Refused, match="no judgment to be asked for"):
         scene.ask()
-    assert LookAgain.objects.count() == 5
+    assert RejudgeRequest.objects.count() == 5
 
 
 def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
@@ -168,7 +172,7 @@ def test_machines_and_who_left_or_never_signed_in_are_not_asked(scene):
 
     found = rejudge_requests.count_older(scene.guideline, Which())
 
-    # Two of ben, who left; one of dan, who has no seat. A machine is nobody.
+    # Two of ben, who left; one of dan, who has no assignment. A machine is nobody.
     assert (found.judgments, found.people, found.unreachable) == (3, 1, 3)
 
 
@@ -191,7 +195,7 @@ def test_if_someone_judged_meanwhile_the_lead_is_told_and_nothing_is_asked(scene
     with pytest.raises(Stale, match="judged meanwhile"):
         scene.ask(token=token)
 
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
 def test_under_an_older_version_nothing_is_asked(scene):
@@ -200,7 +204,7 @@ def test_under_an_older_version_nothing_is_asked(scene):
     with pytest.raises(Stale, match="newer version"):
         scene.ask()
 
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
 def test_an_annotator_does_not_ask(scene):
@@ -223,7 +227,7 @@ def test_the_page_counts_asks_and_takes_back(scene, client):
     assert f'name="token" value="{token}"' in page
     assert "2 judgments are asked for again." in answer
     assert scene.asked() == [("ada", "A"), ("ben", "A")]
-    back = reverse("annotate:guideline_looks_withdrawal", args=["tides", 1])
+    back = reverse("annotate:guideline_rejudge_requests_withdrawal", args=["tides", 1])
     assert "2 judgments are not asked for any more." in (
         client.post(back, follow=True).content.decode()
     )
@@ -242,7 +246,7 @@ def test_the_page_says_so_when_the_count_has_changed_and_counts_again(scene, cli
     assert "People have judged meanwhile" in page
     assert "4 judgments of 2 people will be asked for again." in page
     assert WORDS in page
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
 def test_the_page_names_a_query_that_is_not_there(scene, client):
@@ -265,7 +269,9 @@ def test_a_version_that_is_not_there_is_not_found(scene, client):
     client.force_login(scene.carla.user)
 
     for version in (9, 10**30):
-        assert client.get(f"/projects/tides/guidelines/{version}/looks/").status_code == 404
+        assert (
+            client.get(f"/projects/tides/guidelines/{version}/rejudge-requests/").status_code == 404
+        )
     assert Guideline.objects.count() == 1
 
 
@@ -279,7 +285,7 @@ def test_the_judge_is_told_which_version_is_new(scene, client):
     assert "The guidelines have changed: version 1 is new." in page
 
 
-def test_a_new_narrative_ends_the_wishes_under_the_last_one(scene):
+def test_a_new_narrative_ends_the_rejudge_requests_under_the_last_one(scene):
     asked = scene.ask()
     pair = scene.pairs["301"]
     rewriting.rewrite_narrative(pair=pair, text="Only at sea.", based_on=1, by=scene.carla)

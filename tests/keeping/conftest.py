@@ -15,13 +15,13 @@ from django.core.management import call_command
 from annotate.collection import intake
 from annotate.guidelines import actions as guidelines
 from annotate.models import (
+    AuditEvent,
     ConditionAdjudication,
-    Deed,
     Draft,
     Link,
-    LookAgain,
     Preferences,
     Project,
+    RejudgeRequest,
     Repeat,
     Verdict,
 )
@@ -99,7 +99,7 @@ class House:
             by=tides.carla,
             at=LATER,
         )
-        LookAgain.objects.create(
+        RejudgeRequest.objects.create(
             judgment=tides.narrative.judgments.current().filter(annotator=tides.ada)[0],
             words="Look at the date.",
             by=tides.carla,
@@ -197,11 +197,11 @@ KEEPING = ("project.backed_up", "project.restored")
 
 
 def every_row() -> dict[str, list[tuple[Any, ...]]]:
-    """All that a whole backup keeps, table by table; of the trail all but that it was kept."""
-    deeds = Deed.objects.filter(what__in=KEEPING)
+    """All that a whole backup keeps, table by table; of the audit log all but that it was kept."""
+    audit_events = AuditEvent.objects.filter(what__in=KEEPING)
     left_out = {
-        Deed: deeds,
-        Link: Link.objects.filter(name__in=list(deeds.values_list("uuid", flat=True))),
+        AuditEvent: audit_events,
+        Link: Link.objects.filter(name__in=list(audit_events.values_list("uuid", flat=True))),
     }
     found = {}
     for model in tables.kept_tables(apps):

@@ -78,7 +78,7 @@ def export() -> dict[str, Any]:
                     sums[path.relative_to(scratch).as_posix()] = digest
     release = Release.objects.get(name="v1")
     rows = {}
-    # That it was brought back is one more deed, with its link.
+    # That it was brought back is one more audit event, with its link.
     for model in tables.kept_tables(apps):
         if tables.label(model) in {"annotate.deed", "annotate.link"}:
             continue

@@ -15,7 +15,7 @@ from annotate.guidelines import actions as guidelines
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Deed, Draft, Membership, Project
+from annotate.models import Assignment, AuditEvent, Draft, Membership, Project
 from annotate.people import invitations, members
 from annotate.projects import rules, taxonomy
 from annotate.rewriting import actions as rewriting
@@ -47,7 +47,7 @@ FREE = {
     "assignments.work_in": "a part of judging, which refuses",
     "assignments.end": "a part of judging, which refuses",
     "assignments.end_rewriting": "a part of rewriting, which refuses",
-    "assignments.free_seats": "reads",
+    "assignments.count_free_assignments": "reads",
     "judging.check_grade": "reads",
     "judging.on_number": "reads",
     "many.preview": "reads",
@@ -103,7 +103,7 @@ def test_every_action_asks_whether_the_project_is_put_away():
 
 @pytest.fixture
 def put_away(db) -> Membership:
-    """carla, of a project with a taken seat and a draft, which she has put away."""
+    """carla, of a project with a taken assignment and a draft, which she has put away."""
     project = factories.project()
     carla = factories.lead(project)
     pair = factories.pair(factories.query(project))
@@ -113,9 +113,9 @@ def put_away(db) -> Membership:
     return Membership.objects.select_related("project").get(pk=carla.pk)
 
 
-def test_a_seat_is_not_given_back(put_away):
+def test_an_assignment_is_not_given_back(put_away):
     with pytest.raises(Refused, match="archived"):
-        assignments.give_back(seat=Assignment.objects.get(), by=put_away)
+        assignments.give_back(assignment=Assignment.objects.get(), by=put_away)
 
     assert Assignment.objects.count() == 1
 
@@ -142,4 +142,4 @@ def test_who_put_it_away_and_when_is_not_written_over(put_away):
         put_away.user,
         datetime(2026, 3, 2, tzinfo=UTC),
     )
-    assert Deed.objects.filter(what="project.archived").count() == 1
+    assert AuditEvent.objects.filter(what="project.archived").count() == 1

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management.base import CommandError
 
-from annotate.models import Deed, Project
+from annotate.models import AuditEvent, Project
 from annotate.projects import rules
 from tests.keeping.conftest import every_file, every_row, said
 
@@ -41,11 +41,11 @@ def test_a_backup_without_a_file_that_rows_name_ends_with_2(house, tmp_path):
     assert (tmp_path / "house.zip").exists()
 
 
-def test_whoever_takes_a_backup_is_in_the_trail(house, tmp_path):
+def test_whoever_takes_a_backup_is_in_the_audit_log(house, tmp_path):
     said("backup", tmp_path / "house.zip")
     said("backup", tmp_path / "tides.zip", "--project", "tides")
 
-    kept = Deed.objects.filter(what="project.backed_up").order_by("pk")
+    kept = AuditEvent.objects.filter(what="project.backed_up").order_by("pk")
     assert list(kept.values_list("project__slug", "about")) == [
         (None, "house.zip"),
         ("tides", "tides.zip"),
@@ -78,7 +78,7 @@ def test_restore_says_who_has_no_password_yet(house, move_house, tmp_path):
         "These accounts are new, and have no password yet: ada, ben, carla, dan. "
         "manage.py changepassword NAME gives one."
     )
-    [kept] = Deed.objects.filter(what="project.restored")
+    [kept] = AuditEvent.objects.filter(what="project.restored")
     assert (kept.project, kept.about) == (Project.objects.get(slug="tides-2"), "t.zip")
 
 

@@ -92,7 +92,7 @@ def test_every_number_that_is_a_key_and_says_so_only_by_its_name_was_looked_at()
         *("audit.rubric.levels", "audit.rubric.criteria"),
         "audit.sample.frame",
         # What was otherwise before, of settings; it is part of a sum.
-        "annotate.deed.changes",
+        "annotate.auditevent.changes",
         *("exporters.export.manifest", "exporters.release.manifest"),
         # Runs, topics and documents stand there by name.
         *("exporters.evaluation.systems", "exporters.evaluation.options"),

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth import authenticate
 
-from annotate.models import Deed, Draft, Judgment, Membership, Project, Repeat, User
+from annotate.models import AuditEvent, Draft, Judgment, Membership, Project, Repeat, User
 from audit.models import AgreementReport, Check
 from base.append_only import thawed
 from base.errors import Refused
@@ -238,8 +238,12 @@ def test_purging_takes_one_project_and_leaves_all_others(house):
         for model, path in tables.tables_of_a_project(apps)
     }
     assert left == others
-    [deed] = Deed.objects.filter(project=None)
-    assert (deed.what, deed.about, deed.words) == ("project.purged", "tides", "Tides")
+    [audit_event] = AuditEvent.objects.filter(project=None)
+    assert (audit_event.what, audit_event.about, audit_event.words) == (
+        "project.purged",
+        "tides",
+        "Tides",
+    )
     assert done.rows > 60
     assert every_file() == {}
     assert set(User.objects.values_list("username", flat=True)) == {
@@ -311,8 +315,10 @@ def become_another(slug, name):
     Project.objects.filter(slug=slug).update(slug=name)
     project = Project.objects.get(slug=name)
     with thawed():
-        project.deeds.all().delete()
+        project.audit_events.all().delete()
     for model, path in tables.tables_of_a_project(apps):
-        if model is not Deed and any(column.name == "uuid" for column in tables.columns(model)):
+        if model is not AuditEvent and any(
+            column.name == "uuid" for column in tables.columns(model)
+        ):
             for row in model._base_manager.filter(**{path: project.pk}):
                 model._base_manager.filter(pk=row.pk).update(uuid=uuid.uuid4())

@@ -148,11 +148,11 @@ def test_a_judgment_has_one_link_and_one_for_what_it_ended(scene):
 
     links = Link.objects.order_by("number").values_list("number", "event", "name", "chain")
 
-    seat = chain.of_seat("301", "ada")
+    assignment = chain.of_assignment("301", "ada")
     assert list(links) == [
-        (1, Link.Event.SAID, first.uuid, seat),
-        (2, Link.Event.SAID, second.uuid, seat),
-        (3, Link.Event.STANDS, first.uuid, seat),
+        (1, Link.Event.SAID, first.uuid, assignment),
+        (2, Link.Event.SAID, second.uuid, assignment),
+        (3, Link.Event.STANDS, first.uuid, assignment),
     ]
 
 

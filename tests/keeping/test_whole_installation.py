@@ -259,7 +259,7 @@ def test_when_the_database_refuses_a_row_no_other_row_and_no_file_stays(
 ):
     back_up(path=tmp_path / "house.zip", progress=quiet)
 
-    # Nobody judges -1 times: a constraint of the seats.
+    # Nobody judges -1 times: a constraint of the assignments.
     def harm(data):
         lines = data.splitlines()
         row = json.loads(lines[0])

@@ -14,8 +14,8 @@ from annotate.models import (
     Flag,
     Guideline,
     Load,
-    LookAgain,
     Membership,
+    RejudgeRequest,
 )
 from tests import factories
 from tests.programs import Program
@@ -243,7 +243,7 @@ def test_a_case_leads_to_a_version_and_its_answers_have_no_names(scene):
 def test_older_judgments_are_asked_for_again_by_the_count_that_was_seen(scene):
     scene.judged()
     scene.send("POST", "guidelines/", {"text": "Read it all.", "based_on": 0})
-    path = "guidelines/1/looks/"
+    path = "guidelines/1/rejudge-requests/"
     words = {"words": "Once more, please."}
 
     seen = scene.ask(path).json()["older"]
@@ -256,7 +256,7 @@ def test_older_judgments_are_asked_for_again_by_the_count_that_was_seen(scene):
     assert (wrong.status_code, asked.json()) == (409, {"judgments": 2})
     assert (after["older"]["judgments"], after["open"]) == (0, 2)
     assert back.json() == {"judgments": 2}
-    assert not LookAgain.objects.standing().exists()
+    assert not RejudgeRequest.objects.standing().exists()
 
 
 def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
@@ -266,8 +266,8 @@ def test_a_lead_who_still_judges_may_not_count_by_grades(scene):
     assignments.take(pair=other, task=Assignment.Task.JUDGE, by=scene.carla, become_blind=True)
     Guideline.objects.create(project=scene.project, version=1, text="Read.", author=scene.carla)
 
-    assert scene.ask("guidelines/1/looks/").status_code == 200
-    refused = scene.ask("guidelines/1/looks/?grade=2")
+    assert scene.ask("guidelines/1/rejudge-requests/").status_code == 200
+    refused = scene.ask("guidelines/1/rejudge-requests/?grade=2")
 
     assert refused.status_code == 400
     assert "what others said" in refused.json()["errors"][0]["detail"]
@@ -451,26 +451,26 @@ def test_a_link_is_told_once_mailed_listed_and_taken_back(scene, client, mailout
     assert scene.ask("invitations/").json()["results"] == []
 
 
-def test_the_trail_is_read_newest_first_and_narrowed(scene):
+def test_the_audit_log_is_read_newest_first_and_narrowed(scene):
     scene.send("PATCH", "", {"overlap_judge": 3})
     scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "lead"})
 
-    newest, older = scene.ask("trail/").json()["results"]
-    narrowed = scene.ask(f"trail/?what={older['what']}").json()["results"]
+    newest, older = scene.ask("audit-log/").json()["results"]
+    narrowed = scene.ask(f"audit-log/?what={older['what']}").json()["results"]
 
     assert (newest["who"], newest["about"]) == ("carla", "ada")
     assert older["changes"] == {"overlap_judge": [2, 3]}
     assert narrowed == [older]
-    assert scene.ask("trail/?what=nothing.known").status_code == 400
+    assert scene.ask("audit-log/?what=nothing.known").status_code == 400
 
 
-def test_the_trail_is_taken_away_as_a_table_oldest_first(scene):
+def test_the_audit_log_is_taken_away_as_a_table_oldest_first(scene):
     scene.send("PATCH", "", {"overlap_judge": 3})
     scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "lead"})
 
-    table = scene.ask("trail/table/")
+    table = scene.ask("audit-log/table/")
     head, *lines = table.getvalue().decode().splitlines()
-    narrowed = scene.ask("trail/table/?what=project.rules").getvalue().decode().splitlines()
+    narrowed = scene.ask("audit-log/table/?what=project.rules").getvalue().decode().splitlines()
     ada = Program("ada", "lead")
     scene.send("PATCH", f"members/{scene.ada.pk}/", {"role": "annotator"})
 
@@ -481,8 +481,8 @@ def test_the_trail_is_taken_away_as_a_table_oldest_first(scene):
         ["carla", "member.role"],
     ]
     assert len(narrowed) == 2
-    assert scene.ask("trail/table/?since=yesterday").json()["errors"][0]["pointer"] == "?since"
-    assert ada.get("projects/tides/trail/table/").status_code == 403
+    assert scene.ask("audit-log/table/?since=yesterday").json()["errors"][0]["pointer"] == "?since"
+    assert ada.get("projects/tides/audit-log/table/").status_code == 403
 
 
 def runs_it() -> Program:
@@ -526,20 +526,20 @@ def test_a_link_to_the_installation_is_no_business_of_leads(scene):
     assert len(program.get("accounts/invitations/").json()["results"]) == 1
 
 
-def test_who_looks_after_the_installation_reads_its_trail(scene):
+def test_who_looks_after_the_installation_reads_its_audit_log(scene):
     program = runs_it()
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": False})
     program.send("PATCH", f"accounts/{scene.ada.user_id}/", {"is_active": True})
 
-    told = program.get("status/trail/?who=" + str(factories.user("root").pk)).json()["results"]
-    table = program.get("status/trail/table/?what=account.closed").getvalue().decode()
+    told = program.get("status/audit-log/?who=" + str(factories.user("root").pk)).json()["results"]
+    table = program.get("status/audit-log/table/?what=account.closed").getvalue().decode()
 
     assert [one["what"] for one in told][:2] == ["account.opened", "account.closed"]
     assert [line.split(",")[2:5] for line in table.splitlines()[1:]] == [
         ["root", "account.closed", "ada"]
     ]
-    assert scene.program.get("status/trail/").status_code == 403
-    assert scene.program.get("status/trail/table/").status_code == 403
+    assert scene.program.get("status/audit-log/").status_code == 403
+    assert scene.program.get("status/audit-log/table/").status_code == 403
 
 
 def test_who_runs_the_installation_closes_and_opens_accounts(scene):

@@ -148,7 +148,7 @@ def test_ones_own_page_says_what_one_did(tides, client):
     assert page.context["answered"] == 2
     assert (page.context["effort"].seconds, page.context["effort"].each) == (40.0, 40.0)
     assert page.context["left"] == 2
-    assert [(one["done"], one["total"]) for one in page.context["seats"]] == [(2, 4)]
+    assert [(one["done"], one["total"]) for one in page.context["assignments"]] == [(2, 4)]
     assert "The second half is missing." in shown
     assert sum(day.made for day in page.context["days"]) == 2
 

@@ -218,7 +218,7 @@ def test_disputed_ones_are_found_behind_many_that_only_seem_so(tides, client, mo
 
 
 @pytest.fixture
-def seated(tides):
+def assigned(tides):
     """Carla judges the pair as well, and has judged one document."""
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
@@ -227,10 +227,10 @@ def seated(tides):
     return tides
 
 
-def test_a_lead_who_judges_sees_others_where_they_have_judged(seated, client):
-    client.force_login(seated.carla.user)
+def test_a_lead_who_judges_sees_others_where_they_have_judged(assigned, client):
+    client.force_login(assigned.carla.user)
 
-    page = client.get(seated.url)
+    page = client.get(assigned.url)
 
     found = cells(page)
     assert found.pop("AGREED") == ["disputed", "judged 1", "judged 1", "judged 0"]
@@ -242,11 +242,11 @@ def test_a_lead_who_judges_sees_others_where_they_have_judged(seated, client):
 
 
 @pytest.mark.parametrize("state", ["judged", "flagged", "stale", "disputed", "settled", "open"])
-def test_no_filter_tells_a_lead_who_judges_what_the_cells_hide(seated, client, state):
-    client.force_login(seated.carla.user)
+def test_no_filter_tells_a_lead_who_judges_what_the_cells_hide(assigned, client, state):
+    client.force_login(assigned.carla.user)
 
-    page = client.get(seated.url, {"state": state})
-    met = client.get(seated.url, {"grades": "0~2"})
+    page = client.get(assigned.url, {"state": state})
+    met = client.get(assigned.url, {"grades": "0~2"})
 
     assert set(cells(page)) <= {"AGREED"}
     assert cells(met) == {}

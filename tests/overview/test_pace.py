@@ -230,7 +230,7 @@ def test_too_little_is_said_to_be_too_little(tides, client):
 
     assert "No estimate yet" in page
     assert "An estimate needs two days with work; the last 7 days have one." in page
-    # The day had work, and no seat was done on it.
+    # The day had work, and no assignment was done on it.
     assert "two days on which tasks were done; the last 7 days have none." in page
 
 

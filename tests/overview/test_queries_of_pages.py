@@ -26,7 +26,7 @@ def made(slug: str, *, queries: int, documents: int):
         pair = factories.pair(query := factories.query(project, f"{300 + number}"))
         narrative = factories.altered(pair)
         for person in people:
-            factories.seat(pair, person)
+            factories.assignment(pair, person)
         for _ in range(documents):
             candidate = factories.candidate(query)
             for relevance, person in enumerate(people):

@@ -94,15 +94,15 @@ def test_a_further_version_changes_the_pair_and_gives_judges_work_again(project)
     pair = InstructionPair.objects.get()
     times = dict.fromkeys(("touched_at", "done_at"), "2026-01-01T00:00:00Z")
     ben = factories.member(project, "ben")
-    seat = Assignment.objects.create(pair=pair, task="judge", seat=1, member=ben, **times)
+    assignment = Assignment.objects.create(pair=pair, task="judge", seat=1, member=ben, **times)
     third = {"side": "altered", "version": 3, "text": "Only on Sundays."}
 
     report = load(project, "pairs-jsonl", changed(narratives=[*PAIR["narratives"], third]))
 
     assert counts(report) == (1, 0, 1, 0, 0)
     assert rows(report)["narratives"] == (1, 0, 4)
-    seat.refresh_from_db()
-    assert seat.done_at is None
+    assignment.refresh_from_db()
+    assert assignment.done_at is None
 
 
 def test_other_words_for_a_version_that_is_here_are_refused(project):

@@ -44,7 +44,7 @@ def test_a_closed_account_is_out_at_once_and_its_work_stays(root, ada, client):
     assert Membership.objects.active().get(name="ada") == ada
 
 
-def test_seats_that_were_never_begun_are_free_again(root, ada):
+def test_assignments_that_were_never_begun_are_free_again(root, ada):
     for query_id in ("301", "302"):
         query = factories.query(ada.project, query_id)
         factories.candidate(query)

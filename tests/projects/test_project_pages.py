@@ -46,19 +46,21 @@ def test_home_of_someone_in_no_project_says_what_to_do(db, client):
     assert "or make a project of your own" in page
 
 
-def test_taking_a_seat_goes_to_its_work(tides, client):
+def test_taking_an_assignment_goes_to_its_work(tides, client):
     client.force_login(factories.member(tides, "ada").user)
 
-    response = client.post(reverse("annotate:seat", args=["tides"]), {"task": "judge"})
+    response = client.post(reverse("annotate:assignment", args=["tides"]), {"task": "judge"})
 
     assert response.url == reverse("annotate:judging", args=[Assignment.objects.get().pair_id])
 
 
 @pytest.mark.parametrize("task", ["", "rule", "judge'--"])
-def test_a_task_that_does_not_exist_gives_no_seat(tides, client, task):
+def test_a_task_that_does_not_exist_gives_no_assignment(tides, client, task):
     client.force_login(factories.member(tides, "ada").user)
 
-    response = client.post(reverse("annotate:seat", args=["tides"]), {"task": task}, follow=True)
+    response = client.post(
+        reverse("annotate:assignment", args=["tides"]), {"task": task}, follow=True
+    )
 
     assert "There is no such task." in response.content.decode()
     assert not Assignment.objects.exists()

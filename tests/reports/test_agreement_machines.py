@@ -112,7 +112,7 @@ def test_a_machine_that_shares_nothing_is_named(led, client):
 
 def test_who_has_yet_to_judge_sees_nothing_of_it(led, client):
     report = computed(led)
-    factories.seat(led.pair, led.carla)
+    factories.assignment(led.pair, led.carla)
     slug = led.project.slug
 
     page = text(client.get(led.machines))

@@ -196,7 +196,7 @@ def test_who_has_yet_to_judge_sees_no_figure_and_no_sum_in_the_list(led, client)
     shown = [computed(led).sha256[:12], '<td class="number">0.']
     url = reverse("audit:agreement_reports", args=[led.project.slug])
     before = text(client.get(url))
-    factories.seat(led.pair, led.carla)
+    factories.assignment(led.pair, led.carla)
 
     page = text(client.get(url))
 

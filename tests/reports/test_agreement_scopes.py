@@ -12,8 +12,8 @@ from annotate.models import (
     Assignment,
     Guideline,
     InstructionPair,
-    LookAgain,
     Membership,
+    RejudgeRequest,
 )
 from annotate.rewriting import actions as rewriting
 from audit.models import AgreementReport
@@ -225,10 +225,10 @@ def test_what_was_changed_before_it_was_settled_is_blind(scene):
     assert percent(everyone(scene, blind=True)) == 1.0
 
 
-def test_the_answer_to_a_wish_to_look_again_is_not_blind(scene):
+def test_the_answer_to_a_rejudge_request_is_not_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
     bens = candidate.judgments.get(annotator=scene.ben)
-    LookAgain.objects.create(judgment=bens, by=scene.carla, words="Look.", at=NOON + DAY)
+    RejudgeRequest.objects.create(judgment=bens, by=scene.carla, words="Look.", at=NOON + DAY)
     again(bens, 1, NOON + 2 * DAY)
 
     assert percent(everyone(scene)) == 1.0
@@ -239,7 +239,7 @@ def test_an_answer_under_new_guidelines_is_blind(scene):
     candidate = judge(scene, "a", at=NOON, ada=1, ben=0)
     bens = candidate.judgments.get(annotator=scene.ben)
     version = guideline(scene, 1, NOON + DAY)
-    LookAgain.objects.create(
+    RejudgeRequest.objects.create(
         judgment=bens, by=scene.carla, words="Look.", guideline=version, at=NOON + DAY
     )
     again(bens, 1, NOON + 2 * DAY)

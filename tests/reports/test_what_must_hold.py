@@ -167,7 +167,7 @@ def test_machines_older_narratives_and_removed_pairs_do_not_count(tides):
 
 
 def test_a_pair_that_the_lead_still_judges_is_left_out(tides, client):
-    factories.seat(tides.pairs["grown"], tides.carla)
+    factories.assignment(tides.pairs["grown"], tides.carla)
     client.force_login(tides.carla.user)
 
     page = client.get(reverse("audit:collection", args=["tides"]))
@@ -287,7 +287,7 @@ def test_a_decision_that_was_taken_back_or_is_on_older_words_accepts_nothing(tid
 def test_who_has_yet_to_review_learns_nothing_of_the_decision(tides):
     decide(tides, "good", "accepted")
     before = coverage(tides.carla)
-    factories.seat(tides.pairs["good"], tides.carla, Assignment.Task.REVIEW)
+    factories.assignment(tides.pairs["good"], tides.carla, Assignment.Task.REVIEW)
 
     after = coverage(tides.carla)
 

@@ -177,7 +177,7 @@ def test_older_versions_and_removed_pairs_do_not_count(tides):
 
 
 def test_a_lead_who_judges_counts_only_what_they_have_judged(tides, client):
-    factories.seat(tides.under["301"].pair, tides.carla)
+    factories.assignment(tides.under["301"].pair, tides.carla)
     settle(tides, "301", 0)
     before = differences(tides.carla)
     factories.judgment(tides.under["301"], tides.docs["301"][2], tides.carla, 0)
@@ -200,7 +200,7 @@ def test_a_lead_who_reviews_counts_no_reviews_before_their_own(tides):
         assignments.take(pair=pair, task=REVIEW, by=by)
         save_ratings(narrative=tides.under["301"], answers=answers, by=by)
         submit_review(narrative=tides.under["301"], by=by)
-    factories.seat(pair, tides.carla, REVIEW)
+    factories.assignment(pair, tides.carla, REVIEW)
 
     assert differences(tides.carla).criteria == []
 
@@ -290,7 +290,7 @@ def test_a_lead_who_has_yet_to_answer_sees_no_figures_of_agreement(tides, client
     AgreementReport.objects.update(state="done", finished_at=report.requested_at)
     Project.objects.update(overlap_judge=3)
     tides.carla.project.refresh_from_db()
-    factories.seat(tides.under["301"].pair, tides.carla)
+    factories.assignment(tides.under["301"].pair, tides.carla)
     client.force_login(tides.carla.user)
 
     page = client.get(tides.url)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.second_pass import disputed, scene, seated
+from tests.second_pass import assigned, disputed, scene
 
-__all__ = ["disputed", "scene", "seated"]
+__all__ = ["assigned", "disputed", "scene"]

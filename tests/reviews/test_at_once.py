@@ -78,33 +78,36 @@ def test_of_two_leads_who_settle_at_once_one_is_refused(disputed):
     assert Adjudication.objects.count() == 1
 
 
-def test_of_two_leads_who_decide_at_once_one_is_refused(seated):
+def test_of_two_leads_who_decide_at_once_one_is_refused(assigned):
     answers = {**levels(), "query_dependency": ("poor", "Weak.")}
-    save_ratings(narrative=seated.narrative, answers=answers, by=seated.dan)
-    submit_review(narrative=seated.narrative, by=seated.dan)
-    other = factories.lead(seated.project, "carol")
+    save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
+    submit_review(narrative=assigned.narrative, by=assigned.dan)
+    other = factories.lead(assigned.project, "carol")
 
     outcomes = at_once(
         *(
             lambda lead=lead, outcome=outcome: decide(
-                narrative=seated.narrative, outcome=outcome, reason="So.", by=fresh(lead)
+                narrative=assigned.narrative, outcome=outcome, reason="So.", by=fresh(lead)
             )
-            for lead, outcome in ((seated.carla, "revise"), (other, "removed"))
+            for lead, outcome in ((assigned.carla, "revise"), (other, "removed"))
         )
     )
 
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Decision", "Refused"]
     made = Decision.objects.get()
-    seated.pair.refresh_from_db()
-    assert (seated.pair.removed_at is not None) == (made.outcome == "removed")
-    assert (seated.pair.sent_back_at is not None) == (made.outcome == "revise")
+    assigned.pair.refresh_from_db()
+    assert (assigned.pair.removed_at is not None) == (made.outcome == "removed")
+    assert (assigned.pair.sent_back_at is not None) == (made.outcome == "revise")
 
 
-def test_answers_from_several_tabs_at_once_are_all_kept_in_one_review(seated):
+def test_answers_from_several_tabs_at_once_are_all_kept_in_one_review(assigned):
     outcomes = at_once(
         *(
             lambda key=key: save_rating(
-                narrative=seated.narrative, criterion=key, level="acceptable", by=fresh(seated.dan)
+                narrative=assigned.narrative,
+                criterion=key,
+                level="acceptable",
+                by=fresh(assigned.dan),
             )
             for key in FOLLOWTABLE.keys
         )
@@ -115,20 +118,20 @@ def test_answers_from_several_tabs_at_once_are_all_kept_in_one_review(seated):
     assert Rating.objects.filter(level="acceptable").count() == 6
 
 
-def test_a_review_handed_in_while_the_text_is_rewritten_counts_or_is_stale(seated):
-    save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
+def test_a_review_handed_in_while_the_text_is_rewritten_counts_or_is_stale(assigned):
+    save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
 
     handed_in, rewritten = at_once(
-        lambda: submit_review(narrative=seated.narrative, by=fresh(seated.dan)),
+        lambda: submit_review(narrative=assigned.narrative, by=fresh(assigned.dan)),
         lambda: rewriting.rewrite_narrative(
-            pair=seated.pair, text="Only fences count.", based_on=1, by=fresh(seated.carla)
+            pair=assigned.pair, text="Only fences count.", based_on=1, by=fresh(assigned.carla)
         ),
     )
 
     assert isinstance(rewritten, Narrative)
     assert isinstance(handed_in, Review | Stale)
     # Either way the auditor has the new version to review.
-    assert Assignment.objects.get(member=seated.dan).done_at is None
+    assert Assignment.objects.get(member=assigned.dan).done_at is None
 
 
 def test_two_requests_for_agreement_at_once_are_one_report(disputed, settings):

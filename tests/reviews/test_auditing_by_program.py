@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, LookAgain
+from annotate.models import Adjudication, Assignment, RejudgeRequest
 from audit.models import AgreementReport, Decision, Reveal, Review
 from audit.reviews.criteria import FOLLOWTABLE
 from tests import factories
@@ -23,7 +23,7 @@ def answers(level: str = "excellent", words: str = "") -> list[dict[str, str]]:
 def test_a_review_is_taken_rated_and_handed_in(scene):
     dan = Program("dan", "judge")
 
-    taken = dan.send("POST", "projects/tides/reviews/seat/").json()
+    taken = dan.send("POST", "projects/tides/reviews/assignment/").json()
     here = f"pairs/{taken['pair']}/review/"
     read = dan.get(here).json()
     rated = {"narrative": read["narrative"]["id"], "answers": answers()}
@@ -39,10 +39,10 @@ def test_a_review_is_taken_rated_and_handed_in(scene):
     assert Review.objects.submitted().get().auditor == scene.dan
 
 
-def test_a_review_with_something_missing_is_not_taken(seated):
+def test_a_review_with_something_missing_is_not_taken(assigned):
     dan = Program("dan", "judge")
-    narrative = {"narrative": seated.narrative.pk}
-    here = f"pairs/{seated.pair.pk}/review/"
+    narrative = {"narrative": assigned.narrative.pk}
+    here = f"pairs/{assigned.pair.pk}/review/"
 
     nothing = dan.send("POST", f"{here}submission/", narrative)
     dan.send("PUT", here, {**narrative, "answers": answers()[:5]})
@@ -59,15 +59,15 @@ def test_a_review_with_something_missing_is_not_taken(seated):
     assert not Review.objects.submitted().exists()
 
 
-def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_without_names(seated):
+def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_without_names(assigned):
     dan, ben = Program("dan", "judge"), Program("ben", "judge")
-    narrative = {"narrative": seated.narrative.pk}
-    here = f"pairs/{seated.pair.pk}/review/"
+    narrative = {"narrative": assigned.narrative.pk}
+    here = f"pairs/{assigned.pair.pk}/review/"
     for program, level in ((ben, "acceptable"), (dan, "excellent")):
         program.send("PUT", here, {**narrative, "answers": answers(level)})
     ben.send("POST", f"{here}submission/", narrative)
 
-    before, story = dan.get(here).json(), dan.get(f"pairs/{seated.pair.pk}/story/").json()
+    before, story = dan.get(here).json(), dan.get(f"pairs/{assigned.pair.pk}/story/").json()
     after = dan.send("POST", f"{here}submission/", narrative).json()
 
     assert before["others"] == []
@@ -76,15 +76,15 @@ def test_what_others_said_of_an_instruction_comes_after_ones_own_review_and_with
     assert after["others"][0]["answers"][0]["level"] == "acceptable"
 
 
-def test_a_lead_decides_and_takes_it_back(seated):
+def test_a_lead_decides_and_takes_it_back(assigned):
     for name in ("ben", "dan"):
         program = Program(name, "judge")
-        narrative = {"narrative": seated.narrative.pk}
-        here = f"pairs/{seated.pair.pk}/review/"
+        narrative = {"narrative": assigned.narrative.pk}
+        here = f"pairs/{assigned.pair.pk}/review/"
         program.send("PUT", here, {**narrative, "answers": answers()})
         program.send("POST", f"{here}submission/", narrative)
     carla = Program("carla", "lead")
-    where = f"narratives/{seated.narrative.pk}/decision/"
+    where = f"narratives/{assigned.narrative.pk}/decision/"
 
     waiting = carla.get("projects/tides/reviews/?state=to-decide").json()["results"]
     made = carla.send("POST", where, {"outcome": "accepted"})
@@ -93,7 +93,7 @@ def test_a_lead_decides_and_takes_it_back(seated):
     assert [one["pair_id"] for one in waiting] == ["301"]
     assert (made.status_code, made.json()["outcome"]) == (201, "accepted")
     assert taken_back.status_code == 204
-    assert Decision.objects.get().withdrawn_by == seated.carla
+    assert Decision.objects.get().withdrawn_by == assigned.carla
 
 
 def test_a_rubric_of_ones_own_comes_in_force_and_faults_are_named(scene):
@@ -121,7 +121,7 @@ def test_a_rubric_of_ones_own_comes_in_force_and_faults_are_named(scene):
 # --- disagreements --------------------------------------------------------------------------------
 
 
-def test_a_disagreement_is_found_read_by_letters_and_settled(disputed):
+def test_a_disagreement_is_found_read_by_pseudonyms_and_settled(disputed):
     carla = Program("carla", "lead")
     (found,) = carla.get("projects/tides/disagreements/").json()["results"]
     where = f"narratives/{found['narrative']}/candidates/{found['candidate']}/"
@@ -167,7 +167,7 @@ def test_that_names_were_looked_up_is_kept(disputed):
 
 
 def test_who_has_yet_to_judge_reads_nothing_of_it(disputed):
-    factories.seat(disputed.pair, disputed.carla)
+    factories.assignment(disputed.pair, disputed.carla)
     carla = Program("carla", "lead")
     where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/disagreement/"
 
@@ -178,7 +178,7 @@ def test_who_has_yet_to_judge_reads_nothing_of_it(disputed):
 def test_a_judge_is_asked_to_look_again_once(disputed):
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
     carla = Program("carla", "lead")
-    where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/wishes/"
+    where = f"narratives/{disputed.narrative.pk}/candidates/{disputed.first.pk}/rejudge-requests/"
     asked = {"judgment": disputed.adas.pk, "words": "See the last paragraph."}
 
     made = carla.send("POST", where, asked, **{"Idempotency-Key": "once"})
@@ -188,7 +188,7 @@ def test_a_judge_is_asked_to_look_again_once(disputed):
     assert (made.status_code, made.json()["waits"]) == (201, True)
     assert again.json() == made.json()
     assert back.status_code == 204
-    assert LookAgain.objects.get().withdrawn_by == disputed.carla
+    assert RejudgeRequest.objects.get().withdrawn_by == disputed.carla
 
 
 def test_many_are_settled_as_the_preview_counted_or_not_at_all(disputed):
@@ -256,10 +256,10 @@ def test_a_lead_reads_what_one_said_of_a_label_once_both_have(db):
     Program("ada", "judge").send("PUT", f"labels/{before['id']}/check/", {"relevance": 2})
 
     (one,) = carla.get(f"samples/{sample}/labels/").json()["results"]
-    differing = carla.get(f"labels/{before['id']}/disagreement/")
+    disagreement = carla.get(f"labels/{before['id']}/disagreement/")
 
     assert (one["spoken"], one["first"], one["second"], one["claimed"]) == (1, None, None, None)
-    assert differing.status_code == 404
+    assert disagreement.status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_a_lead_who_has_yet_to_answer_reads_no_figures(disputed, published, fini
     carla = Program("carla", "lead")
     report = carla.send("POST", "projects/tides/agreement/reports/").json()["id"]
     finish_jobs()
-    factories.seat(disputed.pair, disputed.carla)
+    factories.assignment(disputed.pair, disputed.carla)
 
     listed = carla.get("projects/tides/agreement/reports/").json()["results"]
 

@@ -63,28 +63,28 @@ def test_runs_for_other_queries(scene, carla):
 
 
 @pytest.mark.parametrize("more", [{}, {"submit": "yes"}], ids=["a draft", "handed in"])
-def test_a_review_on_a_superseded_version(seated, client, more):
+def test_a_review_on_a_superseded_version(assigned, client, more):
     rewriting.rewrite_narrative(
-        pair=seated.pair, text="Only fences count.", based_on=1, by=seated.carla
+        pair=assigned.pair, text="Only fences count.", based_on=1, by=assigned.carla
     )
-    client.force_login(seated.dan.user)
+    client.force_login(assigned.dan.user)
 
-    page = answered(client, f"/pairs/{seated.pair.pk}/review/", form(seated, levels()) | more)
+    page = answered(client, f"/pairs/{assigned.pair.pk}/review/", form(assigned, levels()) | more)
 
     assert "The narrative changed while you were reading. Read it again, then rate it." in page
 
 
-def test_one_key_of_a_review_on_a_superseded_version(seated, client):
+def test_one_key_of_a_review_on_a_superseded_version(assigned, client):
     rewriting.rewrite_narrative(
-        pair=seated.pair, text="Only fences count.", based_on=1, by=seated.carla
+        pair=assigned.pair, text="Only fences count.", based_on=1, by=assigned.carla
     )
-    client.force_login(seated.dan.user)
+    client.force_login(assigned.dan.user)
     entry = {
         "uuid": "00000000-0000-4000-8000-000000000001",
-        "user": seated.dan.user_id,
+        "user": assigned.dan.user_id,
         "kind": "rating",
-        "pair": seated.pair.pk,
-        "narrative": seated.narrative.pk,
+        "pair": assigned.pair.pk,
+        "narrative": assigned.narrative.pk,
         "criterion": "semantic_expansion",
         "level": "excellent",
         "made_at": "2026-03-02T09:30:00Z",
@@ -108,23 +108,23 @@ def test_a_decision_on_what_nobody_has_reviewed(scene, carla, outcome):
     assert "Nobody has reviewed this version yet, so there is nothing to decide." in page
 
 
-def test_a_decision_on_what_another_lead_has_decided_meanwhile(seated, client):
-    for auditor in (seated.dan, seated.ben):
-        save_ratings(narrative=seated.narrative, answers=levels(), by=auditor)
-        submit_review(narrative=seated.narrative, by=auditor)
-    decide(narrative=seated.narrative, outcome="accepted", by=seated.carla)
-    client.force_login(factories.lead(seated.project, "gina").user)
-    url = f"/narratives/{seated.narrative.pk}/decision/"
+def test_a_decision_on_what_another_lead_has_decided_meanwhile(assigned, client):
+    for auditor in (assigned.dan, assigned.ben):
+        save_ratings(narrative=assigned.narrative, answers=levels(), by=auditor)
+        submit_review(narrative=assigned.narrative, by=auditor)
+    decide(narrative=assigned.narrative, outcome="accepted", by=assigned.carla)
+    client.force_login(factories.lead(assigned.project, "gina").user)
+    url = f"/narratives/{assigned.narrative.pk}/decision/"
 
     page = answered(client, url, {"outcome": "removed", "reason": "Because."})
 
     assert "carla has decided this: accepted. Withdraw that decision first." in page
 
 
-def test_accepting_what_not_every_auditor_has_reviewed(seated, carla):
-    save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
-    submit_review(narrative=seated.narrative, by=seated.dan)
-    url = f"/narratives/{seated.narrative.pk}/decision/"
+def test_accepting_what_not_every_auditor_has_reviewed(assigned, carla):
+    save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
+    submit_review(narrative=assigned.narrative, by=assigned.dan)
+    url = f"/narratives/{assigned.narrative.pk}/decision/"
 
     page = answered(carla, url, {"outcome": "accepted", "reason": ""})
 
@@ -142,12 +142,12 @@ def test_settling_what_nobody_disagrees_on(scene, carla, said):
     assert "Nobody disagrees about this document." in page
 
 
-def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(seated, client):
-    client.force_login(seated.dan.user)
-    url = f"/pairs/{seated.pair.pk}/review/"
+def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(assigned, client):
+    client.force_login(assigned.dan.user)
+    url = f"/pairs/{assigned.pair.pk}/review/"
     answers = levels() | {"query_dependency": ("poor", "")}
 
-    handed_in = client.post(url, form(seated, answers) | {"submit": "yes"}, follow=True)
+    handed_in = client.post(url, form(assigned, answers) | {"submit": "yes"}, follow=True)
     later = client.get(url).content.decode()
 
     assert "Say in words why it fails on: query dependency." in handed_in.content.decode()
@@ -157,22 +157,22 @@ def test_a_poor_rating_without_words_is_kept_as_a_draft_and_not_lost(seated, cli
     assert later.count(' aria-pressed="true"') + later.count(" checked") == 6
 
 
-def test_a_review_in_a_project_that_was_put_away(seated, client):
-    Project.objects.update(archived_at="2026-03-02T09:30Z", archived_by=seated.carla.user)
-    client.force_login(seated.dan.user)
+def test_a_review_in_a_project_that_was_put_away(assigned, client):
+    Project.objects.update(archived_at="2026-03-02T09:30Z", archived_by=assigned.carla.user)
+    client.force_login(assigned.dan.user)
 
-    page = answered(client, f"/pairs/{seated.pair.pk}/review/", form(seated, levels()))
+    page = answered(client, f"/pairs/{assigned.pair.pk}/review/", form(assigned, levels()))
 
     assert "This project is archived." in page
 
 
-def test_a_seat_where_all_are_taken(seated, client):
-    client.force_login(seated.ada.user)
+def test_an_assignment_where_all_are_taken(assigned, client):
+    client.force_login(assigned.ada.user)
 
-    page = answered(client, "/projects/tides/reviews/seat/", {})
+    page = answered(client, "/projects/tides/reviews/assignment/", {})
 
     assert "Every task is taken, or there is nothing to review now." in page
-    assert not assignments.holds(pair=seated.pair, task=Assignment.Task.REVIEW, by=seated.ada)
+    assert not assignments.holds(pair=assigned.pair, task=Assignment.Task.REVIEW, by=assigned.ada)
 
 
 def form(scene: SimpleNamespace, answers: dict[str, tuple[str, str]]) -> dict[str, Any]:

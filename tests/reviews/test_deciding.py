@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotate.judgments import assignments
-from annotate.models import Assignment, Deed, InstructionPair
+from annotate.models import Assignment, AuditEvent, InstructionPair
 from annotate.rewriting import actions as rewriting
 from audit.models import Decision
 from audit.reviews.actions import decide, save_ratings, submit_review, withdraw_decision
@@ -24,16 +24,16 @@ def hand_in(scene, by, **others):
 
 
 @pytest.fixture
-def passed(seated):
-    for auditor in (seated.dan, seated.ben):
-        hand_in(seated, auditor)
-    return seated
+def passed(assigned):
+    for auditor in (assigned.dan, assigned.ben):
+        hand_in(assigned, auditor)
+    return assigned
 
 
 @pytest.fixture
-def rejected(seated):
-    hand_in(seated, seated.dan, query_dependency="poor")
-    return seated
+def rejected(assigned):
+    hand_in(assigned, assigned.dan, query_dependency="poor")
+    return assigned
 
 
 def deciding(scene, outcome, **changes):
@@ -69,18 +69,18 @@ def test_sending_back_asks_for_a_new_version(rejected):
     assert rejected.project.pairs.to_rewrite().get() == rejected.pair
 
 
-def test_sending_back_opens_the_rewrite_seat_of_its_author_again(seated):
-    rewriting.send_back(pair=seated.pair, by=seated.carla)
-    seat = assignments.take(pair=seated.pair, task=Assignment.Task.REWRITE, by=seated.ada)
-    seated.narrative = rewriting.rewrite_narrative(
-        pair=seated.pair, text="Only fences count.", based_on=1, by=seated.ada
+def test_sending_back_opens_the_rewrite_assignment_of_its_author_again(assigned):
+    rewriting.send_back(pair=assigned.pair, by=assigned.carla)
+    assignment = assignments.take(pair=assigned.pair, task=Assignment.Task.REWRITE, by=assigned.ada)
+    assigned.narrative = rewriting.rewrite_narrative(
+        pair=assigned.pair, text="Only fences count.", based_on=1, by=assigned.ada
     )
-    assert Assignment.objects.get(pk=seat.pk).done_at is not None
-    hand_in(seated, seated.dan, query_dependency="poor")
+    assert Assignment.objects.get(pk=assignment.pk).done_at is not None
+    hand_in(assigned, assigned.dan, query_dependency="poor")
 
-    deciding(seated, "revise", reason="Do not repeat the query.", now=None)
+    deciding(assigned, "revise", reason="Do not repeat the query.", now=None)
 
-    assert Assignment.objects.get(pk=seat.pk).done_at is None
+    assert Assignment.objects.get(pk=assignment.pk).done_at is None
 
 
 def test_removing_takes_the_pair_out_of_the_work(rejected):
@@ -122,19 +122,19 @@ def test_accepting_against_an_auditor_needs_a_reason(rejected):
     assert deciding(rejected, "accepted", reason="It does not repeat it.").outcome == "accepted"
 
 
-def test_accepting_waits_for_every_auditor(seated):
-    hand_in(seated, seated.dan)
+def test_accepting_waits_for_every_auditor(assigned):
+    hand_in(assigned, assigned.dan)
 
     with pytest.raises(Refused, match="1 of 2 reviews are in"):
-        deciding(seated, "accepted")
+        deciding(assigned, "accepted")
 
     assert not Decision.objects.exists()
 
 
 @pytest.mark.parametrize("outcome", ["accepted", "revise", "removed"])
-def test_what_nobody_has_reviewed_cannot_be_decided(seated, outcome):
+def test_what_nobody_has_reviewed_cannot_be_decided(assigned, outcome):
     with pytest.raises(Refused, match="Nobody has reviewed"):
-        deciding(seated, outcome, reason="So.")
+        deciding(assigned, outcome, reason="So.")
 
     assert not Decision.objects.exists()
 
@@ -215,11 +215,11 @@ def test_only_leads_of_the_project_withdraw(rejected, who):
     assert pair_of(rejected).removed_at is not None
 
 
-def test_the_trail_says_what_was_decided_and_what_was_withdrawn(passed):
+def test_the_audit_log_says_what_was_decided_and_what_was_withdrawn(passed):
     decision = deciding(passed, "removed", reason="It names one document.")
     withdraw_decision(decision=decision, by=passed.carla)
 
-    told = Deed.objects.filter(what__startswith="instruction.").order_by("pk")
+    told = AuditEvent.objects.filter(what__startswith="instruction.").order_by("pk")
     assert list(told.values_list("what", "changes")) == [
         ("instruction.decided", {"outcome": [None, "removed"]}),
         ("instruction.undecided", {"outcome": ["removed", None]}),

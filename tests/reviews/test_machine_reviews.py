@@ -56,10 +56,10 @@ def hand_in(scene, by, **others):
 
 
 @pytest.fixture
-def criticised(seated):
+def criticised(assigned):
     """The machine finds everything poor; dan and ben have yet to say a word."""
-    assert problems(take(seated, review())) == []
-    return seated
+    assert problems(take(assigned, review())) == []
+    return assigned
 
 
 def test_a_file_says_that_a_machine_reviewed(criticised):
@@ -67,8 +67,8 @@ def test_a_file_says_that_a_machine_reviewed(criticised):
     assert take(criticised, review()).unchanged == 1
 
 
-def test_what_a_person_is_called_cannot_be_a_machine(seated):
-    report = take(seated, review("dan"))
+def test_what_a_person_is_called_cannot_be_a_machine(assigned):
+    report = take(assigned, review("dan"))
 
     assert problems(report) == ["file.txt:1: “dan” is a person here; a machine needs another name"]
     assert not Review.objects.exists()

@@ -56,13 +56,13 @@ def loaded(shared_data, settings, tmp_path):
 
 @pytest.fixture
 def rated(loaded, tmp_path):
-    """After ten raters: two of them took seats here, eight come from a file."""
+    """After ten raters: two of them took assignments here, eight come from a file."""
     narratives = list(Narrative.objects.filter(side="altered").order_by("pair__pk"))
     place = {narrative.pair_id: number for number, narrative in enumerate(narratives)}
     for number in range(2):
         rater = factories.member(loaded, f"rater{number}")
-        while (seat := take_review(by=rater)) is not None:
-            query = place[seat.pair_id]
+        while (assignment := take_review(by=rater)) is not None:
+            query = place[assignment.pair_id]
             answers = {
                 key: (level, "It is not." if level == "not_valid" else "")
                 for key, level in said(number, query).items()

@@ -23,11 +23,11 @@ KEY = "semantic_expansion"
 
 
 @pytest.fixture
-def asked(seated, client):
+def asked(assigned, client):
     """The scene, with dan signed in before the page."""
-    client.force_login(seated.dan.user)
-    seated.url = reverse("audit:review", args=[seated.pair.pk])
-    return seated
+    client.force_login(assigned.dan.user)
+    assigned.url = reverse("audit:review", args=[assigned.pair.pk])
+    return assigned
 
 
 def sent(scene, answers, **more):
@@ -149,7 +149,7 @@ def test_an_entry_for_a_superseded_version_is_refused_and_so_stays_in_the_browse
     assert not Review.objects.exists()
 
 
-def test_who_has_no_seat_or_is_a_stranger_changes_nothing_by_the_journal(asked, client):
+def test_who_has_no_assignment_or_is_a_stranger_changes_nothing_by_the_journal(asked, client):
     client.force_login(asked.ada.user)
     mine = journal(asked, client, user=asked.ada.user_id, level="poor")
     client.force_login(asked.eve.user)
@@ -299,7 +299,7 @@ def test_handing_in_twice_changes_nothing(asked, client):
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])
-def test_who_has_no_seat_is_sent_home_with_a_sentence(asked, client, headers):
+def test_who_has_no_assignment_is_sent_home_with_a_sentence(asked, client, headers):
     client.force_login(asked.ada.user)
 
     response = client.post(asked.url, sent(asked, levels()), headers=headers)
@@ -353,8 +353,8 @@ def test_the_page_costs_a_fixed_number_of_queries(asked, client, django_assert_m
     assert not any("documenttext" in query["sql"] for query in queries.captured_queries)
 
 
-def test_taking_a_seat_leads_to_the_page(asked, client):
-    url = reverse("audit:review_seat", args=[asked.project.slug])
+def test_taking_an_assignment_leads_to_the_page(asked, client):
+    url = reverse("audit:review_assignment", args=[asked.project.slug])
 
     assert client.post(url).url == asked.url
     assert client.get(url).status_code == 405
@@ -363,7 +363,9 @@ def test_taking_a_seat_leads_to_the_page(asked, client):
 def test_where_nothing_waits_the_list_says_so(asked, client):
     client.force_login(asked.ada.user)
 
-    response = client.post(reverse("audit:review_seat", args=[asked.project.slug]), follow=True)
+    response = client.post(
+        reverse("audit:review_assignment", args=[asked.project.slug]), follow=True
+    )
 
     assert "nothing to review now" in response.content.decode()
 

@@ -30,11 +30,11 @@ REPLACED = "1 of the 2 documents that were at hand have another text since."
 
 
 @pytest.fixture
-def rated(seated):
+def rated(assigned):
     """Dan has rated the instruction. S1 and S2 are at hand, each with its first text."""
-    save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
-    seated.shown = texts_of(at_hand(seated.pair, seated.narrative))
-    return seated
+    save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
+    assigned.shown = texts_of(at_hand(assigned.pair, assigned.narrative))
+    return assigned
 
 
 def change(scene, doc_id: str = "S1", text: str = "Another text.") -> list[str]:

@@ -38,48 +38,51 @@ def fill(scene, by=None, **others):
     )
 
 
-def seat_of(scene, member):
+def assignment_of(scene, member):
     return Assignment.objects.get(pair=scene.pair, member=member, task=Assignment.Task.REVIEW)
 
 
 def next_pair(member):
-    seat = take_review(by=member, become_blind=True)
-    return seat and seat.pair
+    assignment = take_review(by=member, become_blind=True)
+    return assignment and assignment.pair
 
 
-def test_a_review_begins_once_for_each_auditor_and_version(seated):
-    first = start_review(narrative=seated.narrative, by=seated.dan, now=NOON)
+def test_a_review_begins_once_for_each_auditor_and_version(assigned):
+    first = start_review(narrative=assigned.narrative, by=assigned.dan, now=NOON)
 
-    assert start_review(narrative=seated.narrative, by=seated.dan) == first
+    assert start_review(narrative=assigned.narrative, by=assigned.dan) == first
     assert (first.rubric, first.started_at, first.submitted_at) == (FOLLOWTABLE.name, NOON, None)
-    assert start_review(narrative=seated.narrative, by=seated.ben) != first
+    assert start_review(narrative=assigned.narrative, by=assigned.ben) != first
 
 
-def test_the_first_answer_begins_the_review_and_the_seat(seated):
+def test_the_first_answer_begins_the_review_and_the_assignment(assigned):
     save_rating(
-        narrative=seated.narrative, criterion=KEY, level="acceptable", by=seated.dan, now=NOON
+        narrative=assigned.narrative, criterion=KEY, level="acceptable", by=assigned.dan, now=NOON
     )
 
     assert Rating.objects.get().level == "acceptable"
-    assert (seat_of(seated, seated.dan).touched_at, seat_of(seated, seated.dan).done_at) == (
+    assert (
+        assignment_of(assigned, assigned.dan).touched_at,
+        assignment_of(assigned, assigned.dan).done_at,
+    ) == (
         NOON,
         None,
     )
 
 
-def test_answering_again_changes_the_answer(seated):
+def test_answering_again_changes_the_answer(assigned):
     for level in ("excellent", "poor"):
-        save_rating(narrative=seated.narrative, criterion=KEY, level=level, by=seated.dan)
+        save_rating(narrative=assigned.narrative, criterion=KEY, level=level, by=assigned.dan)
 
     assert Rating.objects.get().level == "poor"
 
 
-def test_another_level_drops_the_words_that_explained_the_one_before(seated):
+def test_another_level_drops_the_words_that_explained_the_one_before(assigned):
     save_rating(
-        narrative=seated.narrative, criterion=KEY, level="poor", words="Vague.", by=seated.dan
+        narrative=assigned.narrative, criterion=KEY, level="poor", words="Vague.", by=assigned.dan
     )
 
-    save_rating(narrative=seated.narrative, criterion=KEY, level="excellent", by=seated.dan)
+    save_rating(narrative=assigned.narrative, criterion=KEY, level="excellent", by=assigned.dan)
 
     assert (Rating.objects.get().level, Rating.objects.get().words) == ("excellent", "")
 
@@ -93,38 +96,38 @@ def test_another_level_drops_the_words_that_explained_the_one_before(seated):
     ],
     ids=["the same level", "another level with its own words", "the first level"],
 )
-def test_words_stay_with(seated, before, after):
+def test_words_stay_with(assigned, before, after):
     for said in (before, after):
-        save_rating(narrative=seated.narrative, criterion=KEY, by=seated.dan, **said)
+        save_rating(narrative=assigned.narrative, criterion=KEY, by=assigned.dan, **said)
 
     assert (Rating.objects.get().level, Rating.objects.get().words) == (after["level"], "Vague.")
 
 
-def test_words_without_a_level_are_kept(seated):
-    save_rating(narrative=seated.narrative, criterion=KEY, words="Hm", by=seated.dan)
+def test_words_without_a_level_are_kept(assigned):
+    save_rating(narrative=assigned.narrative, criterion=KEY, words="Hm", by=assigned.dan)
 
     assert (Rating.objects.get().level, Rating.objects.get().words) == ("", "Hm")
 
 
-def test_poor_without_words_is_kept_as_a_draft(seated):
-    save_rating(narrative=seated.narrative, criterion=KEY, level="poor", by=seated.dan)
+def test_poor_without_words_is_kept_as_a_draft(assigned):
+    save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
 
     assert Rating.objects.get().level == "poor"
     assert Review.objects.get().submitted_at is None
 
 
-def test_emptied_words_are_gone(seated):
-    save_rating(narrative=seated.narrative, criterion=KEY, words="Hm", by=seated.dan)
+def test_emptied_words_are_gone(assigned):
+    save_rating(narrative=assigned.narrative, criterion=KEY, words="Hm", by=assigned.dan)
 
-    save_rating(narrative=seated.narrative, criterion=KEY, words="", by=seated.dan)
+    save_rating(narrative=assigned.narrative, criterion=KEY, words="", by=assigned.dan)
 
     assert Rating.objects.get().words == ""
 
 
-def test_what_was_not_answered_is_no_row(seated):
+def test_what_was_not_answered_is_no_row(assigned):
     answers = {**levels(), KEY: (None, "")}
 
-    save_ratings(narrative=seated.narrative, answers=answers, by=seated.dan)
+    save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
 
     assert Rating.objects.count() == 5
 
@@ -138,200 +141,204 @@ def test_what_was_not_answered_is_no_row(seated):
         ({KEY: ("poor", "x" * 10_001)}, "10,001 characters; at most 10,000"),
     ],
 )
-def test_what_is_no_answer_is_refused_and_nothing_of_it_is_kept(seated, answers, sentence):
+def test_what_is_no_answer_is_refused_and_nothing_of_it_is_kept(assigned, answers, sentence):
     with pytest.raises(Refused, match=sentence):
-        save_ratings(narrative=seated.narrative, answers={**levels(), **answers}, by=seated.dan)
+        save_ratings(narrative=assigned.narrative, answers={**levels(), **answers}, by=assigned.dan)
 
     assert not Review.objects.exists()
     assert not Rating.objects.exists()
 
 
 @pytest.mark.parametrize("who", ["ada", "carla", "eve"])
-def test_who_has_no_seat_reviews_nothing(seated, who):
+def test_who_has_no_assignment_reviews_nothing(assigned, who):
     with pytest.raises(Refused, match="not your task"):
-        fill(seated, by=getattr(seated, who))
+        fill(assigned, by=getattr(assigned, who))
 
     assert not Review.objects.exists()
 
 
-def test_nobody_reviews_their_own_words(seated):
+def test_nobody_reviews_their_own_words(assigned):
     mine = rewriting.rewrite_narrative(
-        pair=seated.pair, text="Only tidal fences count.", based_on=1, by=seated.carla
+        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
     )
-    seat = seat_of(seated, seated.dan)
-    Assignment.objects.filter(pk=seat.pk).update(member=seated.carla)
+    assignment = assignment_of(assigned, assigned.dan)
+    Assignment.objects.filter(pk=assignment.pk).update(member=assigned.carla)
 
     with pytest.raises(Refused, match="You wrote this"):
-        start_review(narrative=mine, by=seated.carla)
+        start_review(narrative=mine, by=assigned.carla)
 
     assert not Review.objects.exists()
 
 
-def test_the_original_narrative_is_not_reviewed(seated):
-    original = seated.pair.current("original")
+def test_the_original_narrative_is_not_reviewed(assigned):
+    original = assigned.pair.current("original")
 
     with pytest.raises(Refused, match="Only the altered"):
-        start_review(narrative=original, by=seated.dan)
+        start_review(narrative=original, by=assigned.dan)
 
 
-def test_a_superseded_version_is_refused_and_the_draft_stays_with_it(seated):
-    fill(seated)
+def test_a_superseded_version_is_refused_and_the_draft_stays_with_it(assigned):
+    fill(assigned)
     rewriting.rewrite_narrative(
-        pair=seated.pair, text="Only tidal fences count.", based_on=1, by=seated.carla
+        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
     )
 
     with pytest.raises(Stale, match="changed while you were reading"):
-        save_rating(narrative=seated.narrative, criterion=KEY, level="poor", by=seated.dan)
+        save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
     with pytest.raises(Stale):
-        submit_review(narrative=seated.narrative, by=seated.dan)
+        submit_review(narrative=assigned.narrative, by=assigned.dan)
 
     assert Rating.objects.get(criterion=KEY).level == "excellent"
     assert Review.objects.get().submitted_at is None
 
 
-def test_a_new_version_is_reviewed_afresh(seated):
-    fill(seated)
-    submit_review(narrative=seated.narrative, by=seated.dan)
+def test_a_new_version_is_reviewed_afresh(assigned):
+    fill(assigned)
+    submit_review(narrative=assigned.narrative, by=assigned.dan)
     second = rewriting.rewrite_narrative(
-        pair=seated.pair, text="Only tidal fences count.", based_on=1, by=seated.carla
+        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
     )
 
-    save_rating(narrative=second, criterion=KEY, level="poor", by=seated.dan)
+    save_rating(narrative=second, criterion=KEY, level="poor", by=assigned.dan)
 
-    assert Review.objects.filter(auditor=seated.dan).count() == 2
+    assert Review.objects.filter(auditor=assigned.dan).count() == 2
 
 
-def test_submitting_needs_every_criterion(seated):
-    save_rating(narrative=seated.narrative, criterion=KEY, level="excellent", by=seated.dan)
+def test_submitting_needs_every_criterion(assigned):
+    save_rating(narrative=assigned.narrative, criterion=KEY, level="excellent", by=assigned.dan)
 
     with pytest.raises(
         Refused,
         match="Not rated yet: semantic consistency, query dependency, constraint abstraction, "
         "category-aware focus, internal consistency",
     ):
-        submit_review(narrative=seated.narrative, by=seated.dan)
+        submit_review(narrative=assigned.narrative, by=assigned.dan)
 
     assert Review.objects.get().submitted_at is None
 
 
-def test_submitting_needs_words_for_what_is_poor(seated):
-    fill(seated)
-    save_rating(narrative=seated.narrative, criterion=KEY, level="poor", words=" ", by=seated.dan)
+def test_submitting_needs_words_for_what_is_poor(assigned):
+    fill(assigned)
+    save_rating(
+        narrative=assigned.narrative, criterion=KEY, level="poor", words=" ", by=assigned.dan
+    )
 
     with pytest.raises(Refused, match="Say in words why it fails on: semantic expansion"):
-        submit_review(narrative=seated.narrative, by=seated.dan)
+        submit_review(narrative=assigned.narrative, by=assigned.dan)
 
     assert Review.objects.get().submitted_at is None
 
 
-def test_submitting_nothing_is_refused(seated):
+def test_submitting_nothing_is_refused(assigned):
     with pytest.raises(Refused, match="Nothing is rated yet"):
-        submit_review(narrative=seated.narrative, by=seated.dan)
+        submit_review(narrative=assigned.narrative, by=assigned.dan)
 
 
-def test_submitting_ends_the_draft_and_the_seat(seated):
-    fill(seated, semantic_expansion="poor")
+def test_submitting_ends_the_draft_and_the_assignment(assigned):
+    fill(assigned, semantic_expansion="poor")
 
-    made = submit_review(narrative=seated.narrative, by=seated.dan, now=ONE)
+    made = submit_review(narrative=assigned.narrative, by=assigned.dan, now=ONE)
 
     assert made.submitted_at == ONE
-    assert seat_of(seated, seated.dan).done_at == ONE
-    assert seat_of(seated, seated.ben).done_at is None
+    assert assignment_of(assigned, assigned.dan).done_at == ONE
+    assert assignment_of(assigned, assigned.ben).done_at is None
 
 
-def digest_of(seated: Any) -> str:
-    written = pass_of(seated.narrative, seated.dan)
+def digest_of(assigned: Any) -> str:
+    written = pass_of(assigned.narrative, assigned.dan)
     assert written is not None
     return summary_digest(written)
 
 
-def test_a_review_is_not_submitted_without_the_summary_of_what_it_says_now(seated):
-    fill(seated)
-    shown = digest_of(seated)
-    save_rating(narrative=seated.narrative, criterion=KEY, level="acceptable", by=seated.dan)
+def test_a_review_is_not_submitted_without_the_summary_of_what_it_says_now(assigned):
+    fill(assigned)
+    shown = digest_of(assigned)
+    save_rating(narrative=assigned.narrative, criterion=KEY, level="acceptable", by=assigned.dan)
 
     for confirmed in ("", shown):
         with pytest.raises(Unconfirmed):
-            submit_review(narrative=seated.narrative, by=seated.dan, confirmed=confirmed)
+            submit_review(narrative=assigned.narrative, by=assigned.dan, confirmed=confirmed)
     assert Review.objects.get().submitted_at is None
 
-    now = digest_of(seated)
-    submit_review(narrative=seated.narrative, by=seated.dan, confirmed=now, now=ONE)
+    now = digest_of(assigned)
+    submit_review(narrative=assigned.narrative, by=assigned.dan, confirmed=now, now=ONE)
     assert Review.objects.get().submitted_at == ONE
 
 
-def test_submitting_twice_changes_nothing(seated):
-    fill(seated)
-    submit_review(narrative=seated.narrative, by=seated.dan, now=NOON)
+def test_submitting_twice_changes_nothing(assigned):
+    fill(assigned)
+    submit_review(narrative=assigned.narrative, by=assigned.dan, now=NOON)
 
-    assert submit_review(narrative=seated.narrative, by=seated.dan, now=ONE).submitted_at == NOON
+    assert (
+        submit_review(narrative=assigned.narrative, by=assigned.dan, now=ONE).submitted_at == NOON
+    )
 
 
-def test_a_submitted_review_stays_as_it_is(seated):
-    fill(seated)
-    submit_review(narrative=seated.narrative, by=seated.dan)
+def test_a_submitted_review_stays_as_it_is(assigned):
+    fill(assigned)
+    submit_review(narrative=assigned.narrative, by=assigned.dan)
 
     with pytest.raises(Refused, match="You have submitted this review"):
-        save_rating(narrative=seated.narrative, criterion=KEY, level="poor", by=seated.dan)
+        save_rating(narrative=assigned.narrative, criterion=KEY, level="poor", by=assigned.dan)
 
     assert Rating.objects.get(criterion=KEY).level == "excellent"
 
 
-def test_an_instruction_that_was_sent_back_is_not_begun(seated):
-    rewriting.send_back(pair=seated.pair, by=seated.carla)
+def test_an_instruction_that_was_sent_back_is_not_begun(assigned):
+    rewriting.send_back(pair=assigned.pair, by=assigned.carla)
 
     with pytest.raises(Refused, match="was sent back"):
-        start_review(narrative=seated.narrative, by=seated.dan)
+        start_review(narrative=assigned.narrative, by=assigned.dan)
 
 
-def test_a_draft_can_be_finished_though_the_instruction_was_sent_back(seated):
-    fill(seated)
-    rewriting.send_back(pair=seated.pair, by=seated.carla)
+def test_a_draft_can_be_finished_though_the_instruction_was_sent_back(assigned):
+    fill(assigned)
+    rewriting.send_back(pair=assigned.pair, by=assigned.carla)
 
-    assert submit_review(narrative=seated.narrative, by=seated.dan).submitted_at is not None
+    assert submit_review(narrative=assigned.narrative, by=assigned.dan).submitted_at is not None
 
 
-def test_an_instruction_that_was_removed_is_not_begun(seated):
-    rewriting.remove(pair=seated.pair, by=seated.carla)
+def test_an_instruction_that_was_removed_is_not_begun(assigned):
+    rewriting.remove(pair=assigned.pair, by=assigned.carla)
 
     with pytest.raises(Refused, match="was removed"):
-        start_review(narrative=seated.narrative, by=seated.dan)
+        start_review(narrative=assigned.narrative, by=assigned.dan)
 
 
-def test_in_an_archived_project_nothing_is_reviewed(seated):
-    rules.archive(by=seated.carla)
-    seated.dan.refresh_from_db()
+def test_in_an_archived_project_nothing_is_reviewed(assigned):
+    rules.archive(by=assigned.carla)
+    assigned.dan.refresh_from_db()
 
     with pytest.raises(Refused, match="archived"):
-        fill(seated)
+        fill(assigned)
 
 
-def test_the_next_review_is_the_one_that_was_begun(seated):
-    other = factories.pair(factories.query(seated.project, "302"))
-    assignments.take(pair=other, task=Assignment.Task.REVIEW, by=seated.dan)
-    fill(seated)
+def test_the_next_review_is_the_one_that_was_begun(assigned):
+    other = factories.pair(factories.query(assigned.project, "302"))
+    assignments.take(pair=other, task=Assignment.Task.REVIEW, by=assigned.dan)
+    fill(assigned)
 
-    assert next_pair(seated.dan) == seated.pair
-
-
-def test_after_the_last_begun_review_comes_an_open_seat(seated):
-    other = factories.pair(factories.query(seated.project, "302"))
-    fill(seated)
-    submit_review(narrative=seated.narrative, by=seated.dan)
-
-    assert next_pair(seated.dan) == other
-    assert next_pair(seated.carla) == other
+    assert next_pair(assigned.dan) == assigned.pair
 
 
-def test_where_nothing_waits_there_is_no_seat(seated):
-    assert next_pair(seated.carla) is None
+def test_after_the_last_begun_review_comes_an_open_assignment(assigned):
+    other = factories.pair(factories.query(assigned.project, "302"))
+    fill(assigned)
+    submit_review(narrative=assigned.narrative, by=assigned.dan)
+
+    assert next_pair(assigned.dan) == other
+    assert next_pair(assigned.carla) == other
 
 
-def test_a_rewritten_instruction_comes_back_to_its_auditors(seated):
-    fill(seated)
-    submit_review(narrative=seated.narrative, by=seated.dan)
+def test_where_nothing_waits_there_is_no_assignment(assigned):
+    assert next_pair(assigned.carla) is None
+
+
+def test_a_rewritten_instruction_comes_back_to_its_auditors(assigned):
+    fill(assigned)
+    submit_review(narrative=assigned.narrative, by=assigned.dan)
     rewriting.rewrite_narrative(
-        pair=seated.pair, text="Only tidal fences count.", based_on=1, by=seated.carla
+        pair=assigned.pair, text="Only tidal fences count.", based_on=1, by=assigned.carla
     )
 
-    assert next_pair(seated.dan) == seated.pair
+    assert next_pair(assigned.dan) == assigned.pair

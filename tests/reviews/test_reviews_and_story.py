@@ -18,21 +18,21 @@ WORDS = "Marmalade."
 
 
 @pytest.fixture
-def told(seated, client):
+def told(assigned, client):
     """Dan has called the instruction poor; ben has not reviewed it yet."""
     answers = {**levels(), "query_dependency": ("poor", WORDS)}
-    save_ratings(narrative=seated.narrative, answers=answers, by=seated.dan)
-    submit_review(narrative=seated.narrative, by=seated.dan)
-    seated.story = reverse("audit:story", args=[seated.pair.pk])
-    seated.list = reverse("audit:reviews", args=[seated.project.slug])
-    seated.decision = reverse("audit:decision", args=[seated.narrative.pk])
+    save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
+    submit_review(narrative=assigned.narrative, by=assigned.dan)
+    assigned.story = reverse("audit:story", args=[assigned.pair.pk])
+    assigned.list = reverse("audit:reviews", args=[assigned.project.slug])
+    assigned.decision = reverse("audit:decision", args=[assigned.narrative.pk])
 
-    def read(who, url=seated.story):
+    def read(who, url=assigned.story):
         client.force_login(who.user)
         return client.get(url).content.decode()
 
-    seated.read = read
-    return seated
+    assigned.read = read
+    return assigned
 
 
 def rewrite(scene):
@@ -74,7 +74,7 @@ def test_who_has_not_submitted_reads_nothing_of_it(told, who):
 def test_a_lead_who_has_yet_to_review_reads_nothing_of_it(told):
     Project.objects.update(overlap_review=3)
     told.carla.refresh_from_db()
-    factories.seat(told.pair, told.carla, Assignment.Task.REVIEW)
+    factories.assignment(told.pair, told.carla, Assignment.Task.REVIEW)
 
     assert WORDS not in told.read(told.carla)
 
@@ -243,7 +243,7 @@ def test_what_waits_for_a_decision_can_be_asked_for(told, client):
 def test_a_lead_who_owes_a_review_is_not_told_that_it_waits_for_a_decision(told, client):
     Project.objects.update(overlap_review=3)
     told.carla.refresh_from_db()
-    factories.seat(told.pair, told.carla, Assignment.Task.REVIEW)
+    factories.assignment(told.pair, told.carla, Assignment.Task.REVIEW)
     client.force_login(told.carla.user)
 
     assert client.get(told.list + "?state=to-decide").context["rows"] == []

@@ -118,10 +118,10 @@ def test_only_leads_of_the_project_say_what_is_rated_and_only_while_it_is_not_ar
     assert not Rubric.objects.exists()
 
 
-def test_a_review_is_rated_on_the_projects_rubric_and_each_rating_knows_its_place(seated):
-    save(seated)
+def test_a_review_is_rated_on_the_projects_rubric_and_each_rating_knows_its_place(assigned):
+    save(assigned)
 
-    review = rate(seated, seated.dan, clear="so_so", short="awful")
+    review = rate(assigned, assigned.dan, clear="so_so", short="awful")
 
     assert review.rubric == "ours-1"
     assert list(
@@ -129,16 +129,19 @@ def test_a_review_is_rated_on_the_projects_rubric_and_each_rating_knows_its_plac
     ) == [("clear", "so_so", 1, False), ("short", "awful", 3, True)]
 
 
-def test_a_level_or_criterion_of_another_rubric_is_refused(seated):
-    save(seated)
+def test_a_level_or_criterion_of_another_rubric_is_refused(assigned):
+    save(assigned)
 
     with pytest.raises(Refused, match="Choose one of: fine, so so, bad, awful"):
         actions.save_rating(
-            narrative=seated.narrative, criterion="clear", level="poor", by=seated.dan
+            narrative=assigned.narrative, criterion="clear", level="poor", by=assigned.dan
         )
     with pytest.raises(Refused, match="is not one of the criteria"):
         actions.save_rating(
-            narrative=seated.narrative, criterion="query_dependency", level="fine", by=seated.dan
+            narrative=assigned.narrative,
+            criterion="query_dependency",
+            level="fine",
+            by=assigned.dan,
         )
 
     assert not Rating.objects.exists()
@@ -152,41 +155,41 @@ def test_a_level_or_criterion_of_another_rubric_is_refused(seated):
         ("bad", "awful", "rejected", False),
     ],
 )
-def test_the_verdict_follows_the_levels_that_reject(seated, dan, ben, expected, straddles):
-    save(seated)
-    rate(seated, seated.dan, clear=dan, short="fine")
-    rate(seated, seated.ben, clear=ben, short="fine")
+def test_the_verdict_follows_the_levels_that_reject(assigned, dan, ben, expected, straddles):
+    save(assigned)
+    rate(assigned, assigned.dan, clear=dan, short="fine")
+    rate(assigned, assigned.ben, clear=ben, short="fine")
 
-    passes = passes_of([seated.narrative])[seated.narrative.pk]
+    passes = passes_of([assigned.narrative])[assigned.narrative.pk]
 
     assert verdict_of(passes, 2) == expected
-    page = signed_in(seated.carla).get(f"/projects/{seated.project.slug}/disagreements/")
-    assert (f"/narratives/{seated.narrative.pk}/disagreement/" in page.content.decode()) is (
+    page = signed_in(assigned.carla).get(f"/projects/{assigned.project.slug}/disagreements/")
+    assert (f"/narratives/{assigned.narrative.pk}/disagreement/" in page.content.decode()) is (
         straddles
     )
 
 
-def test_all_auditors_of_a_version_answer_the_questions_of_whoever_began_first(seated):
-    save(seated)
-    actions.start_review(narrative=seated.narrative, by=seated.dan)
-    actions.choose_rubric(project=seated.project, name="followtable-1", by=seated.carla)
+def test_all_auditors_of_a_version_answer_the_questions_of_whoever_began_first(assigned):
+    save(assigned)
+    actions.start_review(narrative=assigned.narrative, by=assigned.dan)
+    actions.choose_rubric(project=assigned.project, name="followtable-1", by=assigned.carla)
 
-    second = actions.start_review(narrative=seated.narrative, by=seated.ben)
-    newer = factories.narrative(seated.pair, text="Other words.", version=2)
+    second = actions.start_review(narrative=assigned.narrative, by=assigned.ben)
+    newer = factories.narrative(assigned.pair, text="Other words.", version=2)
 
     assert second.rubric == "ours-1"
-    assert rubrics.under(newer, seated.project.pk) == FOLLOWTABLE
+    assert rubrics.under(newer, assigned.project.pk) == FOLLOWTABLE
 
 
-def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(seated):
-    save(seated)
+def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(assigned):
+    save(assigned)
     answers = {"clear": ("bad", ""), "short": ("fine", "")}
-    actions.save_ratings(narrative=seated.narrative, answers=answers, by=seated.dan)
+    actions.save_ratings(narrative=assigned.narrative, answers=answers, by=assigned.dan)
 
     with pytest.raises(Refused, match="clear"):
-        actions.submit_review(narrative=seated.narrative, by=seated.dan)
+        actions.submit_review(narrative=assigned.narrative, by=assigned.dan)
 
-    said = pass_of(seated.narrative, seated.dan)
+    said = pass_of(assigned.narrative, assigned.dan)
     assert said is not None
     assert [level.value for level in said.levels] == ["bad", "fine"]
     assert said.review.submitted_at is None
@@ -196,8 +199,8 @@ def test_a_rejecting_level_needs_words_and_is_kept_as_a_draft_without(seated):
     ("level", "place", "rejects"),
     [("fine", None, False), ("fine", 0, None), ("", 0, False), ("", None, True)],
 )
-def test_a_rating_without_place_or_a_place_without_level_is_no_row(seated, level, place, rejects):
-    review = actions.start_review(narrative=seated.narrative, by=seated.dan)
+def test_a_rating_without_place_or_a_place_without_level_is_no_row(assigned, level, place, rejects):
+    review = actions.start_review(narrative=assigned.narrative, by=assigned.dan)
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Rating.objects.create(
@@ -334,10 +337,10 @@ def test_another_rubric_is_chosen_on_the_page(page, scene):
     assert rubrics.in_force(scene.project.pk) == MULTICONIR
 
 
-def test_the_review_page_asks_what_the_rubric_asks(seated):
-    actions.choose_rubric(project=seated.project, name="multiconir-1", by=seated.carla)
+def test_the_review_page_asks_what_the_rubric_asks(assigned):
+    actions.choose_rubric(project=assigned.project, name="multiconir-1", by=assigned.carla)
 
-    shown = signed_in(seated.dan).get(f"/pairs/{seated.pair.pk}/review/").content.decode()
+    shown = signed_in(assigned.dan).get(f"/pairs/{assigned.pair.pk}/review/").content.decode()
 
     assert shown.count('role="radiogroup"') == 3
     assert shown.count('value="not_valid"') == 3
@@ -345,11 +348,11 @@ def test_the_review_page_asks_what_the_rubric_asks(seated):
     assert "Semantic expansion" not in shown
 
 
-def test_ten_raters_of_a_version_have_ten_seats(scene):
+def test_ten_raters_of_a_version_have_ten_assignments(scene):
     type(scene.project).objects.filter(pk=scene.project.pk).update(overlap_review=10)
     scene.project.refresh_from_db()
     raters = [factories.member(scene.project, f"rater{n}") for n in range(11)]
 
     taken = [assignments.take_next(task=Assignment.Task.REVIEW, by=rater) for rater in raters]
 
-    assert [seat is not None for seat in taken] == [True] * 10 + [False]
+    assert [assignment is not None for assignment in taken] == [True] * 10 + [False]

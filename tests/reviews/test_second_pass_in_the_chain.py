@@ -19,7 +19,7 @@ from keeping.verify import verify
 from tests.checks.checking import claimed_scene, draw, say
 from tests.collection.arriving import jsonl, load
 from tests.second_pass import levels
-from tests.test_trail_of_actions import Story, storage
+from tests.test_audit_log_of_actions import Story, storage
 
 pytestmark = pytest.mark.both_databases
 
@@ -141,11 +141,11 @@ def test_a_review_that_was_changed_after_it_was_handed_in_is_named(story):
     ]
 
 
-def test_a_draft_of_a_review_says_nothing_yet(db, seated):
-    audit.save_ratings(narrative=seated.narrative, answers=levels(), by=seated.dan)
+def test_a_draft_of_a_review_says_nothing_yet(db, assigned):
+    audit.save_ratings(narrative=assigned.narrative, answers=levels(), by=assigned.dan)
 
-    assert faults(seated.project) == []
-    assert verify(seated.project).rows["review"] == 0
+    assert faults(assigned.project) == []
+    assert verify(assigned.project).rows["review"] == 0
 
 
 def test_a_decision_that_was_changed_is_named(story):

@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Condition, LookAgain, Verdict
+from annotate.models import Assignment, Condition, RejudgeRequest, Verdict
 from audit.settling import queue as disagreements
-from audit.settling.queue import Kind, Thing, Wanted
+from audit.settling.queue import DisagreementKey, Kind, Wanted
 from tests import factories
 
 WORDS = "Read the second paragraph."
@@ -19,7 +19,7 @@ WORDS = "Read the second paragraph."
 
 @pytest.fixture
 def asked(disputed):
-    """The scene, where ada has a seat; names are shown."""
+    """The scene, where ada has an assignment; names are shown."""
     disputed.project.hide_names = False
     disputed.project.save()
     assignments.take(pair=disputed.pair, task=Assignment.Task.JUDGE, by=disputed.ada)
@@ -38,7 +38,7 @@ def listed(scene, **wanted) -> list[int]:
 def send(scene, client, query: str = "", **fields):
     client.force_login(scene.carla.user)
     given = {"judgment": scene.adas.pk, "words": WORDS, **fields}
-    return client.post(url(scene, "look_again") + query, given, follow=True)
+    return client.post(url(scene, "rejudge_request") + query, given, follow=True)
 
 
 def test_it_leaves_what_is_open_and_waits_for_the_annotator(asked, client):
@@ -47,8 +47,12 @@ def test_it_leaves_what_is_open_and_waits_for_the_annotator(asked, client):
     page = send(asked, client)
 
     assert "S1 is sent back, and waits for an annotator." in page.content.decode()
-    wish = LookAgain.objects.get()
-    assert (wish.judgment, wish.words, wish.by) == (asked.adas, WORDS, asked.carla)
+    rejudge_request = RejudgeRequest.objects.get()
+    assert (rejudge_request.judgment, rejudge_request.words, rejudge_request.by) == (
+        asked.adas,
+        WORDS,
+        asked.carla,
+    )
     assert listed(asked) == []
     assert listed(asked, waiting=True) == [asked.first.pk]
     assert disagreements.count(asked.carla, Wanted()) == 0
@@ -94,15 +98,17 @@ def test_the_list_has_a_tab_for_what_waits(asked, client):
 
 def test_the_lead_takes_it_back(asked, client):
     send(asked, client)
-    wish = LookAgain.objects.get()
+    rejudge_request = RejudgeRequest.objects.get()
 
     page = client.post(
-        url(asked, "look_again_withdrawal"), {"wish": wish.pk}, follow=True
+        url(asked, "rejudge_request_withdrawal"),
+        {"rejudge_request": rejudge_request.pk},
+        follow=True,
     ).content.decode()
 
     assert "nobody is asked for it any more" in page
     assert listed(asked) == [asked.first.pk]
-    assert not LookAgain.objects.open().exists()
+    assert not RejudgeRequest.objects.open().exists()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +123,7 @@ def test_what_is_missing_is_said_on_the_page(asked, client, fields, sentence):
 
     assert sentence in page.content.decode()
     assert page.redirect_chain[-1][0] == url(asked)
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
 @pytest.mark.parametrize("judgment", ["x", "999999", "9" * 30])
@@ -125,11 +131,16 @@ def test_an_answer_that_is_not_there_is_not_found(asked, client, judgment):
     assert send(asked, client, judgment=judgment).status_code == 404
 
 
-@pytest.mark.parametrize("wish", ["", "x", "999999", "9" * 30])
-def test_a_wish_that_is_not_there_is_not_found(asked, client, wish):
+@pytest.mark.parametrize("rejudge_request", ["", "x", "999999", "9" * 30])
+def test_a_rejudge_request_that_is_not_there_is_not_found(asked, client, rejudge_request):
     client.force_login(asked.carla.user)
 
-    assert client.post(url(asked, "look_again_withdrawal"), {"wish": wish}).status_code == 404
+    assert (
+        client.post(
+            url(asked, "rejudge_request_withdrawal"), {"rejudge_request": rejudge_request}
+        ).status_code
+        == 404
+    )
 
 
 def test_hidden_names_stay_hidden(asked, client):
@@ -159,16 +170,18 @@ def test_from_a_condition_it_comes_back_to_the_condition(asked, client):
     condition = Condition.objects.create(narrative=asked.narrative, number=1, text="At sea.")
     for judgment, answer in ((asked.adas, "met"), (asked.bens, "not_met")):
         Verdict.objects.create(judgment=judgment, condition=condition, answer=answer)
-    thing = Thing(Kind.VERDICT, asked.narrative.pk, asked.first.pk, condition.pk)
-    assert disagreements.is_open(asked.carla, thing)
+    disagreement_key = DisagreementKey(
+        Kind.VERDICT, asked.narrative.pk, asked.first.pk, condition.pk
+    )
+    assert disagreements.is_open(asked.carla, disagreement_key)
 
     send(asked, client, condition=condition.pk)
 
-    assert not disagreements.is_open(asked.carla, thing)
+    assert not disagreements.is_open(asked.carla, disagreement_key)
     assert disagreements.count(asked.carla, Wanted(kind=Kind.VERDICT, waiting=True)) == 1
-    wish = LookAgain.objects.get().pk
-    sent = {"wish": wish, "condition": condition.pk}
-    back = client.post(url(asked, "look_again_withdrawal"), sent)
+    rejudge_request = RejudgeRequest.objects.get().pk
+    sent = {"rejudge_request": rejudge_request, "condition": condition.pk}
+    back = client.post(url(asked, "rejudge_request_withdrawal"), sent)
     assert back.url == reverse("audit:verdict_disagreement", args=[condition.pk, asked.first.pk])
 
 
@@ -177,8 +190,8 @@ def test_the_next_one_of_the_filter_opens(asked, client):
     said = asked.narrative.judgments.get(candidate=other, annotator=asked.ada)
     said.relevance = 0
     said.save()
-    thing = Thing(Kind.JUDGMENT, asked.narrative.pk, other.pk, 0)
-    key = disagreements.key_of(asked.carla, Wanted(), thing)
+    disagreement_key = DisagreementKey(Kind.JUDGMENT, asked.narrative.pk, other.pk, 0)
+    key = disagreements.key_of(asked.carla, Wanted(), disagreement_key)
 
     page = send(asked, client, query="?order=age", next=str(key))
 
@@ -188,16 +201,16 @@ def test_the_next_one_of_the_filter_opens(asked, client):
 
 
 def test_a_lead_who_judges_first_sends_nothing_back(asked, client):
-    factories.seat(asked.pair, asked.carla)
+    factories.assignment(asked.pair, asked.carla)
 
     assert send(asked, client).status_code == 403
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
 def test_what_a_file_brought_can_be_sent_back_to_who_signs_in(disputed, client):
-    """ben judged in a file; a free seat is his then."""
+    """ben judged in a file; a free assignment is his then."""
     send(disputed, client, judgment=disputed.bens.pk)
 
-    seat = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
-    assert isinstance(seat.touched_at, datetime)
-    assert LookAgain.objects.open().get().judgment == disputed.bens
+    assignment = disputed.ben.assignments.get(task=Assignment.Task.JUDGE)
+    assert isinstance(assignment.touched_at, datetime)
+    assert RejudgeRequest.objects.open().get().judgment == disputed.bens

@@ -1,4 +1,4 @@
-"""A project may leave a task out: with no people asked to do it, no seat of it is offered."""
+"""A project may leave a task out: with no people asked to do it, no assignment of it is offered."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def audited(carla):
 
 
 @pytest.mark.parametrize("task", ["rewrite", "judge"])
-def test_no_seat_of_it_is_given(audited, task):
+def test_no_assignment_of_it_is_given(audited, task):
     ada = factories.member(audited.project, "ada")
     ada.project.refresh_from_db()
 
@@ -56,9 +56,9 @@ def test_the_other_tasks_go_on(audited, client):
     ada.project.refresh_from_db()
 
     assert [one.task for one in task_progress(ada, judging(ada.project))] == ["review"]
-    seat = assignments.take_next(task=Assignment.Task.REVIEW, by=ada)
-    assert seat is not None
-    assert seat.pair == audited
+    assignment = assignments.take_next(task=Assignment.Task.REVIEW, by=ada)
+    assert assignment is not None
+    assert assignment.pair == audited
 
     client.force_login(ada.user)
     offered = client.get(reverse("annotate:home")).context["projects"][0]["offers"]

@@ -11,7 +11,7 @@ from tests.programs import Program
 
 
 class Scene:
-    """A pair whose altered narrative is to be written, and ada's program in her seat."""
+    """A pair whose altered narrative is to be written, and ada's program in her assignment."""
 
     def __init__(self):
         self.project = factories.project()
@@ -87,25 +87,25 @@ def test_advice_looks_at_what_is_written_and_saves_nothing(scene):
     assert not Narrative.objects.filter(side="altered").exists()
 
 
-def test_what_is_at_stake_is_what_was_relevant_and_its_relevance_stays_hidden(scene):
-    (listed,) = scene.ask("stake/?find=tidal").json()["results"]
+def test_what_is_at_rewrite_impact_is_what_was_relevant_and_its_relevance_stays_hidden(scene):
+    (listed,) = scene.ask("rewrite-impact/?find=tidal").json()["results"]
 
     assert (listed["candidate"], listed["doc_id"]) == (scene.plant.pk, None)
     assert listed["prior_relevance"] is None
-    assert scene.ask("stake/?find=wind").json()["results"] == []
+    assert scene.ask("rewrite-impact/?find=wind").json()["results"] == []
 
 
 @pytest.mark.parametrize(
     ("verb", "what", "content"),
     [
         ("GET", "draft/", None),
-        ("GET", "stake/", None),
+        ("GET", "rewrite-impact/", None),
         ("POST", "advice/", {"text": "Only ships."}),
         ("PUT", "draft/", {"text": "Only ships.", "based_on": 0}),
         ("POST", "narratives/", {"text": "Only ships.", "based_on": 0}),
     ],
 )
-def test_without_a_seat_nobody_writes(scene, verb, what, content):
+def test_without_an_assignment_nobody_writes(scene, verb, what, content):
     factories.member(scene.project, "ben")
 
     response = Program("ben", "judge").send(verb, f"pairs/{scene.pair.pk}/{what}", content)

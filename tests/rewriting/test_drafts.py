@@ -105,7 +105,7 @@ def test_a_draft_is_its_writers_alone(pair, ada, client):
     assert "At sea." not in client.get(address("rewrite", pair)).content.decode()
 
 
-def test_without_a_seat_no_draft_is_kept(pair, ada, client):
+def test_without_an_assignment_no_draft_is_kept(pair, ada, client):
     client.force_login(factories.member(pair.project, "ben").user)
 
     answer = put(client, pair, text="At sea.")
@@ -115,16 +115,16 @@ def test_without_a_seat_no_draft_is_kept(pair, ada, client):
     assert not Draft.objects.exists()
 
 
-def test_writing_keeps_the_seat(keep, ada):
-    seat = ada.assignments.get()
+def test_writing_keeps_the_assignment(keep, ada):
+    assignment = ada.assignments.get()
 
     keep("At sea.", "laptop", 1)
 
-    seat.refresh_from_db()
-    assert (seat.touched_at, seat.done_at) == (NOON, None)
+    assignment.refresh_from_db()
+    assert (assignment.touched_at, assignment.done_at) == (NOON, None)
 
 
-def test_ticking_alone_is_no_work_in_the_seat(pair, keep, ada):
+def test_ticking_alone_is_no_work_in_the_assignment(pair, keep, ada):
     keep("Any plant counts.", "laptop", 1, drops=(pair.query.candidates.first().pk,))
 
     assert ada.assignments.get().touched_at is None

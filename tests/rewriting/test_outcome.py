@@ -34,7 +34,7 @@ def pair(db):
 
 @pytest.fixture
 def ada(pair) -> Membership:
-    """Who wrote the narrative: the pair was rewritten once, so her seat is done."""
+    """Who wrote the narrative: the pair was rewritten once, so her assignment is done."""
     person = factories.member(pair.project, "ada")
     Assignment.objects.create(
         pair=pair, task="rewrite", seat=1, member=person, touched_at=NOON, done_at=NOON
@@ -44,7 +44,7 @@ def ada(pair) -> Membership:
 
 @pytest.fixture
 def judges(pair) -> list[Membership]:
-    """ben and dan, each on a judge's seat."""
+    """ben and dan, each on a judge's assignment."""
     people = [factories.member(pair.project, name) for name in ("ben", "dan")]
     for person in people:
         assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=person)
@@ -65,15 +65,15 @@ def say(pair, by, doc_id, relevance, *marked):
 def finish(pair, *names: str) -> None:
     """Let these judges, or all, answer what they have not answered yet."""
     under = factories.altered(pair)
-    for seat in pair.assignments.filter(task="judge"):
-        if not names or seat.member.name in names:
-            said = under.judgments.filter(annotator=seat.member).values("candidate")
+    for assignment in pair.assignments.filter(task="judge"):
+        if not names or assignment.member.name in names:
+            said = under.judgments.filter(annotator=assignment.member).values("candidate")
             for candidate in pool(pair).exclude(pk__in=said):
-                factories.judgment(under, candidate, seat.member)
+                factories.judgment(under, candidate, assignment.member)
 
 
 def the_lead(pair) -> Membership:
-    """Who leads, without a seat: every id is known to them."""
+    """Who leads, without an assignment: every id is known to them."""
     known = pair.project.memberships.filter(name="carla").first()
     return known or factories.lead(pair.project)
 
@@ -233,7 +233,9 @@ def test_the_writer_sees_it_when_every_judge_is_done(pair, ada, judges, client):
     assert "What became of it" in after
 
 
-def test_while_a_seat_is_free_the_writer_sees_nothing_for_she_could_take_it(pair, ada, judges):
+def test_while_an_assignment_is_free_the_writer_sees_nothing_for_she_could_take_it(
+    pair, ada, judges
+):
     say(pair, judges[0], "A", 0)
     pair.assignments.filter(member=judges[1]).delete()
     finish(pair)

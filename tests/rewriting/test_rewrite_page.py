@@ -134,7 +134,7 @@ def test_from_a_saved_version_one_goes_on_to_judge(pair, ada, client):
     assert "Judge the documents" in after
 
 
-def test_without_a_seat_there_is_no_writing(pair, ada, client):
+def test_without_an_assignment_there_is_no_writing(pair, ada, client):
     client.force_login(factories.member(pair.project, "ben").user)
 
     shown = client.get(url(pair), follow=True).content.decode()
@@ -144,7 +144,7 @@ def test_without_a_seat_there_is_no_writing(pair, ada, client):
     assert texts(pair) == []
 
 
-def test_a_lead_writes_without_a_seat(pair, ada, client):
+def test_a_lead_writes_without_an_assignment(pair, ada, client):
     client.force_login(factories.lead(pair.project).user)
 
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
@@ -215,9 +215,11 @@ def test_texts_of_a_load_that_is_not_done_are_not_looked_through(pair):
     lead = factories.lead(pair.project)
     factories.unseen_rows(pair.project)
 
-    assert [source.doc_id for source in rewrite_impact.texts_at_stake(pair, lead)] == ["kept"]
+    assert [source.doc_id for source in rewrite_impact.texts_at_rewrite_impact(pair, lead)] == [
+        "kept"
+    ]
     Unseen.objects.all().delete()
-    assert len(list(rewrite_impact.texts_at_stake(pair, lead))) > 1
+    assert len(list(rewrite_impact.texts_at_rewrite_impact(pair, lead))) > 1
 
 
 def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_queries):
@@ -236,7 +238,7 @@ def test_a_long_list_comes_in_parts(pair, ada, client, django_assert_max_num_que
     assert "of 9002 would drop out" in words
     assert words.count('name="drop"') == 50
     assert len(words) < 150_000
-    following = page.context["stake"].page.next
+    following = page.context["rewrite_impact"].page.next
     assert rows(client, pair, after=following.partition("after=")[2])[0] == "M0048"
 
 
@@ -361,13 +363,15 @@ def test_a_reversed_narrative_without_an_altered_one_begins_with_the_original(pa
 def test_reversing_gives_judges_no_work_again(pair, ada, client):
     client.post(url(pair), {"text": "At sea only.", "based_on": 0})
     ben = factories.member(pair.project, "ben")
-    seat = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
-    Assignment.objects.filter(pk=seat.pk).update(touched_at=seat.taken_at, done_at=seat.taken_at)
+    assignment = assignments.take(pair=pair, task=Assignment.Task.JUDGE, by=ben)
+    Assignment.objects.filter(pk=assignment.pk).update(
+        touched_at=assignment.taken_at, done_at=assignment.taken_at
+    )
 
     client.post(url(pair) + "?side=reversed", {"text": "Not at sea.", "based_on": 0})
 
-    seat.refresh_from_db()
-    assert seat.done_at is not None
+    assignment.refresh_from_db()
+    assert assignment.done_at is not None
 
 
 # --- what no narrative can hold -------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_the_original_is_never_rewritten(pair, ada):
         rewriting.rewrite_narrative(pair=pair, text="New.", by=ada, based_on=1, side="original")
 
 
-def test_without_a_seat_only_a_lead_rewrites(pair, ada):
+def test_without_an_assignment_only_a_lead_rewrites(pair, ada):
     ben, carla = factories.member(pair.project, "ben"), factories.lead(pair.project)
 
     with pytest.raises(Refused, match="not your task"):
@@ -97,7 +97,7 @@ def test_without_a_seat_only_a_lead_rewrites(pair, ada):
     assert versions(pair) == [(1, "At sea.")]
 
 
-def test_the_seat_is_done_with_the_first_version(pair, ada):
+def test_the_assignment_is_done_with_the_first_version(pair, ada):
     rewriting.rewrite_narrative(pair=pair, text="At sea.", by=ada, based_on=0)
 
     assert ada.assignments.get().done_at is not None

@@ -346,7 +346,7 @@ def test_a_lead_who_judged_too_is_told_which_answer_is_theirs(led, client):
 def test_a_lead_who_has_yet_to_judge_it_does_not_see_the_answers(led, client):
     Project.objects.update(overlap_judge=3)
     led.carla.refresh_from_db()
-    factories.seat(led.pair, led.carla)
+    factories.assignment(led.pair, led.carla)
 
     response = client.get(led.url)
 
@@ -458,7 +458,7 @@ def test_settled_ones_are_listed_with_who_settled_them(reviewed, client):
 def test_a_lead_who_has_yet_to_review_it_does_not_see_the_reviews(reviewed, client):
     Project.objects.update(overlap_review=3)
     reviewed.carla.refresh_from_db()
-    factories.seat(reviewed.pair, reviewed.carla, Assignment.Task.REVIEW)
+    factories.assignment(reviewed.pair, reviewed.carla, Assignment.Task.REVIEW)
 
     for response in (
         client.get(reviewed.review),

@@ -12,7 +12,17 @@ from annotate.models import Assignment, Project
 from annotate.rewriting import actions as rewriting
 from audit.reviews.actions import decide, save_ratings, submit_review
 from audit.settling.adjudication import adjudicate, withdraw_adjudication
-from audit.settling.queue import Key, Kind, Order, Thing, Wanted, count, following, key_of, page
+from audit.settling.queue import (
+    DisagreementKey,
+    Key,
+    Kind,
+    Order,
+    Wanted,
+    count,
+    following,
+    key_of,
+    page,
+)
 from tests import factories
 from tests.second_pass import levels
 
@@ -49,8 +59,10 @@ def review(scene, narrative, **by):
 def key(scene, candidate=None, **wanted):
     """The place of a document's judgments, or of the narrative's reviews."""
     kind = Kind.REVIEW if candidate is None else Kind.JUDGMENT
-    thing = Thing(kind, scene.narrative.pk, candidate.pk if candidate else 0, 0)
-    return key_of(scene.carla, Wanted(**wanted), thing)
+    disagreement_key = DisagreementKey(
+        kind, scene.narrative.pk, candidate.pk if candidate else 0, 0
+    )
+    return key_of(scene.carla, Wanted(**wanted), disagreement_key)
 
 
 def settle(scene, candidate, narrative=None):
@@ -298,10 +310,10 @@ def test_what_is_no_place_is_refused(text):
         Key.parse(text)
 
 
-def test_a_lead_in_a_judge_seat_sees_what_they_have_judged(disputed):
+def test_a_lead_in_a_judge_assignment_sees_what_they_have_judged(disputed):
     Project.objects.update(overlap_judge=3)
     disputed.carla.refresh_from_db()
-    factories.seat(disputed.pair, disputed.carla)
+    factories.assignment(disputed.pair, disputed.carla)
     assert listed(disputed) == []
 
     factories.judgment(disputed.narrative, disputed.first, disputed.carla, 1)
@@ -309,12 +321,12 @@ def test_a_lead_in_a_judge_seat_sees_what_they_have_judged(disputed):
     assert listed(disputed) == ["S1"]
 
 
-def test_a_lead_in_a_review_seat_sees_reviews_after_their_own(scene):
+def test_a_lead_in_a_review_assignment_sees_reviews_after_their_own(scene):
     Project.objects.update(overlap_review=3)
     for member in (scene.carla, scene.ben, scene.dan):
         member.project.refresh_from_db()
     review(scene, scene.narrative, dan={"query_dependency": "poor"}, ben={})
-    factories.seat(scene.pair, scene.carla, Assignment.Task.REVIEW)
+    factories.assignment(scene.pair, scene.carla, Assignment.Task.REVIEW)
     assert listed(scene) == []
 
     save_ratings(narrative=scene.narrative, answers=levels(), by=scene.carla)

@@ -1,4 +1,4 @@
-"""Names of those who differ: hidden, the same letter on every page, revealed once it is kept."""
+"""Names of those who differ: hidden, the same pseudonym on every page, revealed once it is kept."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def names(page):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_says_letters_until_the_names_are_revealed(led, client, kind):
+def test_a_page_shows_pseudonyms_until_the_names_are_revealed(led, client, kind):
     before = text(client.get(led.pages[kind]))
     sent = {"condition": led.condition.pk} if kind == "verdict" else {}
 
@@ -94,7 +94,7 @@ def test_a_page_says_letters_until_the_names_are_revealed(led, client, kind):
     assert "carla looked up the names" in after
 
 
-def test_the_list_says_letters_and_then_the_names_where_they_are_revealed(led, client):
+def test_the_list_shows_pseudonyms_and_then_the_names_where_they_are_revealed(led, client):
     before = text(client.get(led.list + "?kind=judgment"))
     client.post(led.reveals["judgment"])
     after = text(client.get(led.list + "?kind=judgment"))
@@ -105,7 +105,7 @@ def test_the_list_says_letters_and_then_the_names_where_they_are_revealed(led, c
     assert '<span class="muted">Person A</span>' in text(client.get(led.list + "?kind=check"))
 
 
-def test_one_person_has_one_letter_on_the_document_and_on_its_conditions(led, client):
+def test_one_person_has_one_pseudonym_on_the_document_and_on_its_conditions(led, client):
     on_document = client.get(led.pages["judgment"]).context["answers"]
     on_condition = client.get(led.pages["verdict"]).context["answers"]
 
@@ -114,7 +114,7 @@ def test_one_person_has_one_letter_on_the_document_and_on_its_conditions(led, cl
     }
 
 
-def test_the_list_and_the_page_give_the_same_letters(led, client):
+def test_the_list_and_the_page_give_the_same_pseudonyms(led, client):
     (row,) = client.get(led.list + "?kind=judgment").context["rows"]
     answers = client.get(led.pages["judgment"]).context["answers"]
 
@@ -122,7 +122,7 @@ def test_the_list_and_the_page_give_the_same_letters(led, client):
     assert listed == [(one.who, one.value) for one in answers]
 
 
-def test_letters_do_not_follow_the_names():
+def test_pseudonyms_do_not_follow_the_names():
     first = {thing: places((thing, 7, 0), [1, 2])[1] for thing in range(40)}
 
     assert set(first.values()) == {0, 1}

@@ -11,7 +11,7 @@ from annotate.guidelines.actions import write_guideline
 from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Adjudication, Assignment, Judgment, LookAgain
+from annotate.models import Adjudication, Assignment, Judgment, RejudgeRequest
 from audit.settling.many import How, Rule, preview, settle_many
 from audit.settling.queue import Wanted
 from tests import factories
@@ -27,7 +27,7 @@ JUDGE = Assignment.Task.JUDGE
 
 
 def answered_all(scene: Any, by: Any) -> list[Judgment]:
-    """Somebody judges both documents in their seat."""
+    """Somebody judges both documents in their assignment."""
     assignments.take(pair=scene.pair, task=JUDGE, by=by)
     return [
         judging.judge(narrative=scene.narrative, candidate=candidate, relevance=1, by=by)
@@ -35,7 +35,7 @@ def answered_all(scene: Any, by: Any) -> list[Judgment]:
     ]
 
 
-def test_the_seat_is_open_only_while_something_waits_whoever_is_faster(scene):
+def test_the_assignment_is_open_only_while_something_waits_whoever_is_faster(scene):
     said, _ = answered_all(scene, scene.ada)
 
     asked, answer = at_once(
@@ -46,12 +46,12 @@ def test_the_seat_is_open_only_while_something_waits_whoever_is_faster(scene):
     )
 
     assert isinstance(answer, Judgment)
-    assert type(asked).__name__ in {"LookAgain", "Stale"}
-    assert not LookAgain.objects.open().exists()
+    assert type(asked).__name__ in {"RejudgeRequest", "Stale"}
+    assert not RejudgeRequest.objects.open().exists()
     assert scene.ada.assignments.get(task=JUDGE).done_at is not None
 
 
-def test_of_two_leads_who_ask_at_once_one_wish_stands(scene):
+def test_of_two_leads_who_ask_at_once_one_rejudge_request_stands(scene):
     said, _ = answered_all(scene, scene.ada)
     other = factories.lead(scene.project, "carol")
 
@@ -64,8 +64,8 @@ def test_of_two_leads_who_ask_at_once_one_wish_stands(scene):
         )
     )
 
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["LookAgain", "Refused"]
-    assert LookAgain.objects.count() == 1
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["RejudgeRequest", "Refused"]
+    assert RejudgeRequest.objects.count() == 1
 
 
 def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
@@ -83,7 +83,7 @@ def test_while_older_judgments_are_asked_for_no_answer_is_lost(scene):
     )
 
     assert isinstance(answer, Judgment)
-    waiting = LookAgain.objects.open().count()
+    waiting = RejudgeRequest.objects.open().count()
     # Either both were asked for and one is answered, or the count had changed and none was.
     assert (asked, waiting) == (2, 1) or (type(asked).__name__, waiting) == ("Stale", 0)
     assert (scene.ada.assignments.get(task=JUDGE).done_at is None) is (waiting == 1)

@@ -14,9 +14,9 @@ from audit.models import Sample, SampleItem
 from audit.reviews.actions import decide, save_ratings, submit_review
 from audit.settling.adjudication import settle_condition
 from audit.settling.queue import (
+    DisagreementKey,
     Kind,
     Order,
-    Thing,
     Wanted,
     counts,
     following,
@@ -143,11 +143,11 @@ def test_a_settled_condition_moves_to_the_settled_ones(scene):
     assert page(scene.carla, Wanted(settled=True)).items[0].settled == made
 
 
-def test_a_lead_in_a_judge_seat_sees_verdicts_once_they_have_judged(scene):
+def test_a_lead_in_a_judge_assignment_sees_verdicts_once_they_have_judged(scene):
     Project.objects.update(overlap_judge=3)
     scene.carla.project.refresh_from_db()
     candidate = answer(scene, condition(scene), "S3", "met", "not_met")
-    factories.seat(scene.pair, scene.carla)
+    factories.assignment(scene.pair, scene.carla)
     assert listed(scene) == []
 
     said = factories.judgment(scene.narrative, candidate, scene.carla, 1)
@@ -258,7 +258,7 @@ def test_one_follows_the_other_through_all_kinds(four, order):
     wanted = Wanted(order=order)
     keys = [item.key for item in page(four.carla, wanted).items]
 
-    walked = [key_of(four.carla, wanted, keys[0].thing)]
+    walked = [key_of(four.carla, wanted, keys[0].disagreement_key)]
     while (onward := following(four.carla, wanted, walked[-1])) != keys[0]:
         walked.append(onward)
 
@@ -338,12 +338,12 @@ def test_among_many_alike_the_next_is_the_next_in_the_list(four, order):
 
 def test_only_what_is_open_and_ones_own_to_settle_is_open(four):
     item = SampleItem.objects.get()
-    thing = Thing(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
-    assert is_open(four.carla, thing)
+    disagreement_key = DisagreementKey(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
+    assert is_open(four.carla, disagreement_key)
 
     checking.settle(item=item, relevance=1, by=four.dan)
 
-    assert not is_open(four.carla, thing)
+    assert not is_open(four.carla, disagreement_key)
 
 
 @pytest.mark.parametrize("wanted", [Wanted(), Wanted(settled=True), Wanted(kind=Kind.CHECK)])

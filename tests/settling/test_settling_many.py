@@ -285,7 +285,7 @@ def test_only_leads_of_the_project_settle_and_take_back(scene, who):
 
 
 def test_a_lead_who_judges_settles_what_they_have_answered(scene):
-    factories.seat(scene.pair, scene.carla)
+    factories.assignment(scene.pair, scene.carla)
 
     assert (scene.preview().total, scene.preview().left) == (0, 0)
 
@@ -438,7 +438,7 @@ def test_the_preview_costs_the_same_however_many_there_are(
 
 def test_who_still_judges_there_is_shown_no_decision_of_a_batch(scene, client):
     batch = scene.settle()
-    factories.seat(scene.pair, scene.carla)
+    factories.assignment(scene.pair, scene.carla)
     judging.judge(
         narrative=scene.narrative, candidate=scene.candidates["A"], relevance=2, by=scene.carla
     )

@@ -130,7 +130,7 @@ class Loads(Resource):
         """List what was handed in, newest first: previews and loads."""
         by = access.lead(self.person, slug)
         rows = Load.objects.filter(project=by.project_id).select_related("by").defer("report")
-        return self.page(rows, lambda part: [_told(row) for row in part], newest_first=True)
+        return self.page(rows, lambda part: [_as_json(row) for row in part], newest_first=True)
 
     @writes(FullLoadSerializer, sent=SentFile, status=201, scope=Scope.LEAD, apart=True)
     def post(self, request: Request, slug: str) -> Response:
@@ -192,7 +192,7 @@ class Leaving(Resource):
         return done()
 
 
-def _told(load: Load) -> dict[str, Any]:
+def _as_json(load: Load) -> dict[str, Any]:
     return {
         **job_told(load),
         "format": load.format,
@@ -206,4 +206,4 @@ def _told(load: Load) -> dict[str, Any]:
 
 def _full(load: Load) -> dict[str, Any]:
     confirmed = Load.objects.filter(preview=load).values_list("pk", flat=True).first()
-    return {**_told(load), "report": load.report, "confirmed_as": confirmed}
+    return {**_as_json(load), "report": load.report, "confirmed_as": confirmed}

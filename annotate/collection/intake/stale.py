@@ -115,7 +115,7 @@ def find(intake: Intake) -> None:
 
 def lock(intake: Intake) -> None:
     """Keep people from saying anything of these documents until the end of the transaction: in the
-    order in which who judges takes the locks, the seat and then the document
+    order in which who judges takes the locks, the assignment and then the document
     (`annotate.collection.text_versions`).
     """
     if not bulk.on_postgresql():

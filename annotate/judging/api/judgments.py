@@ -53,7 +53,7 @@ class SentJudgment(Sent):
 
     uuid = serializers.UUIDField()
     narrative = KeyField(help_text="The version that was read.")
-    candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    candidate = KeyField(help_text="The document, by the number that `judging_session` gives it.")
     text_version = serializers.IntegerField(
         required=False,
         allow_null=True,
@@ -106,7 +106,9 @@ class JudgmentSerializer(serializers.Serializer[Any]):
 
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    candidate = serializers.IntegerField(
+        help_text="The number that `judging_session` gives the document."
+    )
     text_version = serializers.IntegerField(
         allow_null=True, help_text="The version of the document's text that was read."
     )
@@ -132,7 +134,7 @@ class Judgments(Resource):
         member, found = access.pair(self.person, pair)
         mine = Judgment.objects.standing().filter(annotator=member, narrative__pair=found)
         return self.page(
-            mine.prefetch_related("verdicts"), lambda rows: [_told(row, member) for row in rows]
+            mine.prefetch_related("verdicts"), lambda rows: [_as_json(row, member) for row in rows]
         )
 
     @writes(JudgmentSerializer, sent=SentJudgment, status=201, scope=Scope.JUDGE)
@@ -149,7 +151,7 @@ class Judgments(Resource):
             **said,
         ).row
         assert isinstance(row, (Judgment, Repeat))
-        return Response(_told(row, member), status=201)
+        return Response(_as_json(row, member), status=201)
 
 
 class Said(Resource):
@@ -174,7 +176,7 @@ class SentFlag(Sent):
 
     uuid = serializers.UUIDField()
     narrative = KeyField(help_text="The version that was read.")
-    candidate = KeyField(help_text="The document, by the number that `sitting` gives it.")
+    candidate = KeyField(help_text="The document, by the number that `judging_session` gives it.")
     text_version = serializers.IntegerField(
         required=False,
         allow_null=True,
@@ -200,7 +202,9 @@ class FlagSerializer(serializers.Serializer[Any]):
 
     uuid = serializers.UUIDField()
     narrative = serializers.IntegerField()
-    candidate = serializers.IntegerField(help_text="The number that `sitting` gives the document.")
+    candidate = serializers.IntegerField(
+        help_text="The number that `judging_session` gives the document."
+    )
     text_version = serializers.IntegerField(
         allow_null=True, help_text="The version of the document's text that was read."
     )
@@ -247,7 +251,7 @@ def _on(pair: InstructionPair, said: dict[str, Any], member: Membership) -> On:
     )
 
 
-def _told(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
+def _as_json(row: Judgment | Repeat, member: Membership) -> dict[str, Any]:
     spot = Spot(row.candidate_id, isinstance(row, Repeat))
     return dict(
         JudgmentSerializer(

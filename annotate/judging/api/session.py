@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from annotate.collection.models import Document
 from annotate.judging.actions import narrative_for, undo
-from annotate.judging.document_view import Sheet, sheets
-from annotate.judging.judging_session import numbered, sitting
+from annotate.judging.document_view import DocumentView, document_views
+from annotate.judging.judging_session import numbered, read_judging_session
 from annotate.judgments.models import Flag, Judgment, Repeat
 from annotate.judgments.repeats import Spot
 from annotate.pairs import access
@@ -23,7 +23,7 @@ from base.pagination import key
 MOST = 20
 
 
-class SittingSerializer(serializers.Serializer[Any]):
+class JudgingSessionSerializer(serializers.Serializer[Any]):
     """Where you stand with the pool of a pair."""
 
     narrative = serializers.IntegerField(help_text="The version that is judged under now.")
@@ -55,14 +55,14 @@ class RankSerializer(serializers.Serializer[Any]):
     run = serializers.CharField()
 
 
-class WishSerializer(serializers.Serializer[Any]):
+class RejudgeRequestSerializer(serializers.Serializer[Any]):
     """A lead asks you to look again."""
 
     words = serializers.CharField()
     open = serializers.BooleanField(help_text="Whether it waits for your answer.")
 
 
-class SheetSerializer(serializers.Serializer[Any]):
+class DocumentViewSerializer(serializers.Serializer[Any]):
     """A document as it comes to you."""
 
     number = serializers.IntegerField(help_text="What it is called in what you send.")
@@ -86,10 +86,10 @@ class SheetSerializer(serializers.Serializer[Any]):
     )
     relevance = serializers.IntegerField(allow_null=True, help_text="What you gave.")
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
-    again = WishSerializer(many=True)
+    again = RejudgeRequestSerializer(many=True)
 
 
-class AskedSheets(Asked):
+class AskedDocumentViews(Asked):
     """Which documents."""
 
     candidates = serializers.RegexField(
@@ -115,17 +115,19 @@ class TakenBackSerializer(serializers.Serializer[Any]):
     uuid = serializers.UUIDField()
 
 
-class MySitting(Resource):
+class MyJudgingSession(Resource):
     """Where the person who asks stands with the pool of a pair."""
 
     tag = "Judging"
 
-    @reads(SittingSerializer)
+    @reads(JudgingSessionSerializer)
     def get(self, request: Request, pair: int) -> Response:
-        """Read which documents come in which order, and which is next. You hold a seat here."""
+        """Read which documents come in which order, and which is next. You hold an assignment
+        here.
+        """
         member, found = access.pair(self.person, pair)
         narrative = narrative_for(member, found)
-        at = sitting(narrative=narrative, by=member)
+        at = read_judging_session(narrative=narrative, by=member)
         return Response(
             {
                 "narrative": narrative.pk,
@@ -140,26 +142,28 @@ class MySitting(Resource):
         )
 
 
-class Sheets(Resource):
+class DocumentViews(Resource):
     """Documents as they come to the person who asks."""
 
     tag = "Judging"
 
-    @reads(SheetSerializer, asked=AskedSheets, many=True)
+    @reads(DocumentViewSerializer, asked=AskedDocumentViews, many=True)
     def get(self, request: Request, pair: int) -> Response:
-        """Read some of the documents of your pool, with their texts. You hold a seat here."""
+        """Read some of the documents of your pool, with their texts. You hold an assignment
+        here.
+        """
         member, found = access.pair(self.person, pair)
         wanted = self.asked()["candidates"]
         narrative = narrative_for(member, found)
-        drawn = sheets(
+        drawn = document_views(
             pair=found,
             narrative=narrative,
             member=member,
-            order=sitting(narrative=narrative, by=member).order,
+            order=read_judging_session(narrative=narrative, by=member).order,
             wanted=wanted,
             grades=list(found.project.grades.order_by("value")),
         )
-        return Response([_told(sheet) for sheet in drawn])
+        return Response([_as_json(document_view) for document_view in drawn])
 
 
 class Undo(Resource):
@@ -178,20 +182,22 @@ class Undo(Resource):
         return Response({"candidate": numbered(spot, member), "uuid": row.uuid})
 
 
-def _told(sheet: Sheet) -> dict[str, Any]:
+def _as_json(document_view: DocumentView) -> dict[str, Any]:
     return {
-        "number": sheet.number,
-        "position": sheet.position,
-        "name": sheet.name.label,
-        "doc_id": sheet.name.doc_id,
-        "title": sheet.name.title,
-        "markup": sheet.document.markup,
-        "text_version": sheet.text_version,
-        "text": sheet.text,
-        "prior_relevance": sheet.prior,
-        "ranks": [{"rank": rank, "run": run} for rank, run in sheet.ranks],
-        "evidence_for": sheet.wanted,
-        "relevance": sheet.given.relevance if sheet.given else None,
-        "flag": sheet.flag.kind if sheet.flag else None,
-        "again": [{"words": one.wish.words, "open": one.open} for one in sheet.again],
+        "number": document_view.number,
+        "position": document_view.position,
+        "name": document_view.name.label,
+        "doc_id": document_view.name.doc_id,
+        "title": document_view.name.title,
+        "markup": document_view.document.markup,
+        "text_version": document_view.text_version,
+        "text": document_view.text,
+        "prior_relevance": document_view.prior,
+        "ranks": [{"rank": rank, "run": run} for rank, run in document_view.ranks],
+        "evidence_for": document_view.wanted,
+        "relevance": document_view.given.relevance if document_view.given else None,
+        "flag": document_view.flag.kind if document_view.flag else None,
+        "again": [
+            {"words": one.rejudge_request.words, "open": one.open} for one in document_view.again
+        ],
     }

@@ -22,9 +22,9 @@ from django.views.decorators.http import require_GET, require_POST
 from annotate.collection.models import Candidate
 from annotate.judging import actions, judging_session
 from annotate.judging.actions import narrative_for
-from annotate.judging.document_view import finished, sheets, sitting_of
+from annotate.judging.document_view import document_views, finished, judging_session_of
 from annotate.judging.forms import BackForm, FlagForm, JudgmentForm
-from annotate.judging.judging_session import Sitting, sitting
+from annotate.judging.judging_session import JudgingSession, read_judging_session
 from annotate.judgments import assignments, blindness
 from annotate.judgments.models import Flag, Repeat
 from annotate.judgments.repeats import Spot, unmasked
@@ -52,7 +52,7 @@ def judging(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:home")
-    at = sitting(narrative=narrative, by=member)
+    at = read_judging_session(narrative=narrative, by=member)
     after = key(request.GET.get("after", ""))
     following = at.next(after=None if after is None else _current(after, member))
     if following is None:
@@ -90,17 +90,17 @@ def documents(request: PageRequest, pk: int) -> HttpResponse:
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
     grades = list(pair.project.grades.order_by("value"))
-    drawn = sheets(
+    drawn = document_views(
         pair=pair,
         narrative=narrative,
         member=member,
-        order=sitting(narrative=narrative, by=member).order
+        order=read_judging_session(narrative=narrative, by=member).order
         if pair.project.repeat_percent
         else judging_session.order(pair=pair, by=member),
         wanted=[candidate for candidate in asked if candidate is not None],
         grades=grades,
     )
-    stage = {"sheets": drawn, "grades": grades, "project": pair.project, "pair": pair}
+    stage = {"document_views": drawn, "grades": grades, "project": pair.project, "pair": pair}
     return render(request, "judging/documents.html", stage)
 
 
@@ -190,10 +190,10 @@ def _show(
     number: int | None = None,
     more: Mapping[str, Any] | None = None,
     status: int = 200,
-    at: Sitting | None = None,
+    at: JudgingSession | None = None,
 ) -> HttpResponse:
     """Draw the page around one document, which it knows by a number, or at the end."""
-    at = at or sitting(narrative=narrative, by=member)
+    at = at or read_judging_session(narrative=narrative, by=member)
     grades = list(pair.project.grades.order_by("value"))
     keys = keymap.keys_for(request.user)
     grade_keys = keymap.grade_keys(grades, keymap.on_page("judge", keys))
@@ -208,7 +208,7 @@ def _show(
         "grades": grades,
         "candidate": candidate,
         "keys": keys,
-        "sitting": sitting_of(
+        "judging_session": judging_session_of(
             member=member,
             pair=pair,
             narrative=narrative,
@@ -252,13 +252,13 @@ def _document(
     pair: InstructionPair,
     narrative: Narrative,
     number: int,
-    at: Sitting,
+    at: JudgingSession,
     grades: list[Any],
 ) -> dict[str, Any]:
     """One document, what this person said of it, and its neighbours."""
     if number not in at.order:
         raise Refused(_("This document is not among those to be judged for this query."))
-    (sheet,) = sheets(
+    (document_view,) = document_views(
         pair=pair,
         narrative=narrative,
         member=member,
@@ -267,18 +267,18 @@ def _document(
         grades=grades,
     )
     return {
-        "sheet": sheet,
-        "position": sheet.position,
-        "given": sheet.given,
-        "flag": sheet.flag,
-        "note": sheet.given.note if sheet.given else "",
-        "saved_at": said.at if (said := sheet.given or sheet.flag) else None,
+        "document_view": document_view,
+        "position": document_view.position,
+        "given": document_view.given,
+        "flag": document_view.flag,
+        "note": document_view.given.note if document_view.given else "",
+        "saved_at": said.at if (said := document_view.given or document_view.flag) else None,
         "previous_url": _judge_url(pair, at.before(number)),
         "next_url": _judge_url(pair, at.behind(number)),
     }
 
 
-def _end(pair: InstructionPair, at: Sitting) -> dict[str, Any]:
+def _end(pair: InstructionPair, at: JudgingSession) -> dict[str, Any]:
     """Everything is judged; the ways back and on stay open."""
     return {
         "previous_url": _judge_url(pair, at.order[-1] if at.order else None),

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET
 
 from annotate.collection.models import Candidate
 from annotate.judging.actions import grades_that_need_evidence, narrative_for
-from annotate.judging.document_view import Again, sitting_of, wishes
-from annotate.judging.judging_session import Sitting, sitting, without_repeats
+from annotate.judging.document_view import Again, judging_session_of, rejudge_requests
+from annotate.judging.judging_session import JudgingSession, read_judging_session, without_repeats
 from annotate.judging.views.judge import asked
 from annotate.judgments.document_names import Name, names_to
 from annotate.judgments.models import Flag, Judgment
@@ -95,7 +95,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
         return redirect("annotate:home")
     grades = list(pair.project.grades.order_by("value"))
-    at = without_repeats(sitting(narrative=narrative, by=member), member)
+    at = without_repeats(read_judging_session(narrative=narrative, by=member), member)
     find = request.GET.get("find", "").replace("\0", "").strip()[:200]
     found = _named(member, narrative, at, find) if find else None
     shown = window(at, request.GET, found=found, find=find)
@@ -120,9 +120,9 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
         "needs_conditions": pair.project.condition_rule != Project.ConditionRule.BY_HAND
         and narrative.conditions.exists(),
         # The script keeps what it knows of the whole pool while it goes from part to part.
-        "sitting": None
+        "judging_session": None
         if "x-part" in request.headers
-        else sitting_of(
+        else judging_session_of(
             member=member,
             pair=pair,
             narrative=narrative,
@@ -135,7 +135,7 @@ def listing(request: PageRequest, pk: int) -> HttpResponse:
     return render(request, "judging/listing.html", context)
 
 
-def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
+def filters(at: JudgingSession, grades: list[Grade]) -> list[Filter]:
     """Every way to look at the list, with how many rows it keeps now."""
     given = Counter(at.judged.values())
     flags = Counter(at.flagged.values())
@@ -149,7 +149,7 @@ def filters(at: Sitting, grades: list[Grade]) -> list[Filter]:
     ]
 
 
-def _named(member: Membership, narrative: Narrative, at: Sitting, find: str) -> set[int]:
+def _named(member: Membership, narrative: Narrative, at: JudgingSession, find: str) -> set[int]:
     """The numbers of the documents whose name, as the reader sees it, has all these words.
 
     A hidden id or title finds nothing: the names that are shown have the last word.
@@ -169,7 +169,7 @@ def _named(member: Membership, narrative: Narrative, at: Sitting, find: str) -> 
 
 
 def window(
-    at: Sitting,
+    at: JudgingSession,
     asked: QueryDict,
     size: int = WINDOW,
     *,
@@ -214,7 +214,7 @@ def window(
     )
 
 
-def _keeps(show: str, at: Sitting) -> Callable[[int], bool]:
+def _keeps(show: str, at: JudgingSession) -> Callable[[int], bool]:
     """Whether a filter keeps a candidate; one that does not exist keeps all."""
     if show == "open":
         return lambda candidate: candidate not in at.judged and candidate not in at.flagged
@@ -246,7 +246,7 @@ def _rows(
         for given in Judgment.objects.current().filter(**mine).prefetch_related("verdicts")
     }
     flags = {flag.candidate_id: flag for flag in Flag.objects.current().filter(**mine)}
-    again = wishes(narrative, member, wanted, flags)
+    again = rejudge_requests(narrative, member, wanted, flags)
     values = [grade.value for grade in grades]
     names = names_to(member, list(candidates.values()), under=narrative)
     return [

@@ -1,4 +1,4 @@
-"""Who works on what: seats are taken, and given back while nothing was done in them."""
+"""Who works on what: assignments are taken, and given back while nothing was done in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.judgments import assignments
-from annotate.judgments.completion import left_in, open_seats
+from annotate.judgments.completion import left_in, open_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -18,8 +18,8 @@ from annotate.projects.models import Membership
 from base.api.resource import Asked, Resource, Scope, Sent, done, reads, writes
 
 
-class SeatSerializer(serializers.Serializer[Any]):
-    """A seat: one person does one task on one pair."""
+class AssignmentSerializer(serializers.Serializer[Any]):
+    """An assignment: one person does one task on one pair."""
 
     id = serializers.IntegerField()
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
@@ -27,7 +27,8 @@ class SeatSerializer(serializers.Serializer[Any]):
     pair_id = serializers.CharField()
     taken_at = serializers.DateTimeField()
     touched_at = serializers.DateTimeField(
-        allow_null=True, help_text="When work began; an untouched seat comes back after a while."
+        allow_null=True,
+        help_text="When work began; an untouched assignment comes back after a while.",
     )
     done_at = serializers.DateTimeField(
         allow_null=True,
@@ -37,31 +38,31 @@ class SeatSerializer(serializers.Serializer[Any]):
 
 
 class TakenSerializer(serializers.Serializer[Any]):
-    """What came of asking for a seat."""
+    """What came of asking for an assignment."""
 
-    seat = SeatSerializer(
-        allow_null=True, help_text="null: every seat is taken, or there is nothing to do now."
+    assignment = AssignmentSerializer(
+        allow_null=True, help_text="null: every assignment is taken, or there is nothing to do now."
     )
 
 
 class SentConfirmation(Sent):
-    """That a lead may take a seat that hides figures from them."""
+    """That a lead may take an assignment that hides figures from them."""
 
     become_blind = serializers.BooleanField(
         default=False,
-        help_text="Leads send true to take a seat to judge or review: until they have answered "
-        "everything in it, they see no agreement, export or release. Else 422.",
+        help_text="Leads send true to take an assignment to judge or review: until they have "
+        "answered everything in it, they see no agreement, export or release. Else 422.",
     )
 
 
 class SentTask(SentConfirmation):
-    """What is to be done in the seat."""
+    """What is to be done in the assignment."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
 
 
-class AskedSeats(Asked):
-    """Which seats."""
+class AskedAssignments(Asked):
+    """Which assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices, required=False)
     open = serializers.BooleanField(
@@ -69,22 +70,22 @@ class AskedSeats(Asked):
     )
 
 
-class Seats(Resource):
-    """The seats of the person who asks, in one project."""
+class Assignments(Resource):
+    """The assignments of the person who asks, in one project."""
 
-    tag = "Seats"
+    tag = "Assignments"
 
-    @reads(SeatSerializer, asked=AskedSeats, paged=True)
+    @reads(AssignmentSerializer, asked=AskedAssignments, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List your seats in a project."""
+        """List your assignments in a project."""
         member = access.member(self.person, slug)
         asked = self.asked()
         mine = member.assignments.filter(pair__removed_at__isnull=True)
         if asked["open"]:
-            mine = mine.filter(pk__in=[seat.pk for seat in open_seats(member)])
+            mine = mine.filter(pk__in=[assignment.pk for assignment in open_assignments(member)])
         if "task" in asked:
             mine = mine.filter(task=asked["task"])
-        return self.page(mine.select_related("pair"), lambda rows: _told_all(member, rows))
+        return self.page(mine.select_related("pair"), lambda rows: _all_as_json(member, rows))
 
     @writes(TakenSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
@@ -94,51 +95,51 @@ class Seats(Resource):
         taken = assignments.take_next(
             task=sent["task"], by=member, become_blind=sent["become_blind"]
         )
-        return Response({"seat": None if taken is None else _told_all(member, [taken])[0]})
+        return Response({"assignment": None if taken is None else _all_as_json(member, [taken])[0]})
 
 
-class OneSeat(Resource):
-    """One seat of a project."""
+class OneAssignment(Resource):
+    """One assignment of a project."""
 
-    tag = "Seats"
+    tag = "Assignments"
 
     @writes(None, status=204, scope=Scope.JUDGE)
-    def delete(self, request: Request, slug: str, seat: int) -> Response:
-        """Give a seat back in which nothing was done. A lead may free anyone's."""
+    def delete(self, request: Request, slug: str, assignment: int) -> Response:
+        """Give an assignment back in which nothing was done. A lead may free anyone's."""
         member = access.member(self.person, slug)
-        assignments.give_back(seat=pairs_access.seat(member, seat), by=member)
+        assignments.give_back(assignment=pairs_access.assignment(member, assignment), by=member)
         return done()
 
 
-class PairSeats(Resource):
-    """The seats on one pair."""
+class PairAssignments(Resource):
+    """The assignments on one pair."""
 
-    tag = "Seats"
+    tag = "Assignments"
 
-    @writes(SeatSerializer, sent=SentTask, scope=Scope.JUDGE)
+    @writes(AssignmentSerializer, sent=SentTask, scope=Scope.JUDGE)
     def post(self, request: Request, pair: int) -> Response:
-        """Take a seat on this very pair; the one you hold, if you do."""
+        """Take an assignment on this very pair; the one you hold, if you do."""
         member, found = pairs_access.pair(self.person, pair)
         sent = self.sent()
         taken = assignments.take(
             pair=found, task=sent["task"], by=member, become_blind=sent["become_blind"]
         )
-        return Response(_told_all(member, [taken])[0])
+        return Response(_all_as_json(member, [taken])[0])
 
 
-def _told_all(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
+def _all_as_json(member: Membership, rows: Sequence[Assignment]) -> list[dict[str, Any]]:
     left = left_in(member.project, rows)
-    return [_told(row, left[row.pk].is_open) for row in rows]
+    return [_as_json(row, left[row.pk].is_open) for row in rows]
 
 
-def _told(seat: Assignment, is_open: bool) -> dict[str, Any]:
+def _as_json(assignment: Assignment, is_open: bool) -> dict[str, Any]:
     return {
-        "id": seat.pk,
-        "task": seat.task,
-        "pair": seat.pair_id,
-        "pair_id": seat.pair.pair_id,
-        "taken_at": seat.taken_at,
-        "touched_at": seat.touched_at,
-        "done_at": seat.done_at,
+        "id": assignment.pk,
+        "task": assignment.task,
+        "pair": assignment.pair_id,
+        "pair_id": assignment.pair.pair_id,
+        "taken_at": assignment.taken_at,
+        "touched_at": assignment.touched_at,
+        "done_at": assignment.done_at,
         "open": is_open,
     }

@@ -12,12 +12,12 @@ from rest_framework.response import Response
 from annotate.collection import access as collection_access
 from annotate.collection.document_text import show
 from annotate.collection.models import Candidate, Document, Query
-from annotate.judgments.assignments import free_seats
+from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, may_see
 from annotate.judgments.document_names import names_to
 from annotate.judgments.models import Flag
 from annotate.judgments.repeats import unmasked
-from annotate.overview.progress import Said, pair_seats, query_progress, said_of
+from annotate.overview.progress import Said, pair_assignments, query_progress, said_of
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
@@ -76,8 +76,8 @@ class PairSerializer(serializers.Serializer[Any]):
     removed_at = serializers.DateTimeField(allow_null=True)
 
 
-class SeatTakenSerializer(serializers.Serializer[Any]):
-    """Who holds a seat on a pair."""
+class AssignmentTakenSerializer(serializers.Serializer[Any]):
+    """Who holds an assignment on a pair."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
     member = serializers.CharField()
@@ -101,9 +101,9 @@ class FullPairSerializer(PairSerializer):
     """A pair with its narratives in force, and who works on it."""
 
     narratives = FullNarrativeSerializer(many=True)
-    seats = SeatTakenSerializer(many=True)
+    assignments = AssignmentTakenSerializer(many=True)
     free = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Seats that you could take, by task."
+        child=serializers.IntegerField(), help_text="Assignments that you could take, by task."
     )
     outcome = OutcomeSerializer(
         allow_null=True, help_text="null while there is none, or it is not for you."
@@ -286,11 +286,14 @@ class OnePair(Resource):
             {
                 **_pair(known),
                 "narratives": [full_narrative(one) for one in versions if one is not None],
-                "seats": [
-                    {"task": seat.task, "member": seat.member.name, "done": done}
-                    for seat, done in pair_seats(found)
+                "assignments": [
+                    {"task": assignment.task, "member": assignment.member.name, "done": done}
+                    for assignment, done in pair_assignments(found)
                 ],
-                "free": {task: free_seats(found, task, member) for task in Assignment.Task.values},
+                "free": {
+                    task: count_free_assignments(found, task, member)
+                    for task in Assignment.Task.values
+                },
                 "outcome": None if came_to is None else OutcomeSerializer(came_to).data,
             }
         )
@@ -303,7 +306,7 @@ class OneDocument(Resource):
 
     @reads(DocumentSerializer)
     def get(self, request: Request, pair: int, candidate: int) -> Response:
-        """Read a document, by its candidate's key or the number that `sitting` gives it."""
+        """Read a document, by its candidate's key or the number that `judging_session` gives it."""
         member, found = pairs_access.pair(self.person, pair)
         row = pairs_access.candidate(found, unmasked(candidate, member.pk).candidate)
         name = names_to(member, [row])[row.pk]

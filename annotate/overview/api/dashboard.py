@@ -30,12 +30,12 @@ from base.api.resource import Asked, KeyField, Resource, reads, wrong
 
 
 class TaskSerializer(serializers.Serializer[Any]):
-    """How far one task is, in seats."""
+    """How far one task is, in assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
     done = serializers.IntegerField()
     total = serializers.IntegerField()
-    free = serializers.IntegerField(help_text="Seats that you could take.")
+    free = serializers.IntegerField(help_text="Assignments that you could take.")
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -102,7 +102,7 @@ class OnePersonPaceSerializer(PersonPaceSerializer):
 
 
 class TaskPaceSerializer(serializers.Serializer[Any]):
-    """How one task comes on, in seats."""
+    """How one task comes on, in assignments."""
 
     task = serializers.ChoiceField(choices=Assignment.Task.choices)
     done = serializers.IntegerField()
@@ -255,8 +255,8 @@ class Pace(Resource):
         people = paces.people_pace(member, calendar)
         days, _effort = paces.together(people, calendar)
         far = task_progress(member, judging)
-        seats = [(one.task, one.name, one.done, one.total) for one in far]
-        tasks = paces.tasks_pace(member.project, seats, calendar, pace)
+        assignments = [(one.task, one.name, one.done, one.total) for one in far]
+        tasks = paces.tasks_pace(member.project, assignments, calendar, pace)
         lately = paces.last_days(days, pace)
         return Response(
             {

@@ -24,7 +24,7 @@ from annotate.overview.forms import MatrixForm
 from annotate.overview.matrix import Asked, Key, Row, Said
 from annotate.overview.matrix import count as count_documents
 from annotate.overview.matrix import matrix as documents_by_people
-from annotate.overview.progress import my_seats, task_progress
+from annotate.overview.progress import my_assignments, task_progress
 from annotate.overview.views.home import work_url
 from annotate.pairs.models import Assignment
 from annotate.projects import access
@@ -33,7 +33,7 @@ from base import reader
 from base.page_request import PageRequest
 
 # Of one person, listed at once; begun ones come first.
-SEATS = 50
+ASSIGNMENTS = 50
 
 
 @require_GET
@@ -49,7 +49,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
     pace = _pace(request)
     lately = paces.last_days(days, pace)
     tasks = task_progress(member, judging)
-    seats = [(one.task, one.name, one.done, one.total) for one in tasks]
+    assignments = [(one.task, one.name, one.done, one.total) for one in tasks]
     return render(
         request,
         "overview/progress.html",
@@ -66,7 +66,7 @@ def progress(request: PageRequest, slug: str) -> HttpResponse:
             "effort": effort,
             "time_left": effort.for_(work.left),
             "active_lately": sum(day.active for day in days[-pace:]),
-            "tasks": paces.tasks_pace(project, seats, calendar, pace),
+            "tasks": paces.tasks_pace(project, assignments, calendar, pace),
             "people": people,
             "lately": {person.member.pk: person.lately(pace) for person in people},
             "zone": str(calendar.zone),
@@ -85,8 +85,8 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     calendar = paces.Calendar.of(_zone())
     done = next(iter(paces.people_pace(member, calendar, of=found)), None)
     done = done or paces.PersonPace(found, calendar.days())
-    seats = my_seats(found)
-    judging = [one for one in seats if one.seat.task == Assignment.Task.JUDGE]
+    assignments = my_assignments(found)
+    judging = [one for one in assignments if one.assignment.task == Assignment.Task.JUDGE]
     left = sum(one.total - one.done for one in judging)
     pace = _pace(request)
     lately = paces.last_days(done.days, pace)
@@ -109,18 +109,20 @@ def person(request: PageRequest, slug: str, pk: int) -> HttpResponse:
             "paces": paces.PACES,
             "left": left,
             "outlook": estimate(left, lately, done.days[-1].on, asked=bool(judging)),
-            "seats": [
+            "assignments": [
                 {
-                    "seat": one.seat,
+                    "assignment": one.assignment,
                     "done": one.done,
                     "total": one.total,
-                    "url": work_url(one.seat)
+                    "url": work_url(one.assignment)
                     if found.pk == member.pk
-                    else reverse("annotate:query", args=[project.slug, one.seat.pair.query_id]),
+                    else reverse(
+                        "annotate:query", args=[project.slug, one.assignment.pair.query_id]
+                    ),
                 }
-                for one in seats[:SEATS]
+                for one in assignments[:ASSIGNMENTS]
             ],
-            "more_seats": max(len(seats) - SEATS, 0),
+            "more_assignments": max(len(assignments) - ASSIGNMENTS, 0),
             **_flags(listed, member, request),
             "zone": str(calendar.zone),
         },
@@ -143,7 +145,7 @@ def flags(request: PageRequest, slug: str) -> HttpResponse:
             "tab": "flags",
             "people": people,
             "chosen": request.GET.get("person", ""),
-            "seated": bool(blind_pairs(member)),
+            "assigned": bool(blind_pairs(member)),
             **_flags(listed, member, request),
         },
     )
@@ -174,7 +176,7 @@ def matrix(request: PageRequest, slug: str) -> HttpResponse:
             "met": asked.grades,
             "total": None if asked.state or asked.grades else count_documents(member, asked),
             "grades": list(member.project.grades.order_by("value")),
-            "seated": bool(blind_pairs(member)),
+            "assigned": bool(blind_pairs(member)),
             "previous_url": _place(kept, "before", found.before),
             "next_url": _place(kept, "after", found.after),
         },

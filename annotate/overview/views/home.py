@@ -18,7 +18,7 @@ from annotate.collection.models import Candidate
 from annotate.judgments import assignments, blindness, completion
 from annotate.judgments.models import Judgment
 from annotate.overview.contributions import Contribution, overview
-from annotate.overview.progress import MySeat, my_seats, read_seats
+from annotate.overview.progress import MyAssignment, my_assignments, read_assignments
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, Narrative
 from annotate.projects import access
@@ -34,12 +34,12 @@ def home(request: PageRequest) -> HttpResponse:
     waits for them, and how far it is if they lead it.
     """
     members = list(access.memberships_of(request.user).order_by("project__name", "pk"))
-    read_seats(members)
+    read_assignments(members)
     today = judged_today(members)
     projects = [_project(member, today.get(member.pk, 0)) for member in members]
     name_next_documents([offer for one in projects for offer in one["offers"]])
     # Projects with work come first, in each half by name.
-    projects.sort(key=lambda one: not (one["seats"] or one["offers"] or one["todo"]))
+    projects.sort(key=lambda one: not (one["assignments"] or one["offers"] or one["todo"]))
     return render(
         request,
         "overview/home.html",
@@ -58,7 +58,7 @@ def _project(member: Membership, today: int) -> dict[str, Any]:
         "project": member.project,
         "member": member,
         "today": today,
-        "seats": seat_rows(my_seats(member)),
+        "assignments": assignment_rows(my_assignments(member)),
         "offers": [offer for offer in offers if not offer["hides_figures"]],
         "hiding": [offer for offer in offers if offer["hides_figures"]],
         "todo": added.todo,
@@ -67,7 +67,7 @@ def _project(member: Membership, today: int) -> dict[str, Any]:
 
 
 @require_POST
-def seat(request: PageRequest, slug: str) -> HttpResponse:
+def assignment(request: PageRequest, slug: str) -> HttpResponse:
     """Take the next open task of a kind and go to its work."""
     member = access.member(request.user, slug)
     try:
@@ -77,7 +77,7 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
             become_blind=confirmed(request),
         )
     except assignments.LeadMustConfirm:
-        return confirm_seat(request, member)
+        return confirm_assignment(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect(member.project)
@@ -88,8 +88,8 @@ def seat(request: PageRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
-    """Take a seat on this very pair and go to its work."""
+def pair_assignment(request: PageRequest, pk: int) -> HttpResponse:
+    """Take an assignment on this very pair and go to its work."""
     member, pair = pairs_access.pair(request.user, pk)
     try:
         taken = assignments.take(
@@ -99,7 +99,7 @@ def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
             become_blind=confirmed(request),
         )
     except assignments.LeadMustConfirm:
-        return confirm_seat(request, member)
+        return confirm_assignment(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("annotate:queries", member.project.slug)
@@ -107,11 +107,11 @@ def pair_seat(request: PageRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
-    """Leave a seat in which nothing was done."""
+def give_back_assignment(request: PageRequest, slug: str, pk: int) -> HttpResponse:
+    """Leave an assignment in which nothing was done."""
     member = access.member(request.user, slug)
     try:
-        assignments.give_back(seat=pairs_access.seat(member, pk), by=member)
+        assignments.give_back(assignment=pairs_access.assignment(member, pk), by=member)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -119,34 +119,35 @@ def give_back_seat(request: PageRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotate:home")
 
 
-def work_url(seat: Assignment) -> str:
-    """Where the work of a seat is done."""
+def work_url(assignment: Assignment) -> str:
+    """Where the work of an assignment is done."""
     name = {
         Assignment.Task.REWRITE: "annotate:rewrite",
         Assignment.Task.JUDGE: "annotate:judging",
         Assignment.Task.REVIEW: "audit:review",
-    }[Assignment.Task(seat.task)]
-    return reverse(name, args=[seat.pair_id])
+    }[Assignment.Task(assignment.task)]
+    return reverse(name, args=[assignment.pair_id])
 
 
-def seat_rows(seats: Iterable[MySeat]) -> list[dict[str, Any]]:
-    """Seats with work left, as the pages list them."""
+def assignment_rows(assignments: Iterable[MyAssignment]) -> list[dict[str, Any]]:
+    """Assignments with work left, as the pages list them."""
     return [
         {
-            "title": mine.seat.pair.query.title or mine.seat.pair.pair_id,
-            "task": mine.seat.get_task_display(),
-            "project": mine.seat.pair.project,
+            "title": mine.assignment.pair.query.title or mine.assignment.pair.pair_id,
+            "task": mine.assignment.get_task_display(),
+            "project": mine.assignment.pair.project,
             "done": mine.done,
             "total": mine.total,
             "again": mine.again,
-            "url": work_url(mine.seat),
+            "url": work_url(mine.assignment),
             "give_back_url": reverse(
-                "annotate:give_back_seat", args=[mine.seat.pair.project.slug, mine.seat.pk]
+                "annotate:give_back_assignment",
+                args=[mine.assignment.pair.project.slug, mine.assignment.pk],
             )
-            if mine.seat.touched_at is None
+            if mine.assignment.touched_at is None
             else None,
         }
-        for mine in seats
+        for mine in assignments
     ]
 
 
@@ -157,7 +158,9 @@ def worker() -> dict[str, Any]:
 
 
 def _offers(member: Membership) -> list[dict[str, Any]]:
-    """The tasks in which a member could take a seat now, each with the pair that would be next."""
+    """The tasks in which a member could take an assignment now, each with the pair that would be
+    next.
+    """
     return [
         {
             "project": member.project,
@@ -209,12 +212,12 @@ def judged_today(members: Sequence[Membership]) -> dict[int, int]:
 
 
 def confirmed(request: PageRequest) -> bool:
-    """Whether the form says that a lead may take a seat that hides figures from them."""
+    """Whether the form says that a lead may take an assignment that hides figures from them."""
     return request.POST.get("become_blind") == "yes"
 
 
-def confirm_seat(request: PageRequest, member: Membership) -> HttpResponse:
-    """Ask a lead whether they want the seat, and say what it hides: the same form again."""
+def confirm_assignment(request: PageRequest, member: Membership) -> HttpResponse:
+    """Ask a lead whether they want the assignment, and say what it hides: the same form again."""
     return render(
         request,
         "overview/become_blind.html",

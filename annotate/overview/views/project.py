@@ -15,24 +15,24 @@ from django.views.decorators.http import require_GET
 from annotate.collection import access as collection_access
 from annotate.collection.models import Query
 from annotate.judgments import completion
-from annotate.judgments.assignments import free_seats
+from annotate.judgments.assignments import count_free_assignments
 from annotate.judgments.blindness import blind_pairs, hides_figures
 from annotate.judgments.completion import PairJudging
 from annotate.judgments.document_names import names_to, neutral_order
 from annotate.overview import query_lists
 from annotate.overview.contributions import Todo, overview
 from annotate.overview.progress import (
-    MySeat,
+    MyAssignment,
     matrix_of,
-    my_seats,
-    pair_seats,
+    my_assignments,
+    pair_assignments,
     people_progress,
     query_progress,
-    read_seats,
+    read_assignments,
     said_of,
     task_progress,
 )
-from annotate.overview.views.home import seat_rows, work_url, worker
+from annotate.overview.views.home import assignment_rows, work_url, worker
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access
 from annotate.projects.models import Membership
@@ -45,12 +45,12 @@ from base.word_diff import diff
 def project(request: PageRequest, slug: str) -> HttpResponse:
     """How far are we, how much do we agree, what needs me."""
     member = access.member(request.user, slug)
-    read_seats([member])
+    read_assignments([member])
     far = completion.judging_by_pair(member.project)
     judgments = completion.total(far.values())
     page = page_by_key(member.project.queries.all(), request.GET)
     added = overview(member, details=True)
-    seats = my_seats(member)
+    assignments = my_assignments(member)
     tasks = task_progress(member, judgments)
     free = [task for task in tasks if task.free]
     people = _people(member, added.context.get("reviewed_by", {}))
@@ -67,7 +67,7 @@ def project(request: PageRequest, slug: str) -> HttpResponse:
             # What would hide the project's figures from a lead stands apart.
             "offered": [one for one in free if not hides_figures(task=one.task, by=member)],
             "hiding": [one for one in free if hides_figures(task=one.task, by=member)],
-            "todo": [*_begun(seats), *added.todo],
+            "todo": [*_begun(assignments), *added.todo],
             "rows": _query_rows(member, page, far),
             "previous_url": page.previous,
             "next_url": page.next,
@@ -157,19 +157,21 @@ def _pair(member: Membership, pair: InstructionPair) -> dict[str, Any]:
     original = pair.current(Narrative.Side.ORIGINAL)
     altered = pair.current(Narrative.Side.ALTERED)
     before = original.text if original else ""
-    seats = {seat.task: seat for seat in pair.assignments.filter(member=member)}
+    assignments = {
+        assignment.task: assignment for assignment in pair.assignments.filter(member=member)
+    }
     return {
         "pair": pair,
         "original": original,
         "altered": altered,
         "pieces": diff(before, altered.text) if altered else None,
-        "seats": pair_seats(pair),
+        "assignments": pair_assignments(pair),
         "tasks": [
             {
                 "task": task.value,
                 "name": task.label,
-                "url": work_url(seats[task]) if task in seats else None,
-                "free": free_seats(pair, task, member),
+                "url": work_url(assignments[task]) if task in assignments else None,
+                "free": count_free_assignments(pair, task, member),
             }
             for task in Assignment.Task
         ],
@@ -223,10 +225,10 @@ def _people(member: Membership, reviewed: Mapping[int, int]) -> list[dict[str, A
     ]
 
 
-def _begun(seats: Sequence[MySeat]) -> list[Todo]:
+def _begun(assignments: Sequence[MyAssignment]) -> list[Todo]:
     """Tasks with work left: a line for each kind, not for each task."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in seat_rows(seats):
+    for row in assignment_rows(assignments):
         found.setdefault(row["task"], []).append(row)
     return [
         Todo(

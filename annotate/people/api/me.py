@@ -77,15 +77,15 @@ class MyPreferences(Resource):
     @reads(PreferencesSerializer)
     def get(self, request: Request) -> Response:
         """Read your preferences."""
-        return self._told()
+        return self._as_json()
 
     @writes(PreferencesSerializer, sent=SentPreferences, scope=Scope.JUDGE)
     def patch(self, request: Request) -> Response:
         """Change your preferences."""
         self.person.preferences = change_preferences(**self.sent(), by=self.person)
-        return self._told()
+        return self._as_json()
 
-    def _told(self) -> Response:
+    def _as_json(self) -> Response:
         chosen = preferences(self.person)
         return Response(
             {

@@ -112,7 +112,7 @@ class Members(Resource):
     def get(self, request: Request, slug: str) -> Response:
         """List who is, or was, in a project."""
         member = access.member(self.person, slug)
-        return self.page(member.project.memberships.all(), _told_all)
+        return self.page(member.project.memberships.all(), _all_as_json)
 
     @writes(MemberSerializer, sent=SentMember, status=201, scope=Scope.LEAD)
     def post(self, request: Request, slug: str) -> Response:
@@ -206,5 +206,5 @@ def link_told(row: Invitation) -> dict[str, Any]:
     }
 
 
-def _told_all(members: list[Membership]) -> list[dict[str, Any]]:
+def _all_as_json(members: list[Membership]) -> list[dict[str, Any]]:
     return list(MemberSerializer(members, many=True).data)

@@ -12,14 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.projects import access
-from annotate.projects.audit_log_page import deeds, table
-from annotate.projects.forms.audit_log import TrailForm
-from annotate.projects.models import Deed, Membership
+from annotate.projects.audit_log_page import audit_events, table
+from annotate.projects.forms.audit_log import AuditLogForm
+from annotate.projects.models import AuditEvent, Membership
 from base.api.resource import Asked, Resource, reads, wrong
 from base.csv_output import csv_lines
 
 
-class DeedSerializer(serializers.Serializer[Any]):
+class AuditEventSerializer(serializers.Serializer[Any]):
     """One thing that somebody did who leads a project."""
 
     uuid = serializers.UUIDField()
@@ -33,8 +33,8 @@ class DeedSerializer(serializers.Serializer[Any]):
     changes = serializers.DictField(help_text="By name: what was before, and what is now.")
 
 
-class AskedTrail(Asked):
-    """Which deeds."""
+class AskedAuditLog(Asked):
+    """Which audit events."""
 
     who = serializers.CharField(
         required=False, max_length=20, help_text="The key of a user, or: command."
@@ -44,33 +44,33 @@ class AskedTrail(Asked):
     until = serializers.DateField(required=False, help_text="Up to this day.")
 
 
-class Trail(Resource):
+class AuditLog(Resource):
     """What leads and administrators did in a project."""
 
-    tag = "Trail"
+    tag = "Audit log"
 
-    @reads(DeedSerializer, asked=AskedTrail, paged=True)
+    @reads(AuditEventSerializer, asked=AskedAuditLog, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List what was done, newest first, as far as you may know now."""
         return listed(self, access.lead(self.person, slug))
 
 
-class TrailTable(Resource):
+class AuditLogTable(Resource):
     """The same as a table."""
 
-    tag = "Trail"
+    tag = "Audit log"
 
-    @reads(OpenApiTypes.STR, asked=AskedTrail, media="text/csv")
+    @reads(OpenApiTypes.STR, asked=AskedAuditLog, media="text/csv")
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Take all of it, oldest first, as far as you may know now."""
         return tabled(self, access.lead(self.person, slug))
 
 
 def listed(resource: Resource, reader: Membership | None) -> Response:
-    """The part of a trail that the address asks for; `reader` as for
+    """The part of an audit log that the address asks for; `reader` as for
     `annotate.projects.audit_log_page`."""
     found = _wanted(resource, reader)
-    return resource.page(found, lambda rows: [_deed(row) for row in rows], newest_first=True)
+    return resource.page(found, lambda rows: [_audit_event(row) for row in rows], newest_first=True)
 
 
 def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpResponse:
@@ -80,15 +80,15 @@ def tabled(resource: Resource, reader: Membership | None) -> StreamingHttpRespon
     )
 
 
-def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[Deed]:
+def _wanted(resource: Resource, reader: Membership | None) -> QuerySet[AuditEvent]:
     resource.asked()
-    form = TrailForm(reader, resource.request.query_params)
+    form = AuditLogForm(reader, resource.request.query_params)
     if not form.is_valid():
         raise wrong(form, "?")
-    return deeds(reader, form.kinds, form.asked())
+    return audit_events(reader, form.kinds, form.asked())
 
 
-def _deed(row: Deed) -> dict[str, Any]:
+def _audit_event(row: AuditEvent) -> dict[str, Any]:
     return {
         "uuid": row.uuid,
         "at": row.at,

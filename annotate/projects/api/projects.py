@@ -119,7 +119,7 @@ class Projects(Resource):
         """List your projects."""
         archived = self.asked()["archived"]
         mine = (access.archived_projects if archived else access.memberships_of)(self.person)
-        return self.page(mine, lambda members: [_told(member) for member in members])
+        return self.page(mine, lambda members: [_as_json(member) for member in members])
 
     @writes(FullProjectSerializer, sent=SentProject, status=201, scope=Scope.LEAD)
     def post(self, request: Request) -> Response:
@@ -160,16 +160,16 @@ class Archiving(Resource):
     def put(self, request: Request, slug: str) -> Response:
         """Put a project away: nothing in it changes any more."""
         rules.archive(by=access.lead(self.person, slug))
-        return Response(_told(access.member(self.person, slug)))
+        return Response(_as_json(access.member(self.person, slug)))
 
     @writes(ProjectSerializer, scope=Scope.LEAD)
     def delete(self, request: Request, slug: str) -> Response:
         """Bring a project back."""
         rules.unarchive(by=access.lead(self.person, slug))
-        return Response(_told(access.member(self.person, slug)))
+        return Response(_as_json(access.member(self.person, slug)))
 
 
-def _told(member: Membership) -> dict[str, Any]:
+def _as_json(member: Membership) -> dict[str, Any]:
     project = member.project
     return dict(
         ProjectSerializer(
@@ -190,7 +190,7 @@ def _full(member: Membership) -> dict[str, Any]:
     project = member.project
     grades = project.grades.order_by("value").values("value", "name", "sentence")
     return {
-        **_told(member),
+        **_as_json(member),
         "grades": list(grades),
         "relevant_from": project.relevant_from,
         "evidence_rule": project.evidence_rule,

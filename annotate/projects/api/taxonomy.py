@@ -42,14 +42,14 @@ class Categories(Resource):
     @reads(TaxonomySerializer)
     def get(self, request: Request, slug: str) -> Response:
         """Read the types."""
-        return Response(_told(access.lead(self.person, slug).project))
+        return Response(_as_json(access.lead(self.person, slug).project))
 
     @writes(TaxonomySerializer, sent=TaxonomySerializer, scope=Scope.LEAD)
     def put(self, request: Request, slug: str) -> Response:
         """Make these the types; instructions keep the keys they have."""
         by = access.lead(self.person, slug)
         taxonomy.set_categories(kinds=[Kind(**one) for one in self.sent()["categories"]], by=by)
-        return Response(_told(by.project))
+        return Response(_as_json(by.project))
 
 
 class Taxonomy(Resource):
@@ -62,9 +62,9 @@ class Taxonomy(Resource):
         """Add the types of a taxonomy; a key that is there stays as it is."""
         by = access.lead(self.person, slug)
         taxonomy.take_taxonomy(name=self.sent()["name"], by=by)
-        return Response(_told(by.project))
+        return Response(_as_json(by.project))
 
 
-def _told(project: Project) -> dict[str, Any]:
+def _as_json(project: Project) -> dict[str, Any]:
     rows = project.categories.order_by("place", "key").values("key", "name", "sentence")
     return {"categories": list(rows)}

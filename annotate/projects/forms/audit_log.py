@@ -1,4 +1,4 @@
-"""What a lead looks for in the trail, checked before anything is read."""
+"""What a lead looks for in the audit log, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from base import reader as personal
 COMMAND = "command"
 
 
-class TrailForm(forms.Form):
-    """Which deeds are shown; everything may be left open."""
+class AuditLogForm(forms.Form):
+    """Which audit events are shown; everything may be left open."""
 
     who = forms.ChoiceField(label=_lazy("Who"), required=False)
     what = forms.ChoiceField(label=_lazy("What"), required=False)

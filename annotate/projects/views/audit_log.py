@@ -1,4 +1,4 @@
-"""The trail: what leads and administrators did, to be read and taken away, never changed."""
+"""The audit log: what leads and administrators did, to be read and taken away, never changed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotate.projects import access, audit_log_page
-from annotate.projects.audit_events import DEEDS
+from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.audit_log_page import Asked
-from annotate.projects.forms.audit_log import TrailForm
+from annotate.projects.forms.audit_log import AuditLogForm
 from annotate.projects.models import Membership
 from base.csv_output import csv_lines
 from base.page_request import PageRequest
@@ -21,38 +21,38 @@ from base.pagination import newest_by_key
 
 
 @require_GET
-def trail(request: PageRequest, slug: str) -> HttpResponse:
+def audit_log(request: PageRequest, slug: str) -> HttpResponse:
     """List what was done, newest first; who, what and when are in the address."""
     member = access.lead(request.user, slug)
-    listed = page(member, request.GET, table_url=reverse("annotate:trail_table", args=[slug]))
-    frame = {"project": member.project, "member": member, "section": "trail"}
-    return render(request, "projects/trail.html", listed | frame)
+    listed = page(member, request.GET, table_url=reverse("annotate:audit_log_table", args=[slug]))
+    frame = {"project": member.project, "member": member, "section": "audit_log"}
+    return render(request, "projects/audit_log.html", listed | frame)
 
 
 @require_GET
 def table(request: PageRequest, slug: str) -> HttpResponseBase:
     """Send all of what the page lists as a table, oldest first."""
     member = access.lead(request.user, slug)
-    form = TrailForm(member, request.GET)
+    form = AuditLogForm(member, request.GET)
     if not form.is_valid():
-        return redirect("annotate:trail", slug)
-    return sent(member, form, f"{slug}-trail.csv")
+        return redirect("annotate:audit_log", slug)
+    return sent(member, form, f"{slug}-audit-log.csv")
 
 
 def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict[str, Any]:
-    """What the page of a trail draws, for a lead, or with None for who looks after the
+    """What the page of an audit log draws, for a lead, or with None for who looks after the
     installation.
     """
-    form = TrailForm(reader, asked)
+    form = AuditLogForm(reader, asked)
     wanted = form.asked()
-    found = newest_by_key(audit_log_page.deeds(reader, form.kinds, wanted), asked)
+    found = newest_by_key(audit_log_page.audit_events(reader, form.kinds, wanted), asked)
     kept = asked.copy()
     for place in ("after", "before"):
         kept.pop(place, None)
     return {
         "form": form,
         "filtered": wanted != Asked(),
-        "blind": len(form.kinds) < len(DEEDS),
+        "blind": len(form.kinds) < len(AUDIT_EVENTS),
         "lines": audit_log_page.lines(found.rows, form.kinds),
         "previous_url": found.previous,
         "next_url": found.next,
@@ -60,10 +60,12 @@ def page(reader: Membership | None, asked: QueryDict, *, table_url: str) -> dict
     }
 
 
-def sent(reader: Membership | None, form: TrailForm, name: str) -> StreamingHttpResponse:
+def sent(reader: Membership | None, form: AuditLogForm, name: str) -> StreamingHttpResponse:
     """All that a form asks for as a table, under the name of a file."""
     return StreamingHttpResponse(
-        csv_lines(audit_log_page.table(audit_log_page.deeds(reader, form.kinds, form.asked()))),
+        csv_lines(
+            audit_log_page.table(audit_log_page.audit_events(reader, form.kinds, form.asked()))
+        ),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

@@ -1,5 +1,5 @@
 """What someone writes on one side of a pair before it is a version: drafts, advice, what is at
-stake.
+rewrite impact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from annotate.projects.models import Membership
 from annotate.rewriting import drafts
 from annotate.rewriting.drafts import MAX_CONDITIONS, MAX_NOTE, MAX_TEXT_LENGTH, Page, Words
 from annotate.rewriting.models import Draft
-from annotate.rewriting.rewrite_impact import MOST_FIND, advise, at_stake, matching
+from annotate.rewriting.rewrite_impact import MOST_FIND, advise, at_rewrite_impact, matching
 from base.api.resource import Asked, KeyField, Resource, Scope, Sent, done, reads, writes
 from base.raw_sql import LARGEST_KEY
 
@@ -128,7 +128,7 @@ class AskedSide(Asked):
     side = serializers.ChoiceField(choices=SIDES, default=SIDES[0])
 
 
-class AskedStake(Asked):
+class AskedRewriteImpact(Asked):
     """Which of the documents at stake."""
 
     find = serializers.CharField(
@@ -137,7 +137,7 @@ class AskedStake(Asked):
     in_texts = serializers.BooleanField(default=False, help_text="Look also in the texts.")
 
 
-class AtStakeSerializer(serializers.Serializer[Any]):
+class AtRewriteImpactSerializer(serializers.Serializer[Any]):
     """A document that was relevant before."""
 
     candidate = serializers.IntegerField()
@@ -162,7 +162,7 @@ class MyDraft(Resource):
         member, found = _writer(self, pair)
         side = self.asked()["side"]
         draft = Draft.objects.filter(pair=found, side=side, member=member).first()
-        return Response({"draft": _told(draft)})
+        return Response({"draft": _as_json(draft)})
 
     @writes(KeptDraftSerializer, sent=SentDraft, scope=Scope.JUDGE)
     def put(self, request: Request, pair: int) -> Response:
@@ -188,7 +188,7 @@ class MyDraft(Resource):
             ),
             by=member,
         )
-        return Response({"draft": _told(kept)})
+        return Response({"draft": _as_json(kept)})
 
     @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int) -> Response:
@@ -209,7 +209,7 @@ class Overtaken(Resource):
         member, found = _writer(self, pair)
         side = self.asked()["side"]
         kept = drafts.take_overtaken(pair=found, side=side, which=which, by=member)
-        return Response({"draft": _told(kept)})
+        return Response({"draft": _as_json(kept)})
 
     @writes(None, status=204, asked=AskedSide, scope=Scope.JUDGE)
     def delete(self, request: Request, pair: int, which: str) -> Response:
@@ -253,17 +253,17 @@ class LookAtWords(Resource):
         )
 
 
-class AtStake(Resource):
+class ImpactedDocuments(Resource):
     """The documents that were relevant before."""
 
     tag = "Rewriting"
 
-    @reads(AtStakeSerializer, asked=AskedStake, paged=True)
+    @reads(AtRewriteImpactSerializer, asked=AskedRewriteImpact, paged=True)
     def get(self, request: Request, pair: int) -> Response:
         """List the documents at stake when the narrative is rewritten."""
         member, found = _writer(self, pair)
         asked = self.asked()
-        rows = at_stake(found).select_related("document")
+        rows = at_rewrite_impact(found).select_related("document")
         if find := asked.get("find"):
             rows = rows.filter(matching(found, find, member, in_texts=asked["in_texts"]))
         prior = found.project.show_prior or member.leads
@@ -291,7 +291,7 @@ def _writer(resource: Resource, pair: int) -> tuple[Membership, InstructionPair]
     return member, found
 
 
-def _told(draft: Draft | None) -> dict[str, Any] | None:
+def _as_json(draft: Draft | None) -> dict[str, Any] | None:
     if draft is None:
         return None
     names = ("text", "note", "conditions", "based_on", "drops", "place", "turn")

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS, must_answer_first
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.promises import BALANCE, Promise, Rule
 from annotate.judgments.tally import NAMED, PairStanding, Promises, promises
 from annotate.projects import access
@@ -78,7 +78,7 @@ def differences_page(request: PageRequest, slug: str) -> HttpResponse:
             "charts": [_chart(table) for table in tables(figures) if table.by == "people"]
             if figures
             else [],
-            "seated": bool(open_seats(member, *BLIND_TASKS)),
+            "assigned": bool(open_assignments(member, *BLIND_TASKS)),
         },
     )
 

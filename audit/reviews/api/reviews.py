@@ -54,7 +54,7 @@ class ReviewRowSerializer(serializers.Serializer[Any]):
     wanted = serializers.IntegerField(help_text="Reviews that are asked for.")
     verdict = serializers.ChoiceField(choices=AMOUNTS, allow_null=True)
     decision = DecisionSerializer(allow_null=True)
-    held = serializers.BooleanField(help_text="Whether you hold a review seat here.")
+    held = serializers.BooleanField(help_text="Whether you hold a review assignment here.")
     mine = serializers.BooleanField(help_text="Whether you have handed a review in.")
 
 
@@ -64,7 +64,7 @@ class AskedReviews(Asked):
     state = serializers.ChoiceField(choices=["to-decide", "sent-back"], required=False)
 
 
-class ReviewSeatSerializer(serializers.Serializer[Any]):
+class ReviewAssignmentSerializer(serializers.Serializer[Any]):
     """The pair whose instruction is to be reviewed next; null where nothing waits."""
 
     pair = serializers.IntegerField(allow_null=True)
@@ -204,19 +204,19 @@ class Reviews(Resource):
         )
 
 
-class ReviewSeat(Resource):
+class ReviewAssignment(Resource):
     """The review to do next."""
 
     tag = "Reviews"
 
-    @writes(ReviewSeatSerializer, sent=SentConfirmation, scope=Scope.JUDGE)
+    @writes(ReviewAssignmentSerializer, sent=SentConfirmation, scope=Scope.JUDGE)
     def post(self, request: Request, slug: str) -> Response:
-        """Go on with what was begun, or take the next open seat."""
+        """Go on with what was begun, or take the next open assignment."""
         member = annotate_access.member(self.person, slug)
-        seat = actions.take_review(by=member, become_blind=self.sent()["become_blind"])
-        pair = seat.pair if seat is not None else None
+        assignment = actions.take_review(by=member, become_blind=self.sent()["become_blind"])
+        pair = assignment.pair if assignment is not None else None
         told = {"pair": pair and pair.pk, "pair_id": pair and pair.pair_id}
-        return Response(ReviewSeatSerializer(told).data)
+        return Response(ReviewAssignmentSerializer(told).data)
 
 
 class Review(Resource):
@@ -286,7 +286,7 @@ class NarrativeDecision(Resource):
     @writes(DecisionSerializer, sent=SentDecision, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
         """Accept it, send it back to be written anew, or remove its pair."""
-        member, version = access.reviews_differing(self.person, narrative)
+        member, version = access.review_disagreement(self.person, narrative)
         given = self.sent()
         made = actions.decide(
             narrative=version, outcome=given["outcome"], reason=given.get("reason", ""), by=member
@@ -296,7 +296,7 @@ class NarrativeDecision(Resource):
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int) -> Response:
         """Take the decision that stands back."""
-        member, version = access.reviews_differing(self.person, narrative)
+        member, version = access.review_disagreement(self.person, narrative)
         actions.withdraw_decision(decision=access.decision(version), by=member)
         return done()
 

@@ -16,9 +16,9 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from annotate.judgments import assignments
 from annotate.judgments.assignments import LeadMustConfirm
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.document_names import names_to
-from annotate.overview.views.home import confirm_seat, confirmed
+from annotate.overview.views.home import confirm_assignment, confirmed
 from annotate.pairs import access as pairs_access
 from annotate.pairs.models import Assignment, InstructionPair, Narrative
 from annotate.projects import access as annotate_access
@@ -67,7 +67,7 @@ def reviews(request: PageRequest, slug: str) -> HttpResponse:
             "section": "reviews",
             "rows": [row._asdict() for row in listed_reviews(member, page.rows)],
             "can_take": assignments.is_any_open(task=Assignment.Task.REVIEW, by=member)
-            or bool(open_seats(member, Assignment.Task.REVIEW)),
+            or bool(open_assignments(member, Assignment.Task.REVIEW)),
             "previous_url": page.previous,
             "next_url": page.next,
             "state": state if state in {"to-decide", "sent-back"} else "",
@@ -93,13 +93,13 @@ def rejected_file(request: PageRequest, slug: str) -> StreamingHttpResponse:
 
 
 @require_POST
-def seat(request: PageRequest, slug: str) -> HttpResponse:
-    """Go to the review to do next: one that was begun, or the next open seat."""
+def assignment(request: PageRequest, slug: str) -> HttpResponse:
+    """Go to the review to do next: one that was begun, or the next open assignment."""
     member = annotate_access.member(request.user, slug)
     try:
         taken = actions.take_review(by=member, become_blind=confirmed(request))
     except LeadMustConfirm:
-        return confirm_seat(request, member)
+        return confirm_assignment(request, member)
     except Refused as refused:
         messages.error(request, str(refused))
         return redirect("audit:reviews", slug)
@@ -162,7 +162,7 @@ def pair_story(request: PageRequest, pk: int) -> HttpResponse:
 @require_POST
 def decision(request: PageRequest, narrative: int) -> HttpResponse:
     """Accept a narrative version, send it back, or remove its pair."""
-    member, version = access.reviews_differing(request.user, narrative)
+    member, version = access.review_disagreement(request.user, narrative)
     form = DecisionForm(request.POST)
     if not decide(request, member, version, form):
         return render(request, "reviews/story.html", _story(member, version.pair, form), status=422)
@@ -172,7 +172,7 @@ def decision(request: PageRequest, narrative: int) -> HttpResponse:
 @require_POST
 def decision_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Take the decision on a narrative version back."""
-    member, version = access.reviews_differing(request.user, narrative)
+    member, version = access.review_disagreement(request.user, narrative)
     try:
         actions.withdraw_decision(decision=access.decision(version), by=member)
     except Refused as refused:
@@ -371,7 +371,9 @@ def _story(member: Membership, pair: InstructionPair, form: DecisionForm) -> dic
 
 
 def _review_url(member: Membership, pair: InstructionPair, narrative: Narrative) -> str:
-    """Where the reader reviews the version in force, if they hold a seat and have yet to do it."""
+    """Where the reader reviews the version in force, if they hold an assignment and have yet to do
+    it.
+    """
     owed = must_answer_first(member, narrative)
     return reverse("audit:review", args=[pair.pk]) if owed else ""
 

@@ -16,7 +16,7 @@ from annotate.judgments.models import (
     ConditionAdjudication,
     Flag,
     Judgment,
-    LookAgain,
+    RejudgeRequest,
     Verdict,
 )
 from annotate.pairs.models import Narrative
@@ -30,20 +30,20 @@ from audit.reviews.passes import passes_of, verdict_of
 from audit.settling import access
 from audit.settling.api.shapes import (
     AskedDisagreements,
-    ChecksDifferingSerializer,
+    CheckDisagreementSerializer,
     CountsSerializer,
     DisagreementSerializer,
-    JudgmentsDifferingSerializer,
-    LookAgainSerializer,
+    JudgmentDisagreementSerializer,
+    RejudgeRequestSerializer,
     RevealSerializer,
-    ReviewsDifferingSerializer,
-    SentLookAgain,
-    VerdictsDifferingSerializer,
+    ReviewDisagreementSerializer,
+    SentRejudgeRequest,
+    VerdictDisagreementSerializer,
 )
 from audit.settling.forms import NAMES_ARE_HIDDEN, WantedForm
 from audit.settling.models import Reveal
 from audit.settling.names import Naming, naming
-from audit.settling.queue import Key, Kind, Thing, Wanted, counts, key_of, page
+from audit.settling.queue import DisagreementKey, Key, Kind, Wanted, counts, key_of, page
 from audit.settling.reveals import reveal_names
 from base.api.paging import cursor_of, nowhere, paged, size_of
 from base.api.resource import Resource, Scope, done, reads, writes, wrong
@@ -51,12 +51,12 @@ from base.api.resource import Resource, Scope, done, reads, writes, wrong
 # --- what each answer is made of ------------------------------------------------------------------
 
 
-def judgments_differing(differing: access.Differing) -> dict[str, Any]:
+def judgment_disagreement(disagreement: access.Disagreement) -> dict[str, Any]:
     """What judges said of a document, and how it was settled: a fixed number of queries."""
-    member, narrative, candidate = differing
+    member, narrative, candidate = disagreement
     about = {"narrative": narrative, "candidate": candidate}
-    thing = Thing(Kind.JUDGMENT, narrative.pk, candidate.pk, 0)
-    named = naming(member, thing)
+    disagreement_key = DisagreementKey(Kind.JUDGMENT, narrative.pk, candidate.pk, 0)
+    named = naming(member, disagreement_key)
     current = list(
         Judgment.objects.current()
         .filter(**about)
@@ -68,7 +68,7 @@ def judgments_differing(differing: access.Differing) -> dict[str, Any]:
     called = named.of({member: one.annotator.name for member, one in people.items()})
     flags = Flag.objects.current().filter(**about).select_related("annotator").order_by("uuid")
     return {
-        **_about(differing, thing, named),
+        **_about(disagreement, disagreement_key, named),
         "said": [
             {
                 "row": people[key],
@@ -92,15 +92,15 @@ def judgments_differing(differing: access.Differing) -> dict[str, Any]:
         "decisions": list(
             Adjudication.objects.filter(**about).select_related("by").order_by("-at", "-pk")
         ),
-        "wishes": _wishes(differing),
+        "rejudge_requests": _rejudge_requests(disagreement),
     }
 
 
-def verdicts_differing(differing: access.Differing, condition: Any) -> dict[str, Any]:
+def verdict_disagreement(disagreement: access.Disagreement, condition: Any) -> dict[str, Any]:
     """What judges said of one condition, and how it was settled: a fixed number of queries."""
-    member, narrative, candidate = differing
-    thing = Thing(Kind.VERDICT, narrative.pk, candidate.pk, condition.pk)
-    named = naming(member, thing)
+    member, narrative, candidate = disagreement
+    disagreement_key = DisagreementKey(Kind.VERDICT, narrative.pk, candidate.pk, condition.pk)
+    named = naming(member, disagreement_key)
     verdicts = Verdict.objects.filter(
         condition=condition,
         judgment__candidate=candidate,
@@ -111,7 +111,7 @@ def verdicts_differing(differing: access.Differing, condition: Any) -> dict[str,
     people = {one.judgment.annotator_id: one for one in verdicts}
     called = named.of({key: one.judgment.annotator.name for key, one in people.items()})
     return {
-        **_about(differing, thing, named),
+        **_about(disagreement, disagreement_key, named),
         "condition": condition,
         "said": [
             {
@@ -127,19 +127,19 @@ def verdicts_differing(differing: access.Differing, condition: Any) -> dict[str,
             .select_related("by")
             .order_by("-at", "-pk")
         ),
-        "wishes": _wishes(differing),
+        "rejudge_requests": _rejudge_requests(disagreement),
     }
 
 
-def reviews_differing(member: Membership, narrative: Narrative) -> dict[str, Any]:
+def review_disagreement(member: Membership, narrative: Narrative) -> dict[str, Any]:
     """What auditors said of a narrative version, and what was decided."""
-    thing = Thing(Kind.REVIEW, narrative.pk, 0, 0)
-    named = naming(member, thing)
+    disagreement_key = DisagreementKey(Kind.REVIEW, narrative.pk, 0, 0)
+    named = naming(member, disagreement_key)
     passes = {one.review.auditor_id: one for one in passes_of([narrative])[narrative.pk]}
     called = named.of({key: one.review.auditor.name for key, one in passes.items()})
     return {
         "narrative": narrative,
-        "differs": key_of(member, Wanted(), thing) is not None,
+        "differs": key_of(member, Wanted(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
         "said": told_passes(
@@ -153,18 +153,18 @@ def reviews_differing(member: Membership, narrative: Narrative) -> dict[str, Any
     }
 
 
-def checks_differing(differing: access.Differing, item: Any) -> dict[str, Any]:
+def check_disagreement(disagreement: access.Disagreement, item: Any) -> dict[str, Any]:
     """What two checkers said of a label, and how a third settled it."""
-    member, narrative, candidate = differing
-    thing = Thing(Kind.CHECK, narrative.pk, candidate.pk, item.pk)
-    named = naming(member, thing)
+    member, narrative, candidate = disagreement
+    disagreement_key = DisagreementKey(Kind.CHECK, narrative.pk, candidate.pk, item.pk)
+    named = naming(member, disagreement_key)
     said = list(
         Check.objects.current().filter(item=item).select_related("checker").order_by("place")
     )
     first_two = {one.checker_id: one for one in said if one.place != Check.SETTLES}
     settled = next((one for one in said if one.place == Check.SETTLES), None)
     called = named.of({key: one.checker.name for key, one in first_two.items()})
-    about = _about(differing, thing, named)
+    about = _about(disagreement, disagreement_key, named)
     # Who settles is as blind as who checked.
     shown = item.sample.shows_claim or settled is not None or not about["differs"]
     return {
@@ -179,20 +179,24 @@ def checks_differing(differing: access.Differing, item: Any) -> dict[str, Any]:
     }
 
 
-def _about(differing: access.Differing, thing: Thing, named: Naming) -> dict[str, Any]:
+def _about(
+    disagreement: access.Disagreement, disagreement_key: DisagreementKey, named: Naming
+) -> dict[str, Any]:
     return {
-        "narrative": differing.narrative,
-        "candidate": differing.candidate,
-        "differs": key_of(differing.member, Wanted(), thing) is not None,
+        "narrative": disagreement.narrative,
+        "candidate": disagreement.candidate,
+        "differs": key_of(disagreement.member, Wanted(), disagreement_key) is not None,
         "hidden": named.hidden,
         "reveals": named.reveals,
     }
 
 
-def _wishes(differing: access.Differing) -> QuerySet[LookAgain]:
+def _rejudge_requests(disagreement: access.Disagreement) -> QuerySet[RejudgeRequest]:
     return (
-        LookAgain.objects.standing()
-        .filter(judgment__narrative=differing.narrative, judgment__candidate=differing.candidate)
+        RejudgeRequest.objects.standing()
+        .filter(
+            judgment__narrative=disagreement.narrative, judgment__candidate=disagreement.candidate
+        )
         .select_related("judgment", "by")
         .order_by("at", "pk")
     )
@@ -205,7 +209,7 @@ class Disagreements(Resource):
 
     @reads(DisagreementSerializer, asked=AskedDisagreements, paged=True, scope=Scope.LEAD)
     def get(self, request: Request, slug: str) -> Response:
-        """List them, the farthest apart first. Names are letters until they are looked up."""
+        """List them, the farthest apart first. Names are pseudonyms until they are looked up."""
         member = annotate_access.lead(self.person, slug)
         wanted = wanted_by(member, self.asked())
         after = None
@@ -247,16 +251,16 @@ class Reveals(Resource):
         )
 
 
-class JudgmentsDiffering(Resource):
+class JudgmentDisagreement(Resource):
     """What judges said of a document under a narrative version."""
 
     tag = "Disagreements"
 
-    @reads(JudgmentsDifferingSerializer, scope=Scope.LEAD)
+    @reads(JudgmentDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, narrative: int, candidate: int) -> Response:
         """Tell what each said, and how it was settled. 403 for who has yet to judge it."""
-        differing = access.judgments_differing(self.person, narrative, candidate)
-        return Response(JudgmentsDifferingSerializer(judgments_differing(differing)).data)
+        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
+        return Response(JudgmentDisagreementSerializer(judgment_disagreement(disagreement)).data)
 
 
 class JudgesRevealed(Resource):
@@ -267,35 +271,39 @@ class JudgesRevealed(Resource):
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Look up who said what; that you looked is kept."""
-        differing = access.judgments_differing(self.person, narrative, candidate)
+        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         made = reveal_names(
-            narrative=differing.narrative, candidate=differing.candidate, by=differing.member
+            narrative=disagreement.narrative,
+            candidate=disagreement.candidate,
+            by=disagreement.member,
         )
         return Response(RevealSerializer(made).data, status=201)
 
 
-class VerdictsDiffering(Resource):
+class VerdictDisagreement(Resource):
     """What judges said of one condition of a document."""
 
     tag = "Disagreements"
 
-    @reads(VerdictsDifferingSerializer, scope=Scope.LEAD)
+    @reads(VerdictDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, condition: int, candidate: int) -> Response:
         """Tell what each said, and how it was settled. 403 for who has yet to judge it."""
-        differing, found = access.verdicts_differing(self.person, condition, candidate)
-        return Response(VerdictsDifferingSerializer(verdicts_differing(differing, found)).data)
+        disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
+        return Response(
+            VerdictDisagreementSerializer(verdict_disagreement(disagreement, found)).data
+        )
 
 
-class ReviewsDiffering(Resource):
+class ReviewDisagreement(Resource):
     """What auditors said of a narrative version. It is settled by a decision."""
 
     tag = "Disagreements"
 
-    @reads(ReviewsDifferingSerializer, scope=Scope.LEAD)
+    @reads(ReviewDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, narrative: int) -> Response:
         """Tell what each said, and what was decided. 403 for who has yet to review it."""
-        member, version = reviews_access.reviews_differing(self.person, narrative)
-        return Response(ReviewsDifferingSerializer(reviews_differing(member, version)).data)
+        member, version = reviews_access.review_disagreement(self.person, narrative)
+        return Response(ReviewDisagreementSerializer(review_disagreement(member, version)).data)
 
 
 class AuditorsRevealed(Resource):
@@ -306,21 +314,21 @@ class AuditorsRevealed(Resource):
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int) -> Response:
         """Look up who said what; that you looked is kept."""
-        member, version = reviews_access.reviews_differing(self.person, narrative)
+        member, version = reviews_access.review_disagreement(self.person, narrative)
         made = reveal_names(narrative=version, by=member)
         return Response(RevealSerializer(made).data, status=201)
 
 
-class ChecksDiffering(Resource):
+class CheckDisagreement(Resource):
     """What two people said of a claimed label."""
 
     tag = "Disagreements"
 
-    @reads(ChecksDifferingSerializer, scope=Scope.LEAD)
+    @reads(CheckDisagreementSerializer, scope=Scope.LEAD)
     def get(self, request: Request, item: int) -> Response:
         """Tell what the two said once both have, and how a third settled it."""
-        differing, found = access.checks_differing(self.person, item)
-        return Response(ChecksDifferingSerializer(checks_differing(differing, found)).data)
+        disagreement, found = access.check_disagreement(self.person, item)
+        return Response(CheckDisagreementSerializer(check_disagreement(disagreement, found)).data)
 
 
 class CheckersRevealed(Resource):
@@ -331,39 +339,44 @@ class CheckersRevealed(Resource):
     @writes(RevealSerializer, scope=Scope.LEAD, status=201)
     def post(self, request: Request, item: int) -> Response:
         """Look up who said what; that you looked is kept."""
-        differing, found = access.checks_differing(self.person, item)
-        made = reveal_names(narrative=differing.narrative, item=found, by=differing.member)
+        disagreement, found = access.check_disagreement(self.person, item)
+        made = reveal_names(narrative=disagreement.narrative, item=found, by=disagreement.member)
         return Response(RevealSerializer(made).data, status=201)
 
 
-class LooksAgain(Resource):
+class RejudgeRequests(Resource):
     """That a judge is asked to look again."""
 
     tag = "Disagreements"
 
-    @writes(LookAgainSerializer, sent=SentLookAgain, scope=Scope.LEAD, status=201)
+    @writes(RejudgeRequestSerializer, sent=SentRejudgeRequest, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Ask whoever made a judgment to look at the document again. Nothing is edited."""
-        differing = access.judgments_differing(self.person, narrative, candidate)
+        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         given = self.sent()
         made = rejudge_requests.ask(
-            judgment=access.judgment(differing, given["judgment"]),
+            judgment=access.judgment(disagreement, given["judgment"]),
             words=given["words"],
-            by=differing.member,
+            by=disagreement.member,
         )
-        return Response(LookAgainSerializer(made).data, status=201)
+        return Response(RejudgeRequestSerializer(made).data, status=201)
 
 
-class OneLookAgain(Resource):
-    """One of these wishes."""
+class OneRejudgeRequest(Resource):
+    """One of these rejudge requests."""
 
     tag = "Disagreements"
 
     @writes(None, scope=Scope.LEAD, status=204)
-    def delete(self, request: Request, narrative: int, candidate: int, wish: int) -> Response:
+    def delete(
+        self, request: Request, narrative: int, candidate: int, rejudge_request: int
+    ) -> Response:
         """Take it back: nobody is asked for it any more. 422 once it is answered."""
-        differing = access.judgments_differing(self.person, narrative, candidate)
-        rejudge_requests.withdraw(wish=access.wish(differing, str(wish)), by=differing.member)
+        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
+        rejudge_requests.withdraw(
+            rejudge_request=access.rejudge_request(disagreement, str(rejudge_request)),
+            by=disagreement.member,
+        )
         return done()
 
 

@@ -121,16 +121,20 @@ class Settling(Resource):
     @writes(SettledSerializer, sent=SentAdjudication, scope=Scope.LEAD, status=201)
     def post(self, request: Request, narrative: int, candidate: int) -> Response:
         """Settle it, by a relevance of your own or one that is adopted. Judgments stay."""
-        differing = access.judgments_differing(self.person, narrative, candidate)
+        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         given = self.sent()
-        why = {"cause": given["cause"], "reason": given.get("reason", ""), "by": differing.member}
+        why = {
+            "cause": given["cause"],
+            "reason": given.get("reason", ""),
+            "by": disagreement.member,
+        }
         _one_of(given, "relevance", "adopt")
         if given.get("adopt") is not None:
-            made = adjudication.adopt(judgment=access.judgment(differing, given["adopt"]), **why)
+            made = adjudication.adopt(judgment=access.judgment(disagreement, given["adopt"]), **why)
         else:
             made = adjudication.adjudicate(
-                narrative=differing.narrative,
-                candidate=differing.candidate,
+                narrative=disagreement.narrative,
+                candidate=disagreement.candidate,
                 relevance=given["relevance"],
                 **why,
             )
@@ -139,9 +143,9 @@ class Settling(Resource):
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, narrative: int, candidate: int) -> Response:
         """Take the decision that stands back: people differ here again."""
-        differing = access.judgments_differing(self.person, narrative, candidate)
+        disagreement = access.judgment_disagreement(self.person, narrative, candidate)
         adjudication.withdraw_adjudication(
-            adjudication=access.adjudication(differing), by=differing.member
+            adjudication=access.adjudication(disagreement), by=disagreement.member
         )
         return done()
 
@@ -156,26 +160,30 @@ class ConditionSettling(Resource):
     )
     def post(self, request: Request, condition: int, candidate: int) -> Response:
         """Settle it, by an answer of your own or one that is adopted. Verdicts stay."""
-        differing, found = access.verdicts_differing(self.person, condition, candidate)
+        disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
         given = self.sent()
-        why = {"cause": given["cause"], "reason": given.get("reason", ""), "by": differing.member}
+        why = {
+            "cause": given["cause"],
+            "reason": given.get("reason", ""),
+            "by": disagreement.member,
+        }
         _one_of(given, "answer", "adopt")
         if given.get("adopt") is not None:
-            verdict = access.verdict(differing, found, given["adopt"])
+            verdict = access.verdict(disagreement, found, given["adopt"])
             made = adjudication.adopt_verdict(verdict=verdict, **why)
         else:
             made = adjudication.settle_condition(
-                condition=found, candidate=differing.candidate, answer=given["answer"], **why
+                condition=found, candidate=disagreement.candidate, answer=given["answer"], **why
             )
         return Response(ConditionSettledSerializer(made).data, status=201)
 
     @writes(None, scope=Scope.LEAD, status=204)
     def delete(self, request: Request, condition: int, candidate: int) -> Response:
         """Take the decision that stands back: people differ here again."""
-        differing, found = access.verdicts_differing(self.person, condition, candidate)
+        disagreement, found = access.verdict_disagreement(self.person, condition, candidate)
         adjudication.withdraw_condition_adjudication(
-            adjudication=access.condition_adjudication(found, differing.candidate),
-            by=differing.member,
+            adjudication=access.condition_adjudication(found, disagreement.candidate),
+            by=disagreement.member,
         )
         return done()
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from annotate.guidelines import rejudge_requests
 from annotate.judging.api.judgments import SpanSerializer
-from annotate.judgments.models import Adjudication, Flag, LookAgain, Verdict
+from annotate.judgments.models import Adjudication, Flag, RejudgeRequest, Verdict
 from annotate.pairs.api.shapes import ConditionSerializer, VersionSerializer
 from audit.checks.api.shapes import CheckedSerializer
 from audit.reviews.api.shapes import AMOUNTS, DecisionSerializer, PassSerializer
@@ -48,14 +48,14 @@ class VoiceSerializer(serializers.Serializer[Any]):
     they reject.
     """
 
-    who = serializers.CharField(source="name", help_text="A letter where names are hidden.")
+    who = serializers.CharField(source="name", help_text="A pseudonym where names are hidden.")
     relevance = serializers.IntegerField(allow_null=True)
     answer = serializers.CharField()
     rejects = serializers.IntegerField(allow_null=True)
 
 
 class DisagreementSerializer(serializers.Serializer[Any]):
-    """One thing that people differ on, or that was settled."""
+    """A disagreement, open or settled."""
 
     kind = serializers.ChoiceField(source="key.kind.value", choices=KINDS)
     pair = serializers.IntegerField(source="narrative.pair_id")
@@ -77,7 +77,7 @@ class DisagreementSerializer(serializers.Serializer[Any]):
 
     def get_waiting(self, item: Item) -> bool:
         """Whether an annotator was asked again and has yet to answer."""
-        return item.wish is not None and item.wish.judgment.is_current
+        return item.rejudge_request is not None and item.rejudge_request.judgment.is_current
 
 
 class SaidSerializer(serializers.Serializer[Any]):
@@ -120,7 +120,7 @@ class RevealSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
-class LookAgainSerializer(serializers.Serializer[Any]):
+class RejudgeRequestSerializer(serializers.Serializer[Any]):
     """That somebody was asked to look at their answer again."""
 
     id = serializers.IntegerField(source="pk")
@@ -131,9 +131,9 @@ class LookAgainSerializer(serializers.Serializer[Any]):
     waits = serializers.SerializerMethodField(help_text="Whether it is not answered yet.")
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
-    def get_waits(self, wish: LookAgain) -> bool:
+    def get_waits(self, rejudge_request: RejudgeRequest) -> bool:
         """Whether it is still to be answered."""
-        return wish.withdrawn_at is None and wish.judgment.is_current
+        return rejudge_request.withdrawn_at is None and rejudge_request.judgment.is_current
 
 
 class _AboutSerializer(serializers.Serializer[Any]):
@@ -144,11 +144,11 @@ class _AboutSerializer(serializers.Serializer[Any]):
     query_id = serializers.CharField(source="narrative.pair.query.query_id")
     narrative = VersionSerializer()
     differs = serializers.BooleanField()
-    hidden = serializers.BooleanField(help_text="Whether letters stand for names.")
+    hidden = serializers.BooleanField(help_text="Whether pseudonyms stand for names.")
     reveals = RevealSerializer(many=True)
 
 
-class JudgmentsDifferingSerializer(_AboutSerializer):
+class JudgmentDisagreementSerializer(_AboutSerializer):
     """What judges said of a document under a narrative version, and how that was settled."""
 
     candidate = serializers.IntegerField(source="candidate.pk")
@@ -157,7 +157,7 @@ class JudgmentsDifferingSerializer(_AboutSerializer):
     machines = MachineSerializer(many=True)
     flags = FlagHereSerializer(many=True)
     decisions = SettledSerializer(many=True, help_text="The newest first; one stands at most.")
-    wishes = LookAgainSerializer(many=True)
+    rejudge_requests = RejudgeRequestSerializer(many=True)
 
 
 class AnsweredSerializer(serializers.Serializer[Any]):
@@ -171,7 +171,7 @@ class AnsweredSerializer(serializers.Serializer[Any]):
     note = serializers.CharField()
 
 
-class VerdictsDifferingSerializer(_AboutSerializer):
+class VerdictDisagreementSerializer(_AboutSerializer):
     """What judges said of one condition of a document, and how that was settled."""
 
     candidate = serializers.IntegerField(source="candidate.pk")
@@ -179,10 +179,10 @@ class VerdictsDifferingSerializer(_AboutSerializer):
     condition = ConditionSerializer()
     said = AnsweredSerializer(many=True)
     decisions = ConditionSettledSerializer(many=True)
-    wishes = LookAgainSerializer(many=True)
+    rejudge_requests = RejudgeRequestSerializer(many=True)
 
 
-class ReviewsDifferingSerializer(_AboutSerializer):
+class ReviewDisagreementSerializer(_AboutSerializer):
     """What auditors said of a narrative version, and what was decided."""
 
     said = PassSerializer(many=True)
@@ -202,7 +202,7 @@ class SettlementSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
-class ChecksDifferingSerializer(_AboutSerializer):
+class CheckDisagreementSerializer(_AboutSerializer):
     """What two people said of a claimed label, and how a third settled it."""
 
     label = serializers.IntegerField(source="item.pk")  # type: ignore[assignment]
@@ -247,7 +247,7 @@ class CountsSerializer(serializers.Serializer[Any]):
     check = serializers.IntegerField()
 
 
-class SentLookAgain(Sent):
+class SentRejudgeRequest(Sent):
     """Whose answer is to be looked at again, and why."""
 
     judgment = KeyField()

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.judgments.blindness import not_before_judging
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.judgments.models import Adjudication, Judgment
 from annotate.pairs.models import Assignment
 from annotate.projects import access as annotate_access
@@ -22,7 +22,7 @@ from annotate.projects.models import Membership
 from audit.settling import adjudication, many
 from audit.settling.disagreement_queries import Reader
 from audit.settling.forms import HowForm, ManyForm, WantedForm
-from audit.settling.queue import Kind, Thing
+from audit.settling.queue import DisagreementKey, Kind
 from audit.settling.views.queue import asked_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
@@ -69,7 +69,7 @@ def settling_many(request: PageRequest, slug: str) -> HttpResponse:
             "asked": asked,
             "list_url": list_url(slug, asked),
             "here": request.get_full_path(),
-            "seated": bool(open_seats(member, Assignment.Task.JUDGE)),
+            "assigned": bool(open_assignments(member, Assignment.Task.JUDGE)),
         },
         status=422 if form.errors else 200,
     )
@@ -110,7 +110,7 @@ def batch(request: PageRequest, slug: str, batch: UUID) -> HttpResponse:
                 {
                     "decision": one,
                     "url": url_of(
-                        Thing(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
+                        DisagreementKey(Kind.JUDGMENT, one.narrative_id, one.candidate_id, 0),
                         {"state": "settled"},
                     ),
                 }
@@ -157,5 +157,5 @@ def _of_batch(member: Membership, batch: UUID) -> Any:
 
 
 def _row(shown: many.Shown) -> dict[str, Any]:
-    thing = Thing(Kind.JUDGMENT, shown.narrative.pk, shown.candidate.pk, 0)
-    return {"shown": shown, "url": url_of(thing)}
+    disagreement_key = DisagreementKey(Kind.JUDGMENT, shown.narrative.pk, shown.candidate.pk, 0)
+    return {"shown": shown, "url": url_of(disagreement_key)}

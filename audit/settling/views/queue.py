@@ -16,12 +16,22 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from annotate.judgments.blindness import BLIND_TASKS
-from annotate.judgments.completion import open_seats
-from annotate.judgments.models import LookAgain
+from annotate.judgments.completion import open_assignments
+from annotate.judgments.models import RejudgeRequest
 from annotate.projects import access as annotate_access
 from audit.settling.forms import WantedForm
 from audit.settling.models import Reveal
-from audit.settling.queue import PAGE_SIZE, Item, Key, Kind, Order, Thing, Wanted, counts, page
+from audit.settling.queue import (
+    PAGE_SIZE,
+    DisagreementKey,
+    Item,
+    Key,
+    Kind,
+    Order,
+    Wanted,
+    counts,
+    page,
+)
 from base.page_request import PageRequest
 from base.pagination import key
 
@@ -45,7 +55,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
     listed = page(member, wanted, after=after, size=PAGE_SIZE)
     asked = asked_in(request.GET)
     here = reverse("audit:disagreements", args=[slug])
-    sent_back = LookAgain.objects.open().filter(by__project=member.project_id).exists()
+    sent_back = RejudgeRequest.objects.open().filter(by__project=member.project_id).exists()
     totals = {
         state: listed.total
         if one == wanted
@@ -93,7 +103,7 @@ def disagreements(request: PageRequest, slug: str) -> HttpResponse:
             else "",
             "words": _("%(shown)s of %(total)s shown")
             % {"shown": len(listed.items), "total": f"{listed.total:,}"},
-            "seated": bool(open_seats(member, *BLIND_TASKS)),
+            "assigned": bool(open_assignments(member, *BLIND_TASKS)),
         },
     )
 
@@ -137,7 +147,7 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
             "project": member.project,
             "member": member,
             "section": "disagreements",
-            "rows": [{"reveal": one, "url": url_of(_thing(one))} for one in rows],
+            "rows": [{"reveal": one, "url": url_of(_disagreement_key(one))} for one in rows],
             "first_url": here if before else "",
             "next_url": f"{here}?before={rows[-1].pk}" if len(listed) > PAGE_SIZE else "",
             "words": _("%(count)s shown") % {"count": len(rows)},
@@ -148,16 +158,20 @@ def reveals(request: PageRequest, slug: str) -> HttpResponse:
 # --- addresses ------------------------------------------------------------------------------------
 
 
-def url_of(thing: Thing, asked: Mapping[str, str] | None = None) -> str:
+def url_of(disagreement_key: DisagreementKey, asked: Mapping[str, str] | None = None) -> str:
     """Where something that people differ on is settled."""
-    if thing.kind is Kind.REVIEW:
-        url = reverse("audit:review_disagreement", args=[thing.narrative])
-    elif thing.kind is Kind.VERDICT:
-        url = reverse("audit:verdict_disagreement", args=[thing.part, thing.candidate])
-    elif thing.kind is Kind.CHECK:
-        url = reverse("audit:check_disagreement", args=[thing.part])
+    if disagreement_key.kind is Kind.REVIEW:
+        url = reverse("audit:review_disagreement", args=[disagreement_key.narrative])
+    elif disagreement_key.kind is Kind.VERDICT:
+        url = reverse(
+            "audit:verdict_disagreement", args=[disagreement_key.part, disagreement_key.candidate]
+        )
+    elif disagreement_key.kind is Kind.CHECK:
+        url = reverse("audit:check_disagreement", args=[disagreement_key.part])
     else:
-        url = reverse("audit:disagreement", args=[thing.narrative, thing.candidate])
+        url = reverse(
+            "audit:disagreement", args=[disagreement_key.narrative, disagreement_key.candidate]
+        )
     return with_asked(url, asked or {})
 
 
@@ -186,18 +200,18 @@ def key_in(text: str) -> Key | None:
         return None
 
 
-def _thing(reveal: Reveal) -> Thing:
+def _disagreement_key(reveal: Reveal) -> DisagreementKey:
     candidate = reveal.candidate_id or 0
     if reveal.item_id is not None:
-        return Thing(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)
+        return DisagreementKey(Kind.CHECK, reveal.narrative_id, candidate, reveal.item_id)
     kind = Kind.JUDGMENT if candidate else Kind.REVIEW
-    return Thing(kind, reveal.narrative_id, candidate, 0)
+    return DisagreementKey(kind, reveal.narrative_id, candidate, 0)
 
 
 def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
     return {
         "key": str(item.key),
-        "url": url_of(item.key.thing, asked),
+        "url": url_of(item.key.disagreement_key, asked),
         "kind": item.key.kind.value,
         "pair": item.narrative.pair,
         "query": item.narrative.pair.query,
@@ -210,7 +224,7 @@ def _row(item: Item, asked: dict[str, str]) -> dict[str, Any]:
         "at": item.key.at,
         "answers": item.voices,
         "settled": item.settled,
-        "wish": item.wish,
+        "rejudge_request": item.rejudge_request,
     }
 
 

@@ -13,21 +13,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from annotate.guidelines import rejudge_requests
-from annotate.judgments.models import Judgment, LookAgain
+from annotate.judgments.models import Judgment, RejudgeRequest
 from annotate.pairs.models import Condition
 from audit.settling import access
-from audit.settling.queue import Kind, Thing, is_open
+from audit.settling.queue import DisagreementKey, Kind, is_open
 from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
 from base.errors import Refused
 from base.page_request import PageRequest
 
 
 @require_POST
-def look_again(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
+def rejudge_request(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
     """Ask for one answer again; then the next disagreement opens."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
+    disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     asked = asked_in(request.GET)
-    here = url_of(_thing(request, narrative, candidate), asked)
+    here = url_of(_disagreement_key(request, narrative, candidate), asked)
     judgment = request.POST.get("judgment", "")
     if not judgment:
         messages.error(request, _("Choose whose answer is to be looked at again."))
@@ -36,9 +36,9 @@ def look_again(request: PageRequest, narrative: int, candidate: int) -> HttpResp
         raise Http404("There is no such answer here.")
     try:
         rejudge_requests.ask(
-            judgment=access.judgment(differing, int(judgment)),
+            judgment=access.judgment(disagreement, int(judgment)),
             words=request.POST.get("words", ""),
-            by=differing.member,
+            by=disagreement.member,
         )
     except Refused as refused:
         messages.error(request, str(refused))
@@ -46,32 +46,37 @@ def look_again(request: PageRequest, narrative: int, candidate: int) -> HttpResp
     messages.success(
         request,
         _("%(doc_id)s is sent back, and waits for an annotator.")
-        % {"doc_id": differing.candidate.document.doc_id},
+        % {"doc_id": disagreement.candidate.document.doc_id},
     )
     offered = key_in(request.POST.get("next", ""))
-    if offered is not None and is_open(differing.member, offered.thing):
-        return redirect(url_of(offered.thing, asked))
-    return redirect(list_url(differing.member.project.slug, asked))
+    if offered is not None and is_open(disagreement.member, offered.disagreement_key):
+        return redirect(url_of(offered.disagreement_key, asked))
+    return redirect(list_url(disagreement.member.project.slug, asked))
 
 
 @require_POST
-def look_again_withdrawal(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
+def rejudge_request_withdrawal(
+    request: PageRequest, narrative: int, candidate: int
+) -> HttpResponse:
     """Take what was asked back, and show the disagreement again."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
+    disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     try:
         rejudge_requests.withdraw(
-            wish=access.wish(differing, request.POST.get("wish", "")), by=differing.member
+            rejudge_request=access.rejudge_request(
+                disagreement, request.POST.get("rejudge_request", "")
+            ),
+            by=disagreement.member,
         )
     except Refused as refused:
         messages.error(request, str(refused))
     else:
         messages.success(request, _("Taken back: nobody is asked for it any more."))
-    return redirect(url_of(_thing(request, narrative, candidate), asked_in(request.GET)))
+    return redirect(url_of(_disagreement_key(request, narrative, candidate), asked_in(request.GET)))
 
 
 def sending_back(
     request: PageRequest,
-    differing: access.Differing,
+    disagreement: access.Disagreement,
     judgments: Sequence[Judgment],
     names: Mapping[int, str],
 ) -> dict[str, Any]:
@@ -79,11 +84,11 @@ def sending_back(
     and whom one can ask. `judgments` are those of people that stand, `names` what they are called.
     """
     about = {
-        "judgment__narrative": differing.narrative,
-        "judgment__candidate": differing.candidate,
+        "judgment__narrative": disagreement.narrative,
+        "judgment__candidate": disagreement.candidate,
     }
-    wishes = list(
-        LookAgain.objects.standing()
+    rejudge_requests = list(
+        RejudgeRequest.objects.standing()
         .filter(**about)
         .select_related("judgment", "by", "guideline")
         .defer("guideline__text")
@@ -91,38 +96,45 @@ def sending_back(
     )
     answers = {
         one.replaces_id: one
-        for one in Judgment.objects.filter(replaces__in=[wish.judgment_id for wish in wishes])
+        for one in Judgment.objects.filter(
+            replaces__in=[rejudge_request.judgment_id for rejudge_request in rejudge_requests]
+        )
     }
-    waiting = {wish.judgment_id for wish in wishes if wish.judgment.is_current}
-    keys = [differing.narrative.pk, differing.candidate.pk]
-    guidelines = reverse("annotate:guidelines", args=[differing.member.project.slug])
+    waiting = {
+        rejudge_request.judgment_id
+        for rejudge_request in rejudge_requests
+        if rejudge_request.judgment.is_current
+    }
+    keys = [disagreement.narrative.pk, disagreement.candidate.pk]
+    guidelines = reverse("annotate:guidelines", args=[disagreement.member.project.slug])
     asked = with_asked("", asked_in(request.GET))
     return {
-        "wishes": [
+        "rejudge_requests": [
             {
-                "wish": wish,
-                "who": names.get(wish.judgment.annotator_id, ""),
-                "waits": wish.judgment_id in waiting,
-                "answer": answers.get(wish.judgment_id),
+                "rejudge_request": rejudge_request,
+                "who": names.get(rejudge_request.judgment.annotator_id, ""),
+                "waits": rejudge_request.judgment_id in waiting,
+                "answer": answers.get(rejudge_request.judgment_id),
             }
-            for wish in wishes
+            for rejudge_request in rejudge_requests
         ],
         "askable": [
             {"judgment": one, "who": names[one.annotator_id]}
             for one in judgments
             if one.pk not in waiting
         ],
-        "look_again_url": reverse("audit:look_again", args=keys) + asked,
-        "look_again_withdrawal_url": reverse("audit:look_again_withdrawal", args=keys) + asked,
+        "rejudge_request_url": reverse("audit:rejudge_request", args=keys) + asked,
+        "rejudge_request_withdrawal_url": reverse("audit:rejudge_request_withdrawal", args=keys)
+        + asked,
         "case_url": f"{guidelines}?edit=1&case={keys[0]}-{keys[1]}",
     }
 
 
-def _thing(request: PageRequest, narrative: int, candidate: int) -> Thing:
+def _disagreement_key(request: PageRequest, narrative: int, candidate: int) -> DisagreementKey:
     """Which page it was sent from: that of the document, or that of one of its conditions."""
     condition = request.POST.get("condition", "")
     if condition.isdecimal() and len(condition) < 19:
         found = Condition.objects.filter(pk=int(condition), narrative=narrative).first()
         if found is not None:
-            return Thing(Kind.VERDICT, narrative, candidate, found.pk)
-    return Thing(Kind.JUDGMENT, narrative, candidate, 0)
+            return DisagreementKey(Kind.VERDICT, narrative, candidate, found.pk)
+    return DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)

@@ -39,7 +39,7 @@ from audit.reviews.views.reviews import decide
 from audit.settling import access, adjudication
 from audit.settling.forms import AdjudicationForm, ThirdCheckForm, VerdictForm, WantedForm
 from audit.settling.names import naming
-from audit.settling.queue import Kind, Thing, Wanted, following, is_open, key_of
+from audit.settling.queue import DisagreementKey, Kind, Wanted, following, is_open, key_of
 from audit.settling.reveals import reveal_names
 from audit.settling.views.queue import asked_in, key_in, list_url, url_of, with_asked
 from audit.settling.views.rejudge import sending_back
@@ -89,23 +89,23 @@ class Answer:
 @require_http_methods(["GET", "POST"])
 def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
     """Show what each judge said of a document, and settle it; then the next one opens."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
-    thing = Thing(Kind.JUDGMENT, narrative, candidate, 0)
+    disagreement = access.judgment_disagreement(request.user, narrative, candidate)
+    disagreement_key = DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0)
     form = AdjudicationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = _settle_judgments(differing, form)
+            made = _settle_judgments(disagreement, form)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
             messages.success(
                 request,
                 _("%(doc_id)s is settled as %(relevance)s.")
-                % {"doc_id": differing.candidate.document.doc_id, "relevance": made.relevance},
+                % {"doc_id": disagreement.candidate.document.doc_id, "relevance": made.relevance},
             )
-            return _onward(request, differing.member, thing)
-    about = {"narrative": differing.narrative, "candidate": differing.candidate}
-    frame = _frame(request, differing.member, differing.narrative, thing)
+            return _onward(request, disagreement.member, disagreement_key)
+    about = {"narrative": disagreement.narrative, "candidate": disagreement.candidate}
+    frame = _frame(request, disagreement.member, disagreement.narrative, disagreement_key)
     judgments = list(
         Judgment.objects.current()
         .filter(**about)
@@ -113,10 +113,10 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
         .order_by("annotator__name")
     )
     people = [one for one in judgments if not one.annotator.is_machine]
-    document = _document(differing)
+    document = _document(disagreement)
     names = frame["naming"].of({one.annotator_id: one.annotator.name for one in people})
     people.sort(key=lambda one: list(names).index(one.annotator_id))
-    grades = list(differing.member.project.grades.order_by("value"))
+    grades = list(disagreement.member.project.grades.order_by("value"))
     labels = {grade.value: grade.name for grade in grades}
     voices = [
         (
@@ -144,12 +144,12 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
             "grade_keys": grade_keys,
             "answers": _grouped(voices, keys, grade_keys.values()),
             "verdicts": _verdicts(people, names),
-            **sending_back(request, differing, people, names),
+            **sending_back(request, disagreement, people, names),
             "machines": [one for one in judgments if one.annotator.is_machine],
             "flags": _flags(about, frame, names),
             "decision": next((one for one in decisions if one.withdrawn_at is None), None),
             "withdrawn": [one for one in decisions if one.withdrawn_at is not None],
-            "withdraw_url": _withdrawal(thing),
+            "withdraw_url": _withdrawal(disagreement_key),
             "causes": _causes(keys),
             "form": form,
         },
@@ -160,32 +160,32 @@ def disagreement(request: PageRequest, narrative: int, candidate: int) -> HttpRe
 @require_POST
 def adjudication_withdrawal(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
     """Take a settling decision back and show what is disputed again."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
+    disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     try:
         adjudication.withdraw_adjudication(
-            adjudication=access.adjudication(differing), by=differing.member
+            adjudication=access.adjudication(disagreement), by=disagreement.member
         )
     except Refused as refused:
-        return _back(request, Thing(Kind.JUDGMENT, narrative, candidate, 0), str(refused))
-    return _back(request, Thing(Kind.JUDGMENT, narrative, candidate, 0))
+        return _back(request, DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0), str(refused))
+    return _back(request, DisagreementKey(Kind.JUDGMENT, narrative, candidate, 0))
 
 
-def _settle_judgments(differing: access.Differing, form: AdjudicationForm) -> Adjudication:
+def _settle_judgments(disagreement: access.Disagreement, form: AdjudicationForm) -> Adjudication:
     given = form.cleaned_data
     if given["adopt"] is not None:
         return adjudication.adopt(
-            judgment=access.judgment(differing, given["adopt"]),
+            judgment=access.judgment(disagreement, given["adopt"]),
             cause=given["cause"],
             reason=given["reason"],
-            by=differing.member,
+            by=disagreement.member,
         )
     return adjudication.adjudicate(
-        narrative=differing.narrative,
-        candidate=differing.candidate,
+        narrative=disagreement.narrative,
+        candidate=disagreement.candidate,
         relevance=given["relevance"],
         cause=given["cause"],
         reason=given["reason"],
-        by=differing.member,
+        by=disagreement.member,
     )
 
 
@@ -213,45 +213,47 @@ def _verdicts(judgments: list[Judgment], names: Mapping[int, str]) -> list[dict[
 @require_http_methods(["GET", "POST"])
 def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
     """Show what each judge said of one condition, and settle it; then the next one opens."""
-    differing, asked_of = access.verdicts_differing(request.user, condition, candidate)
-    thing = Thing(Kind.VERDICT, differing.narrative.pk, candidate, condition)
+    disagreement, asked_of = access.verdict_disagreement(request.user, condition, candidate)
+    disagreement_key = DisagreementKey(
+        Kind.VERDICT, disagreement.narrative.pk, candidate, condition
+    )
     form = VerdictForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = _settle_verdicts(differing, asked_of, form)
+            made = _settle_verdicts(disagreement, asked_of, form)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
             about = {
                 "number": asked_of.number,
-                "doc_id": differing.candidate.document.doc_id,
+                "doc_id": disagreement.candidate.document.doc_id,
                 "answer": made.get_answer_display(),
             }
             messages.success(
                 request,
                 _("Condition %(number)s of %(doc_id)s is settled as “%(answer)s”.") % about,
             )
-            return _onward(request, differing.member, thing)
-    frame = _frame(request, differing.member, differing.narrative, thing)
+            return _onward(request, disagreement.member, disagreement_key)
+    frame = _frame(request, disagreement.member, disagreement.narrative, disagreement_key)
     verdicts = {
         one.judgment_id: one
         for one in Verdict.objects.filter(
             condition=asked_of,
-            judgment__candidate=differing.candidate,
+            judgment__candidate=disagreement.candidate,
             judgment__superseded_at=None,
             judgment__text_replaced_at=None,
         )
     }
     judgments = list(
         Judgment.objects.current()
-        .filter(narrative=differing.narrative, candidate=differing.candidate)
+        .filter(narrative=disagreement.narrative, candidate=disagreement.candidate)
         .select_related("annotator")
         .order_by("annotator__name")
     )
     people = [one for one in judgments if not one.annotator.is_machine]
     names = frame["naming"].of({one.annotator_id: one.annotator.name for one in people})
     people.sort(key=lambda one: list(names).index(one.annotator_id))
-    document = _document(differing)
+    document = _document(disagreement)
     voices = [
         (
             verdicts[one.pk].answer,
@@ -263,7 +265,7 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
         if one.pk in verdicts
     ]
     decisions = list(
-        ConditionAdjudication.objects.filter(condition=asked_of, candidate=differing.candidate)
+        ConditionAdjudication.objects.filter(condition=asked_of, candidate=disagreement.candidate)
         .select_related("by", "withdrawn_by")
         .order_by("-at", "-pk")
     )
@@ -274,14 +276,14 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
         {
             **frame,
             **document,
-            "grades": list(differing.member.project.grades.order_by("value")),
+            "grades": list(disagreement.member.project.grades.order_by("value")),
             "condition": asked_of,
             "choices": [
                 {"value": answer.value, "name": answer.label, "key": str(place)}
                 for place, answer in enumerate(Verdict.Answer, start=1)
             ],
             "answers": _grouped(voices, keys, []),
-            **sending_back(request, differing, people, names),
+            **sending_back(request, disagreement, people, names),
             "machines": [
                 {"name": one.annotator.name, "verdict": verdicts[one.pk]}
                 for one in judgments
@@ -289,7 +291,7 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
             ],
             "decision": next((one for one in decisions if one.withdrawn_at is None), None),
             "withdrawn": [one for one in decisions if one.withdrawn_at is not None],
-            "withdraw_url": _withdrawal(thing),
+            "withdraw_url": _withdrawal(disagreement_key),
             "causes": _causes(keys),
             "form": form,
         },
@@ -300,36 +302,38 @@ def verdict_disagreement(request: PageRequest, condition: int, candidate: int) -
 @require_POST
 def verdict_withdrawal(request: PageRequest, condition: int, candidate: int) -> HttpResponse:
     """Take the settling decision on a condition back and show what is disputed again."""
-    differing, asked_of = access.verdicts_differing(request.user, condition, candidate)
-    thing = Thing(Kind.VERDICT, differing.narrative.pk, candidate, condition)
+    disagreement, asked_of = access.verdict_disagreement(request.user, condition, candidate)
+    disagreement_key = DisagreementKey(
+        Kind.VERDICT, disagreement.narrative.pk, candidate, condition
+    )
     try:
         adjudication.withdraw_condition_adjudication(
-            adjudication=access.condition_adjudication(asked_of, differing.candidate),
-            by=differing.member,
+            adjudication=access.condition_adjudication(asked_of, disagreement.candidate),
+            by=disagreement.member,
         )
     except Refused as refused:
-        return _back(request, thing, str(refused))
-    return _back(request, thing)
+        return _back(request, disagreement_key, str(refused))
+    return _back(request, disagreement_key)
 
 
 def _settle_verdicts(
-    differing: access.Differing, condition: Condition, form: VerdictForm
+    disagreement: access.Disagreement, condition: Condition, form: VerdictForm
 ) -> ConditionAdjudication:
     given = form.cleaned_data
     if given["adopt"] is not None:
         return adjudication.adopt_verdict(
-            verdict=access.verdict(differing, condition, given["adopt"]),
+            verdict=access.verdict(disagreement, condition, given["adopt"]),
             cause=given["cause"],
             reason=given["reason"],
-            by=differing.member,
+            by=disagreement.member,
         )
     return adjudication.settle_condition(
         condition=condition,
-        candidate=differing.candidate,
+        candidate=disagreement.candidate,
         answer=given["answer"],
         cause=given["cause"],
         reason=given["reason"],
-        by=differing.member,
+        by=disagreement.member,
     )
 
 
@@ -339,12 +343,12 @@ def _settle_verdicts(
 @require_http_methods(["GET", "POST"])
 def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
     """Show auditors' reviews side by side where they straddle poor, and decide; then the next."""
-    member, version = reviews_access.reviews_differing(request.user, narrative)
-    thing = Thing(Kind.REVIEW, narrative, 0, 0)
+    member, version = reviews_access.review_disagreement(request.user, narrative)
+    disagreement_key = DisagreementKey(Kind.REVIEW, narrative, 0, 0)
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and decide(request, member, version, form):
-        return _onward(request, member, thing)
-    frame = _frame(request, member, version, thing)
+        return _onward(request, member, disagreement_key)
+    frame = _frame(request, member, version, disagreement_key)
     passes = passes_of([version])[version.pk]
     machines = passes_of([version], machines=True)[version.pk]
     names = frame["naming"].of({one.review.auditor_id: one.review.auditor.name for one in passes})
@@ -364,7 +368,7 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
             .select_related("by")
             .filter(narrative=version)
             .first(),
-            "withdraw_url": _withdrawal(thing),
+            "withdraw_url": _withdrawal(disagreement_key),
             "form": form,
         },
         status=422 if form.errors else 200,
@@ -374,13 +378,13 @@ def review_disagreement(request: PageRequest, narrative: int) -> HttpResponse:
 @require_POST
 def review_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
     """Take the decision on an instruction back and show what auditors differ on again."""
-    member, version = reviews_access.reviews_differing(request.user, narrative)
-    thing = Thing(Kind.REVIEW, narrative, 0, 0)
+    member, version = reviews_access.review_disagreement(request.user, narrative)
+    disagreement_key = DisagreementKey(Kind.REVIEW, narrative, 0, 0)
     try:
         actions.withdraw_decision(decision=reviews_access.decision(version), by=member)
     except Refused as refused:
-        return _back(request, thing, str(refused))
-    return _back(request, thing)
+        return _back(request, disagreement_key, str(refused))
+    return _back(request, disagreement_key)
 
 
 # --- checks ---------------------------------------------------------------------------------------
@@ -389,9 +393,9 @@ def review_withdrawal(request: PageRequest, narrative: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
     """Show what two checkers said of a label; a third person settles it, and the next one opens."""
-    differing, item = access.checks_differing(request.user, pk)
-    member = differing.member
-    thing = _of_label(item)
+    disagreement, item = access.check_disagreement(request.user, pk)
+    member = disagreement.member
+    disagreement_key = _of_label(item)
     form = ThirdCheckForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -404,17 +408,17 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
                 _("%(doc_id)s is settled as %(relevance)s.")
                 % {"doc_id": item.candidate.document.doc_id, "relevance": _shown(made)},
             )
-            return _onward(request, member, thing)
+            return _onward(request, member, disagreement_key)
     if item.sample.asks == Sample.Asks.COUNT and to_settle(member, item.sample).filter(pk=item.pk):
         # Where each condition is answered.
         return redirect("audit:settlement", item.pk)
-    frame = _frame(request, member, differing.narrative, thing)
+    frame = _frame(request, member, disagreement.narrative, disagreement_key)
     said = list(
         Check.objects.current().filter(item=item).select_related("checker").order_by("place")
     )
     first_two = [one for one in said if one.place != Check.SETTLES]
     third = next((one for one in said if one.place == Check.SETTLES), None)
-    document = _document(differing)
+    document = _document(disagreement)
     names = frame["naming"].of({one.checker_id: one.checker.name for one in first_two})
     first_two.sort(key=lambda one: list(names).index(one.checker_id))
     grades = list(member.project.grades.order_by("value"))
@@ -450,7 +454,7 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
             "decision": third,
             "own_check": any(voice.mine for answer in answers for voice in answer.voices),
             "own_decision": third is not None and third.checker_id == member.pk,
-            "withdraw_url": _withdrawal(thing),
+            "withdraw_url": _withdrawal(disagreement_key),
             "form": form,
         },
         status=422 if form.errors else 200,
@@ -460,20 +464,22 @@ def check_disagreement(request: PageRequest, pk: int) -> HttpResponse:
 @require_POST
 def check_disagreement_withdrawal(request: PageRequest, pk: int) -> HttpResponse:
     """Take back how the reader settled a label, and show what two checkers differ on again."""
-    differing, item = access.checks_differing(request.user, pk)
-    thing = _of_label(item)
-    mine = Check.objects.current().filter(item=item, checker=differing.member, place=Check.SETTLES)
+    disagreement, item = access.check_disagreement(request.user, pk)
+    disagreement_key = _of_label(item)
+    mine = Check.objects.current().filter(
+        item=item, checker=disagreement.member, place=Check.SETTLES
+    )
     if not mine.exists():
-        return _back(request, thing, _("There is nothing of yours to take back here."))
+        return _back(request, disagreement_key, _("There is nothing of yours to take back here."))
     try:
-        check_actions.take_back(item=item, by=differing.member)
+        check_actions.take_back(item=item, by=disagreement.member)
     except Refused as refused:
-        return _back(request, thing, str(refused))
-    return _back(request, thing)
+        return _back(request, disagreement_key, str(refused))
+    return _back(request, disagreement_key)
 
 
-def _of_label(item: SampleItem) -> Thing:
-    return Thing(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
+def _of_label(item: SampleItem) -> DisagreementKey:
+    return DisagreementKey(Kind.CHECK, item.narrative_id, item.candidate_id, item.pk)
 
 
 def _settle_checks(member: Membership, item: SampleItem, form: ThirdCheckForm) -> Check:
@@ -503,24 +509,27 @@ def _shown(check: Check) -> int | str:
 @require_POST
 def reveal_judges(request: PageRequest, narrative: int, candidate: int) -> HttpResponse:
     """Show the lead who judged a document; that they looked is kept."""
-    differing = access.judgments_differing(request.user, narrative, candidate)
+    disagreement = access.judgment_disagreement(request.user, narrative, candidate)
     return _reveal(
-        request, differing.member, narrative=differing.narrative, candidate=differing.candidate
+        request,
+        disagreement.member,
+        narrative=disagreement.narrative,
+        candidate=disagreement.candidate,
     )
 
 
 @require_POST
 def reveal_auditors(request: PageRequest, narrative: int) -> HttpResponse:
     """Show the lead who reviewed an instruction; that they looked is kept."""
-    member, version = reviews_access.reviews_differing(request.user, narrative)
+    member, version = reviews_access.review_disagreement(request.user, narrative)
     return _reveal(request, member, narrative=version)
 
 
 @require_POST
 def reveal_checkers(request: PageRequest, pk: int) -> HttpResponse:
     """Show the lead who checked a label; that they looked is kept."""
-    differing, item = access.checks_differing(request.user, pk)
-    return _reveal(request, differing.member, narrative=differing.narrative, item=item)
+    disagreement, item = access.check_disagreement(request.user, pk)
+    return _reveal(request, disagreement.member, narrative=disagreement.narrative, item=item)
 
 
 def _reveal(request: PageRequest, member: Membership, **about: Any) -> HttpResponse:
@@ -533,51 +542,58 @@ def _reveal(request: PageRequest, member: Membership, **about: Any) -> HttpRespo
     messages.info(request, _("The names are shown to you. That you looked is kept."))
     candidate = revealed.candidate_id or 0
     if revealed.item_id is not None:
-        thing = Thing(Kind.CHECK, revealed.narrative_id, candidate, revealed.item_id)
+        disagreement_key = DisagreementKey(
+            Kind.CHECK, revealed.narrative_id, candidate, revealed.item_id
+        )
     elif not candidate:
-        thing = Thing(Kind.REVIEW, revealed.narrative_id, 0, 0)
+        disagreement_key = DisagreementKey(Kind.REVIEW, revealed.narrative_id, 0, 0)
     else:
-        thing = Thing(Kind.JUDGMENT, revealed.narrative_id, candidate, 0)
+        disagreement_key = DisagreementKey(Kind.JUDGMENT, revealed.narrative_id, candidate, 0)
         of = Condition.objects.filter(narrative=revealed.narrative_id)
         asked = request.POST.get("condition", "")
         # Of a document's judgments, or of one condition of it.
         if asked.isdecimal() and len(asked) < 19 and (found := of.filter(pk=asked).first()):
-            thing = Thing(Kind.VERDICT, revealed.narrative_id, candidate, found.pk)
-    return redirect(url_of(thing, asked_in(request.GET)))
+            disagreement_key = DisagreementKey(
+                Kind.VERDICT, revealed.narrative_id, candidate, found.pk
+            )
+    return redirect(url_of(disagreement_key, asked_in(request.GET)))
 
 
 # --- what the four share --------------------------------------------------------------------------
 
 
 def _frame(
-    request: PageRequest, member: Membership, narrative: Narrative, thing: Thing
+    request: PageRequest,
+    member: Membership,
+    narrative: Narrative,
+    disagreement_key: DisagreementKey,
 ) -> dict[str, Any]:
     """Where they stand, what it is about, whether names are hidden, and where to go on."""
     asked = asked_in(request.GET)
     wanted = WantedForm(member, asked).wanted()
-    key = key_of(member, wanted, thing)
+    key = key_of(member, wanted, disagreement_key)
     onward = following(member, wanted, key)
     original = narrative.pair.current(Narrative.Side.ORIGINAL)
     marked = original is not None and original.pk != narrative.pk and original.text
     newest = narrative.pair.current(narrative.side)
-    named = naming(member, thing)
-    is_next = onward is not None and onward.thing != thing
+    named = naming(member, disagreement_key)
+    is_next = onward is not None and onward.disagreement_key != disagreement_key
     return {
         "project": member.project,
         "member": member,
         "section": "disagreements",
-        "kind": thing.kind.value,
-        "thing": thing,
+        "kind": disagreement_key.kind.value,
+        "disagreement_key": disagreement_key,
         "pair": narrative.pair,
         "query": narrative.pair.query,
         "narrative": narrative,
         "stale": newest is not None and newest.pk != narrative.pk,
         "pieces": diff(original.text, narrative.text) if original and marked else None,
         # Whatever the filter is: it says where to go on, not what is true of this one.
-        "differs": key is not None or key_of(member, Wanted(), thing) is not None,
+        "differs": key is not None or key_of(member, Wanted(), disagreement_key) is not None,
         "asked": with_asked("", asked),
         "list_url": list_url(member.project.slug, asked),
-        "next_url": url_of(onward.thing, asked) if onward and is_next else "",
+        "next_url": url_of(onward.disagreement_key, asked) if onward and is_next else "",
         "next": str(onward) if is_next else "",
         "count_url": with_asked(
             reverse("audit:disagreement_count", args=[member.project.slug]), asked
@@ -586,40 +602,47 @@ def _frame(
         "naming": named,
         "hidden": named.hidden,
         "reveals": named.reveals,
-        "reveal_url": with_asked(_reveal_url(thing), asked),
+        "reveal_url": with_asked(_reveal_url(disagreement_key), asked),
     }
 
 
-def _reveal_url(thing: Thing) -> str:
-    if thing.kind is Kind.CHECK:
-        return reverse("audit:reveal_checkers", args=[thing.part])
-    if thing.kind is Kind.REVIEW:
-        return reverse("audit:reveal_auditors", args=[thing.narrative])
-    return reverse("audit:reveal_judges", args=[thing.narrative, thing.candidate])
+def _reveal_url(disagreement_key: DisagreementKey) -> str:
+    if disagreement_key.kind is Kind.CHECK:
+        return reverse("audit:reveal_checkers", args=[disagreement_key.part])
+    if disagreement_key.kind is Kind.REVIEW:
+        return reverse("audit:reveal_auditors", args=[disagreement_key.narrative])
+    return reverse(
+        "audit:reveal_judges", args=[disagreement_key.narrative, disagreement_key.candidate]
+    )
 
 
-def _withdrawal(thing: Thing) -> str:
+def _withdrawal(disagreement_key: DisagreementKey) -> str:
     """Where a decision is taken back."""
-    if thing.kind is Kind.CHECK:
-        return reverse("audit:check_disagreement_withdrawal", args=[thing.part])
-    if thing.kind is Kind.REVIEW:
-        return reverse("audit:review_withdrawal", args=[thing.narrative])
-    if thing.kind is Kind.VERDICT:
-        return reverse("audit:verdict_withdrawal", args=[thing.part, thing.candidate])
-    return reverse("audit:adjudication_withdrawal", args=[thing.narrative, thing.candidate])
+    if disagreement_key.kind is Kind.CHECK:
+        return reverse("audit:check_disagreement_withdrawal", args=[disagreement_key.part])
+    if disagreement_key.kind is Kind.REVIEW:
+        return reverse("audit:review_withdrawal", args=[disagreement_key.narrative])
+    if disagreement_key.kind is Kind.VERDICT:
+        return reverse(
+            "audit:verdict_withdrawal", args=[disagreement_key.part, disagreement_key.candidate]
+        )
+    return reverse(
+        "audit:adjudication_withdrawal",
+        args=[disagreement_key.narrative, disagreement_key.candidate],
+    )
 
 
-def _document(differing: access.Differing) -> dict[str, Any]:
+def _document(disagreement: access.Disagreement) -> dict[str, Any]:
     """The document, as its component wants it."""
-    shown = show(differing.candidate.document)
+    shown = show(disagreement.candidate.document)
     return {
-        "candidate": differing.candidate,
+        "candidate": disagreement.candidate,
         "document": shown.document,
         # A lead reads what others said here: nobody does who still has to answer.
-        "name": name_of(shown.document, differing.member.project, hidden=False),
+        "name": name_of(shown.document, disagreement.member.project, hidden=False),
         "text": shown.text,
         "table": shown.table,
-        "prior": differing.candidate.prior_relevance,
+        "prior": disagreement.candidate.prior_relevance,
     }
 
 
@@ -688,7 +711,7 @@ def _causes(keys: Mapping[str, str]) -> list[dict[str, Any]]:
 def _last(member: Membership) -> dict[str, Any] | None:
     """What this lead settled last, if that is not long ago: one key takes it back."""
     recent = {"at__gt": timezone.now() - UNDO_OFFERED}
-    found: list[tuple[datetime, Thing, str, Any]] = []
+    found: list[tuple[datetime, DisagreementKey, str, Any]] = []
     judged = (
         Adjudication.objects.current()
         .filter(by=member, **recent)
@@ -697,9 +720,11 @@ def _last(member: Membership) -> dict[str, Any] | None:
         .first()
     )
     if judged is not None:
-        thing = Thing(Kind.JUDGMENT, judged.narrative_id, judged.candidate_id, 0)
+        disagreement_key = DisagreementKey(
+            Kind.JUDGMENT, judged.narrative_id, judged.candidate_id, 0
+        )
         what = f"{judged.candidate.document.doc_id} · {judged.narrative.pair.pair_id}"
-        found.append((judged.at, thing, what, judged.relevance))
+        found.append((judged.at, disagreement_key, what, judged.relevance))
     answered = (
         ConditionAdjudication.objects.current()
         .filter(by=member, **recent)
@@ -708,14 +733,14 @@ def _last(member: Membership) -> dict[str, Any] | None:
         .first()
     )
     if answered is not None:
-        thing = Thing(
+        disagreement_key = DisagreementKey(
             Kind.VERDICT,
             answered.condition.narrative_id,
             answered.candidate_id,
             answered.condition_id,
         )
         what = f"{answered.candidate.document.doc_id} · {answered.condition.narrative.pair.pair_id}"
-        found.append((answered.at, thing, what, answered.get_answer_display()))
+        found.append((answered.at, disagreement_key, what, answered.get_answer_display()))
     decided = (
         Decision.objects.current()
         .filter(by=member, **recent)
@@ -724,9 +749,9 @@ def _last(member: Membership) -> dict[str, Any] | None:
         .first()
     )
     if decided is not None:
-        thing = Thing(Kind.REVIEW, decided.narrative_id, 0, 0)
+        disagreement_key = DisagreementKey(Kind.REVIEW, decided.narrative_id, 0, 0)
         what = decided.narrative.pair.pair_id
-        found.append((decided.at, thing, what, decided.get_outcome_display()))
+        found.append((decided.at, disagreement_key, what, decided.get_outcome_display()))
     checked = (
         Check.objects.current()
         .filter(checker=member, place=Check.SETTLES, **recent)
@@ -739,33 +764,37 @@ def _last(member: Membership) -> dict[str, Any] | None:
         found.append((checked.at, _of_label(checked.item), what, _shown(checked)))
     if not found:
         return None
-    at, thing, what, outcome = max(found, key=lambda one: one[0])
-    if judged is not None and judged.batch and thing.kind is Kind.JUDGMENT:
+    at, disagreement_key, what, outcome = max(found, key=lambda one: one[0])
+    if judged is not None and judged.batch and disagreement_key.kind is Kind.JUDGMENT:
         # One undo takes back all that was settled with one press.
         url = reverse("audit:batch_withdrawal", args=[member.project.slug, judged.batch])
         return {"at": at, "url": url, "what": _("many documents together"), "outcome": ""}
-    return {"at": at, "url": _withdrawal(thing), "what": what, "outcome": outcome}
+    return {"at": at, "url": _withdrawal(disagreement_key), "what": what, "outcome": outcome}
 
 
-def _onward(request: PageRequest, member: Membership, thing: Thing) -> HttpResponse:
+def _onward(
+    request: PageRequest, member: Membership, disagreement_key: DisagreementKey
+) -> HttpResponse:
     """Go on after settling: to the next one of those asked for, or to the list at its end."""
     asked = asked_in(request.GET)
     # What the page offered as the next one, if nobody has settled it meanwhile: to look for it anew
     # is to go through everything that people said.
     offered = key_in(request.POST.get("next", ""))
-    if offered is not None and is_open(member, offered.thing):
-        return redirect(url_of(offered.thing, asked))
+    if offered is not None and is_open(member, offered.disagreement_key):
+        return redirect(url_of(offered.disagreement_key, asked))
     wanted = WantedForm(member, asked).wanted()
-    onward = following(member, wanted, key_of(member, wanted, thing))
-    if onward is not None and onward.thing != thing:
-        return redirect(url_of(onward.thing, asked))
+    onward = following(member, wanted, key_of(member, wanted, disagreement_key))
+    if onward is not None and onward.disagreement_key != disagreement_key:
+        return redirect(url_of(onward.disagreement_key, asked))
     return redirect(list_url(member.project.slug, asked))
 
 
-def _back(request: PageRequest, thing: Thing, refused: str = "") -> HttpResponse:
+def _back(
+    request: PageRequest, disagreement_key: DisagreementKey, refused: str = ""
+) -> HttpResponse:
     """Show what was settled, after its decision was taken back, or could not be."""
     if refused:
         messages.error(request, refused)
     else:
         messages.success(request, _("The decision is withdrawn; people differ here again."))
-    return redirect(url_of(thing, asked_in(request.GET)))
+    return redirect(url_of(disagreement_key, asked_in(request.GET)))

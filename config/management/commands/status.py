@@ -44,7 +44,7 @@ class Command(BaseCommand):
             self._retry(*options["retry"])
             return
         found = _found(options["failed"])
-        self.stdout.write(json.dumps(found, indent=2) if options["json"] else _told(found))
+        self.stdout.write(json.dumps(found, indent=2) if options["json"] else _as_text(found))
         if not (found["workers"]["take_work"] and found["broker"]["up"]) or found["unapplied"]:
             raise SystemExit(1)
 
@@ -119,7 +119,7 @@ def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat(timespec="seconds") if moment else None
 
 
-def _told(found: dict[str, Any]) -> str:
+def _as_text(found: dict[str, Any]) -> str:
     lines = []
     if found["unapplied"]:
         lines.append("The database is older than the code. Run: manage.py prepare")

@@ -2,8 +2,8 @@
 // cell of the window the way from the end of the one before, and its length, in code points).
 // chooseCell(cells, { chosen(cell), toggle(cell), left(), say(words) }) -> a function that leaves. A click chooses a cell and
 // ends; the arrows move, Space chooses and goes on, Enter chooses and ends, Escape ends.
-export function cellsOf(sheet) {
-  const table = sheet.querySelector(".document__table");
+export function cellsOf(documentView) {
+  const table = documentView.querySelector(".document__table");
   if (!table) return [];
   const numbers = table.dataset.cells.split(" ").map(Number);
   let at = 0;

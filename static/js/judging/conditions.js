@@ -145,4 +145,4 @@ function listen({ condition_rule: rule, grades }) {
   for (const step of strip.querySelectorAll("[data-conditions-step]")) step.hidden = false;
 }
 
-if (strip) listen(JSON.parse(document.getElementById("sitting").textContent));
+if (strip) listen(JSON.parse(document.getElementById("judging-session").textContent));

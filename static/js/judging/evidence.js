@@ -41,14 +41,14 @@ function say(sentence) {
 
 // The text is walked when something has to be found in it, not for every document that goes by.
 function text() {
-  const element = now.sheet.querySelector(".document__text");
+  const element = now.documentView.querySelector(".document__text");
   if (element) now.text ??= new Text(element);
   return now.text;
 }
 
 // The cells of the window of the table that is shown.
 function cells() {
-  if (!now.cells?.[0]?.element.isConnected) now.cells = cellsOf(now.sheet);
+  if (!now.cells?.[0]?.element.isConnected) now.cells = cellsOf(now.documentView);
   return now.cells;
 }
 
@@ -246,9 +246,9 @@ function selected() {
 
 // The rule of annotate.judgments.evidence.lacking; "" where nothing lacks, else the name of its sentence.
 function lacking(rule, entry) {
-  const wanted = (now.sheet.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
+  const wanted = (now.documentView.dataset.evidenceWanted ?? "").split(" ").includes(String(entry.relevance));
   if (!wanted || rule === "none") return "";
-  const markable = rule === "document" ? now.sheet.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
+  const markable = rule === "document" ? now.documentView.querySelector(".document__text") !== null : clausesOf(narrative).length > 0;
   // Of a table a cell can be marked, or named in the note.
   if (rule === "document" && markable && !now.evidence.length) return "wantPassage";
   if (rule === "narrative" && markable && !now.clauses.length) return "wantClause";
@@ -278,23 +278,23 @@ function listen(rule) {
     else markClause();
   });
 
-  root.addEventListener("judge:document", ({ detail: { candidate, sheet, said } }) => {
+  root.addEventListener("judge:document", ({ detail: { candidate, documentView, said } }) => {
     leave?.();
     part("help").hidden = true;
     say("");
-    const version = sheet.dataset.textVersion;
+    const version = documentView.dataset.textVersion;
     // Marks of another text of the document would mark other words.
     const marked = unsent.get(candidate);
     const begun = marked?.version === version ? marked : null;
     if (said.uuid) sent.set(said.uuid, { evidence: said.evidence ?? [], clauses: said.clauses ?? [], version });
-    now = { candidate, sheet, text: null, cells: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
-    if (!sheet.querySelector(".document__text") && !cells().length) now.evidence = [];
+    now = { candidate, documentView, text: null, cells: null, evidence: begun?.evidence ?? said.evidence ?? [], clauses: begun?.clauses ?? said.clauses ?? [], before: begun?.before ?? [], version };
+    if (!documentView.querySelector(".document__text") && !cells().length) now.evidence = [];
     draw();
   });
 
   // Another window of the table shows other cells.
   document.addEventListener("document:window", ({ target }) => {
-    if (!now?.sheet.contains(target)) return;
+    if (!now?.documentView.contains(target)) return;
     leave?.();
     draw();
   });
@@ -323,4 +323,4 @@ function listen(rule) {
   });
 }
 
-if (strip) listen(JSON.parse(document.getElementById("sitting").textContent).evidence_rule);
+if (strip) listen(JSON.parse(document.getElementById("judging-session").textContent).evidence_rule);

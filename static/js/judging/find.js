@@ -19,7 +19,7 @@ if (form && root && canMark) {
   const steps = form.querySelectorAll("[data-find-step]");
   const number = new Intl.NumberFormat(document.documentElement.lang);
   const words = (name, values) => form.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
-  let sheet = null;
+  let documentView = null;
   let matches = []; // those that count, in the order of the document: {element, start, end}, in units
   let at = -1;
   let whole = null; // of a table shown in windows: {before, total}; null while it is not known, or all is shown
@@ -27,7 +27,7 @@ if (form && root && canMark) {
   let timer = 0;
 
   const open = (yes) => form.toggleAttribute("data-open", yes);
-  const place = () => sheet?.querySelector("[data-window]") ?? null;
+  const place = () => documentView?.querySelector("[data-window]") ?? null;
   const say = (sentence, aloud) => {
     status.ariaLive = aloud ? "polite" : "off";
     status.textContent = sentence;
@@ -47,7 +47,7 @@ if (form && root && canMark) {
     const painted = [];
     matches = [];
     at = -1;
-    for (const element of sought && sheet ? texts(sheet) : []) {
+    for (const element of sought && documentView ? texts(documentView) : []) {
       for (const match of element.textContent.matchAll(sought)) {
         const found = { element, start: match.index, end: match.index + match[0].length };
         if (counts(element)) matches.push(found);
@@ -72,7 +72,7 @@ if (form && root && canMark) {
   }
 
   function show(of) {
-    sheet = of;
+    documentView = of;
     whole = null;
     search();
     count(false);
@@ -153,9 +153,9 @@ if (form && root && canMark) {
     if (place() && pattern()) ask();
   }
 
-  root.addEventListener("judge:document", ({ detail }) => show(detail.sheet));
+  root.addEventListener("judge:document", ({ detail }) => show(detail.documentView));
   document.addEventListener("document:window", (event) => {
-    if (!sheet?.contains(event.target)) return;
+    if (!documentView?.contains(event.target)) return;
     search();
     count(false);
     // Turned by its own links, not by this box.
@@ -187,5 +187,5 @@ if (form && root && canMark) {
   field.value = sessionStorage.getItem(KEPT) ?? "";
   open(field.value !== "");
   form.hidden = false;
-  show(document.querySelector(".judge__sheet, .check__sheet"));
+  show(document.querySelector(".judge__document-view, .check__document-view"));
 }

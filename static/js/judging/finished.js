@@ -7,9 +7,9 @@ const minutes = (words, ms) => {
   return hours ? words("hours", { hours, minutes: rest }) : words("minutes", { count: Math.round(seconds / 60) });
 };
 
-export function summarize(place, { given, sitting, entries, address, number }) {
+export function summarize(place, { given, judgingSession, entries, address, number }) {
   const words = (name, values) => place.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
-  const said = sitting.order.map((candidate) => ({ candidate, ...sitting.said(candidate) }));
+  const said = judgingSession.order.map((candidate) => ({ candidate, ...judgingSession.said(candidate) }));
   const noted = new Set(given.noted);
   const hasNote = ({ candidate, kind, uuid }) => kind === "judgment" && (entries.has(uuid) ? entries.get(uuid).note !== "" : noted.has(candidate));
   const found = (name) => {
@@ -25,7 +25,7 @@ export function summarize(place, { given, sitting, entries, address, number }) {
     sum.closest("li").hidden = !of.length;
     links.replaceChildren(
       ...of.flatMap(({ candidate }, index) => {
-        const link = Object.assign(document.createElement("a"), { href: address(candidate), textContent: number.format(sitting.position(candidate)) });
+        const link = Object.assign(document.createElement("a"), { href: address(candidate), textContent: number.format(judgingSession.position(candidate)) });
         return index ? [", ", link] : [link];
       }),
     );

@@ -1,19 +1,19 @@
 // List mode: the rows of a pool, one of them current; a grade's key journals the judgment and goes on to the next row. The
-// marks on the rows come from the same sitting and the same journal as the judge page, so that both say the same. Parts of
+// marks on the rows come from the same judging session and the same journal as the judge page, so that both say the same. Parts of
 // a long list are fetched and put in place, and what is known of the whole pool stays.
 import { add, journal, unknown, uuid } from "../journal.js";
 import { forget, tell } from "../told.js";
 import { Clock, watched } from "./clock.js";
 import { cover, marksIn, wantsMarks } from "./marked.js";
-import { Sitting } from "./sitting.js";
+import { JudgingSession } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
 // So many documents are kept ready below and above the current row.
 const NEAR = { below: 8, above: 2 };
 
 const root = document.querySelector("[data-listing]");
-const given = JSON.parse(document.getElementById("sitting").textContent);
-const sitting = new Sitting(given);
+const given = JSON.parse(document.getElementById("judging-session").textContent);
+const judgingSession = new JudgingSession(given);
 const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
 const heard = new Set(); // the UUIDs of what was said since the page was drawn
@@ -21,7 +21,7 @@ const elsewhere = new Map(); // candidate -> uuid of what another tab said of it
 const unsure = new Set(); // what is taken back without that what it had replaced is known here
 
 // What comes again on the judge page (given there by another number) is no row here.
-const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && sitting.position(entry.candidate) > 0;
+const ours = (entry) => entry.pair === given.pair && entry.narrative === given.narrative && judgingSession.position(entry.candidate) > 0;
 const part = () => root.querySelector("[data-part]");
 const rows = () => [...part().querySelectorAll("[data-row]")];
 const rowOf = (candidate) => part().querySelector(`[data-row="${candidate}"]`);
@@ -42,32 +42,32 @@ function mark(kind, value) {
 }
 
 function draw(row) {
-  const said = sitting.said(candidateOf(row));
+  const said = judgingSession.said(candidateOf(row));
   row.querySelector("[data-said]").replaceChildren(said ? mark(said.kind, said.value) : "");
-  const wishes = [...row.querySelectorAll("[data-again]")];
-  const wish = sitting.asked(candidateOf(row)) ? (wishes.find((one) => one.dataset.again === said.uuid) ?? wishes.at(-1)) : null;
-  for (const one of wishes) one.hidden = one !== wish;
+  const rejudgeRequests = [...row.querySelectorAll("[data-again]")];
+  const rejudgeRequest = judgingSession.asked(candidateOf(row)) ? (rejudgeRequests.find((one) => one.dataset.again === said.uuid) ?? rejudgeRequests.at(-1)) : null;
+  for (const one of rejudgeRequests) one.hidden = one !== rejudgeRequest;
   for (const button of row.querySelectorAll("[name=relevance]")) button.ariaPressed = String(said?.kind === "judgment" && said.value === Number(button.value));
 }
 
 // Undo rests while there is nothing to take back.
-const rest = () => (document.getElementById("undo").disabled = sitting.last() === null);
+const rest = () => (document.getElementById("undo").disabled = judgingSession.last() === null);
 
 function count() {
-  const counts = { "": sitting.total, open: 0, later: 0, aside: 0, again: 0 };
-  for (const candidate of sitting.order) {
-    const said = sitting.said(candidate);
+  const counts = { "": judgingSession.total, open: 0, later: 0, aside: 0, again: 0 };
+  for (const candidate of judgingSession.order) {
+    const said = judgingSession.said(candidate);
     const group = !said ? "open" : said.kind === "judgment" ? String(said.value) : said.value === "later" ? "later" : "aside";
     counts[group] = (counts[group] ?? 0) + 1;
-    if (said?.kind === "judgment" && sitting.asked(candidate)) counts.again += 1;
+    if (said?.kind === "judgment" && judgingSession.asked(candidate)) counts.again += 1;
   }
   const written = new Intl.NumberFormat(document.documentElement.lang);
   for (const place of part().querySelectorAll("[data-count]")) place.textContent = written.format(counts[place.dataset.count] ?? 0);
   rest();
   const bar = document.querySelector("#judge-progress progress");
-  bar.value = sitting.settled;
+  bar.value = judgingSession.settled;
   const words = document.querySelector("#judge-progress .count");
-  words.textContent = root.dataset.progress.replace("{done}", written.format(sitting.settled)).replace("{total}", written.format(sitting.total));
+  words.textContent = root.dataset.progress.replace("{done}", written.format(judgingSession.settled)).replace("{total}", written.format(judgingSession.total));
 }
 
 function redraw(candidate) {
@@ -141,7 +141,7 @@ async function open(row) {
   const button = row.querySelector("[data-open]");
   if (button.ariaExpanded === "true") return;
   button.ariaExpanded = "true";
-  const place = make("div", { className: "listing__sheet", textContent: root.dataset.fetching });
+  const place = make("div", { className: "listing__document-view", textContent: root.dataset.fetching });
   row.append(place);
   const candidate = candidateOf(row);
   if (await stack.ensure(candidate)) place.replaceChildren(...stack.get(candidate).childNodes);
@@ -155,7 +155,7 @@ async function open(row) {
 
 function close(row) {
   row.querySelector("[data-open]").ariaExpanded = "false";
-  row.querySelector(".listing__sheet")?.remove();
+  row.querySelector(".listing__document-view")?.remove();
   row.querySelector(".listing__word")?.remove();
   paintMarks();
 }
@@ -185,7 +185,7 @@ function entry(kind, candidate, fields) {
 // The first key on a row that another tab has judged meanwhile says so; the next one replaces what stands.
 function isFromElsewhere(row) {
   const candidate = candidateOf(row);
-  const stands = sitting.said(candidate)?.uuid;
+  const stands = judgingSession.said(candidate)?.uuid;
   const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
   elsewhere.delete(candidate);
   row.querySelector(".listing__word")?.remove();
@@ -197,9 +197,9 @@ function isFromElsewhere(row) {
 async function say(row, kind, fields, words) {
   const candidate = candidateOf(row);
   if (isFromElsewhere(row)) return;
-  const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: sitting.said(candidate)?.uuid ?? null });
+  const made = entry(kind, candidate, { ...fields, text_version: Number(row.dataset.textVersion), instead_of: judgingSession.said(candidate)?.uuid ?? null });
   // At once, so that the next key knows of it.
-  sitting.apply(made);
+  judgingSession.apply(made);
   rest();
   forget();
   const kept = add(made, { label: nameOf(row), said: words });
@@ -213,9 +213,9 @@ async function say(row, kind, fields, words) {
 
 function grade(row, button, pressed) {
   const value = Number(button.value);
-  const said = sitting.said(candidateOf(row));
+  const said = judgingSession.said(candidateOf(row));
   // Nothing new: what it holds besides stays. Who is asked to look again answers with the same grade, too.
-  if (said?.kind === "judgment" && said.value === value && !sitting.asked(candidateOf(row))) return step(1);
+  if (said?.kind === "judgment" && said.value === value && !judgingSession.asked(candidateOf(row))) return step(1);
   if (root.dataset.needsConditions) return send(row, root.dataset.needsConditions);
   if (row.dataset.wanted?.split(" ").includes(button.value)) return send(row, root.dataset.needsEvidence);
   if ("more" in row.dataset && said) return send(row, root.dataset.needsPage);
@@ -227,11 +227,11 @@ function grade(row, button, pressed) {
 }
 
 async function undo() {
-  const last = sitting.last();
+  const last = judgingSession.last();
   if (!last) return;
   const made = entry("undo", last.candidate, { undoes: last.uuid });
   if (!heard.has(last.uuid)) unsure.add(made.uuid);
-  sitting.apply(made);
+  judgingSession.apply(made);
   const kept = add(made, { label: rowOf(last.candidate) ? nameOf(rowOf(last.candidate)) : "", said: root.dataset.takenBack });
   const row = rowOf(last.candidate);
   if (row) go(row);
@@ -291,32 +291,32 @@ addEventListener("popstate", () => show(location.search, "first", false));
 
 function hear(entry) {
   heard.add(entry.uuid);
-  sitting.apply(entry);
+  judgingSession.apply(entry);
 }
 
 journal.addEventListener("entry", ({ detail }) => {
   const { entry: told } = detail;
   if (!ours(told)) return;
-  if (!sitting.knows(told.uuid) && told.kind !== "undo") elsewhere.set(told.candidate, told.uuid);
+  if (!judgingSession.knows(told.uuid) && told.kind !== "undo") elsewhere.set(told.candidate, told.uuid);
   hear(told);
   redraw(told.candidate);
 });
 
 journal.addEventListener("gone", ({ detail }) => {
   if (!ours(detail.entry)) return;
-  sitting.withdraw(detail.entry);
+  judgingSession.withdraw(detail.entry);
   redraw(detail.entry.candidate);
 });
 
 journal.addEventListener("answer", async ({ detail: { entry: sent, answer } }) => {
   if (!ours(sent)) return;
   if (answer.state === "refused") {
-    sitting.withdraw(sent);
+    judgingSession.withdraw(sent);
     tell(answer.sentence || root.dataset.refused, { kind: "error", stays: true });
   } else if (unsure.delete(sent.uuid) && (await stack.ensure(sent.candidate, true))) {
     // What the statement had replaced stands again, and only the server knows whether there was something.
     const before = JSON.parse(stack.get(sent.candidate).dataset.said || "{}");
-    if (before.kind) sitting.underlie(sent.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
+    if (before.kind) judgingSession.underlie(sent.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
   }
   redraw(sent.candidate);
 });
@@ -332,5 +332,5 @@ function ready() {
 for (const said of await unknown(given.pair)) if (ours(said)) hear(said);
 ready();
 const wanted = new URLSearchParams(location.search).get("at");
-go((wanted && rowOf(wanted)) || rows().find((row) => sitting.asked(candidateOf(row))) || rows().find((row) => !sitting.said(candidateOf(row))) || rows()[0], false);
+go((wanted && rowOf(wanted)) || rows().find((row) => judgingSession.asked(candidateOf(row))) || rows().find((row) => !judgingSession.said(candidateOf(row))) || rows()[0], false);
 delete root.dataset.keysWait;

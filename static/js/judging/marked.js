@@ -6,7 +6,7 @@ export const canMark = "highlights" in CSS;
 
 const READ = ".document h2, .document__text, .document__table caption, .document__table :is(th, td), .document__note";
 
-export const texts = (sheet) => sheet.querySelectorAll(READ);
+export const texts = (documentView) => documentView.querySelectorAll(READ);
 
 // A text is walked once, however often something is marked in it.
 const walked = new WeakMap();

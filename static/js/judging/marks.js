@@ -14,7 +14,7 @@ if (tools && root && canMark) {
   const number = new Intl.NumberFormat(document.documentElement.lang);
   const words = (name, values) => tools.dataset[name].replace(/\{(\w+)\}/g, (_, key) => number.format(values[key]));
   const shown = () => toggle.ariaPressed === "true";
-  let sheet = null;
+  let documentView = null;
   let marks = [];
   let at = -1;
   let later = 0;
@@ -36,8 +36,8 @@ if (tools && root && canMark) {
   }
 
   function show(of) {
-    sheet = of;
-    marks = sheet ? marksIn(sheet) : [];
+    documentView = of;
+    marks = documentView ? marksIn(documentView) : [];
     at = -1;
     draw();
   }
@@ -65,8 +65,8 @@ if (tools && root && canMark) {
     return low;
   }
 
-  root.addEventListener("judge:document", ({ detail }) => show(detail.sheet));
-  document.addEventListener("document:window", (event) => sheet?.contains(event.target) && show(sheet));
+  root.addEventListener("judge:document", ({ detail }) => show(detail.documentView));
+  document.addEventListener("document:window", (event) => documentView?.contains(event.target) && show(documentView));
   tools.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button?.dataset.marksStep) step(Number(button.dataset.marksStep));
@@ -78,5 +78,5 @@ if (tools && root && canMark) {
   });
   toggle.ariaPressed = String(wantsMarks());
   tools.hidden = false;
-  show(document.querySelector(".judge__sheet, .check__sheet"));
+  show(document.querySelector(".judge__document-view, .check__document-view"));
 }

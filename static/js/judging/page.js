@@ -7,7 +7,7 @@ import { forget, tell } from "../told.js";
 import { Clock, watched } from "./clock.js";
 import { summarize } from "./finished.js";
 import { kept } from "./kept.js";
-import { Sitting } from "./sitting.js";
+import { JudgingSession } from "./judging-session.js";
 import { Stack } from "./stack.js";
 
 const BEHIND = 20;
@@ -15,13 +15,13 @@ const PATIENCE = 3_000;
 const DOUBLE = 300;
 
 const root = document.querySelector(".judge");
-const given = JSON.parse(document.getElementById("sitting").textContent);
-const place = document.getElementById("sheet");
+const given = JSON.parse(document.getElementById("judging-session").textContent);
+const place = document.getElementById("document-view");
 const spoken = document.getElementById("spoken");
 const note = document.getElementById("note");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 
-const sitting = new Sitting(given);
+const judgingSession = new JudgingSession(given);
 const stack = new Stack(given.urls.documents);
 const clock = watched(new Clock());
 const entries = new Map(); // uuid -> an entry of the journal
@@ -68,41 +68,41 @@ function painted() {
 
 // --- showing --------------------------------------------------------------------------------------
 
-// The long form of what was said of a candidate, as the server writes it on the sheet.
-function said(candidate, sheet) {
-  const short = sitting.said(candidate);
+// The long form of what was said of a candidate, as the server writes it on the document view.
+function said(candidate, documentView) {
+  const short = judgingSession.said(candidate);
   if (!short) return {};
   const { uuid, kind, value } = short;
   const entry = entries.get(uuid);
   if (entry?.kind === "judgment") return { kind, uuid, relevance: value, note: entry.note, evidence: entry.evidence, clauses: entry.clauses, verdicts: entry.verdicts };
   if (entry) return { kind, uuid, flag: value, words: entry.words };
-  const drawn = JSON.parse(sheet.dataset.said || "{}");
+  const drawn = JSON.parse(documentView.dataset.said || "{}");
   if (drawn.uuid === uuid) return drawn;
   return kind === "flag" ? { kind, uuid, flag: value, words: "" } : { kind, uuid, relevance: value, note: "", evidence: [], clauses: [], verdicts: {} };
 }
 
 // What changes with every statement: the grade that was given, the flag, the progress, the ways from here.
 function draw(long) {
-  const short = current === null ? null : sitting.said(current);
+  const short = current === null ? null : judgingSession.said(current);
   for (const button of root.querySelectorAll("[name=relevance]")) button.setAttribute("aria-pressed", short?.kind === "judgment" && Number(button.value) === short.value);
   const flag = part("flag");
   flag.hidden = short?.kind !== "flag";
   if (!flag.hidden) flag.replaceChildren(root.querySelector(`[data-flag-badge="${short.value}"]`).content.cloneNode(true), " ", long?.words ?? entries.get(short.uuid)?.words ?? "");
-  for (const one of place.querySelectorAll("[data-again]")) one.hidden = one !== wish();
+  for (const one of place.querySelectorAll("[data-again]")) one.hidden = one !== rejudgeRequest();
   const progress = document.querySelector("#judge-progress progress");
-  progress.max = Math.max(1, sitting.total);
-  progress.value = sitting.settled;
-  document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(sitting.settled), total: number.format(sitting.total) });
-  document.getElementById("undo").disabled = sitting.last() === null;
-  way("previous", current === null ? (sitting.order.at(-1) ?? null) : sitting.before(current));
-  way("next", current === null ? null : sitting.behind(current));
+  progress.max = Math.max(1, judgingSession.total);
+  progress.value = judgingSession.settled;
+  document.querySelector("#judge-progress .count").textContent = words("progress", { done: number.format(judgingSession.settled), total: number.format(judgingSession.total) });
+  document.getElementById("undo").disabled = judgingSession.last() === null;
+  way("previous", current === null ? (judgingSession.order.at(-1) ?? null) : judgingSession.before(current));
+  way("next", current === null ? null : judgingSession.behind(current));
 }
 
 // What a lead asks of the document on the page, if it goes with what stands of it: also where that was put off just now.
-function wish() {
-  if (current === null || !sitting.asked(current)) return null;
-  const wishes = [...place.querySelectorAll("[data-again]")];
-  return wishes.find((one) => one.dataset.again === sitting.said(current).uuid) ?? wishes.at(-1) ?? null;
+function rejudgeRequest() {
+  if (current === null || !judgingSession.asked(current)) return null;
+  const rejudgeRequests = [...place.querySelectorAll("[data-again]")];
+  return rejudgeRequests.find((one) => one.dataset.again === judgingSession.said(current).uuid) ?? rejudgeRequests.at(-1) ?? null;
 }
 
 function way(id, candidate) {
@@ -152,10 +152,10 @@ function show(candidate, step = "push") {
   current = candidate;
   mark(candidate, step);
   if (candidate === null) return finish();
-  const sheet = stack.get(candidate);
-  if (!sheet) return wait(candidate);
-  place.replaceChildren(sheet);
-  const long = said(candidate, sheet);
+  const documentView = stack.get(candidate);
+  if (!documentView) return wait(candidate);
+  place.replaceChildren(documentView);
+  const long = said(candidate, documentView);
   for (const form of root.querySelectorAll("form[data-entry=judgment], form[data-entry=flag]")) form.action = `${address(candidate)}${form.dataset.entry}/`;
   note.defaultValue = long.note ?? "";
   note.value = notes.get(candidate) ?? note.defaultValue;
@@ -163,26 +163,26 @@ function show(candidate, step = "push") {
   ticked();
   turnTo("document");
   draw(long);
-  arrive(sheet, long);
+  arrive(documentView, long);
   return painted().then(ahead);
 }
 
 // Tells the other modules, and whoever listens instead of looking, which document this is.
-function arrive(sheet, long) {
+function arrive(documentView, long) {
   scrollTo(0, 0);
   clock.turn(current);
   document.getElementById("list").search = `?at=${current}`;
-  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, sheet, said: long } }));
-  spoken.textContent = words("document", { position: number.format(sitting.position(current)), total: number.format(sitting.total), title: sheet.dataset.label });
-  const asks = wish()?.querySelector("p").textContent.trim();
+  root.dispatchEvent(new CustomEvent("judge:document", { detail: { candidate: current, documentView, said: long } }));
+  spoken.textContent = words("document", { position: number.format(judgingSession.position(current)), total: number.format(judgingSession.total), title: documentView.dataset.label });
+  const asks = rejudgeRequest()?.querySelector("p").textContent.trim();
   if (asks) spoken.textContent += ` ${asks}`;
   visited.unshift(current);
   visited.length = Math.min(visited.length, BEHIND);
 }
 
 function ahead() {
-  const soon = sitting.upcoming(current, 100);
-  const beside = [sitting.behind(current), sitting.before(current)].filter((candidate) => candidate !== null && !soon.includes(candidate));
+  const soon = judgingSession.upcoming(current, 100);
+  const beside = [judgingSession.behind(current), judgingSession.before(current)].filter((candidate) => candidate !== null && !soon.includes(candidate));
   stack.aim([...soon.slice(0, 4), ...beside, ...soon.slice(4)], [current, ...visited]);
 }
 
@@ -210,7 +210,7 @@ async function wait(candidate) {
 
 function finish() {
   place.replaceChildren();
-  summarize(part("end"), { given, sitting, entries, address, number });
+  summarize(part("end"), { given, judgingSession, entries, address, number });
   turnTo("end");
   draw();
   clock.turn(null);
@@ -230,7 +230,7 @@ async function speak(kind, fields, pressed) {
   const candidate = current;
   if (isFromElsewhere(candidate)) return;
   const text_version = Number(place.firstElementChild.dataset.textVersion);
-  const entry = { ...basis(kind, candidate), text_version, instead_of: sitting.said(candidate)?.uuid ?? null };
+  const entry = { ...basis(kind, candidate), text_version, instead_of: judgingSession.said(candidate)?.uuid ?? null };
   if (kind === "flag") Object.assign(entry, { flag: fields.get("kind"), words: (fields.get("words") ?? "").trim() });
   else Object.assign(entry, { relevance: Number(fields.get("relevance")), note: note.value, evidence: [], clauses: [], verdicts: {}, active_ms: clock.read(candidate), pressed });
   let refused = null;
@@ -244,12 +244,12 @@ async function speak(kind, fields, pressed) {
   note.defaultValue = note.value;
   await record(entry, place.firstElementChild.dataset.label);
   clock.clear(candidate);
-  await show(sitting.next(candidate));
+  await show(judgingSession.next(candidate));
 }
 
 // The first key on a document that another tab has judged meanwhile says what stands; the next one replaces it.
 function isFromElsewhere(candidate) {
-  const stands = sitting.said(candidate)?.uuid;
+  const stands = judgingSession.said(candidate)?.uuid;
   const isNew = stands !== undefined && elsewhere.get(candidate) === stands;
   elsewhere.delete(candidate);
   if (isNew) {
@@ -260,7 +260,7 @@ function isFromElsewhere(candidate) {
 }
 
 async function takeBack() {
-  const statement = sitting.last();
+  const statement = judgingSession.last();
   if (!statement) return;
   const { candidate } = statement;
   const entry = { ...basis("undo", candidate), undoes: statement.uuid };
@@ -273,7 +273,7 @@ async function takeBack() {
 async function record(entry, label) {
   entries.set(entry.uuid, entry);
   await add(entry, about(entry, label));
-  sitting.apply(entry);
+  judgingSession.apply(entry);
   root.dispatchEvent(new CustomEvent("judge:saved", { detail: { entry } }));
 }
 
@@ -282,7 +282,7 @@ async function record(entry, label) {
 // Something else stands now. Where all was done, there may be a document to judge again.
 function redraw() {
   draw();
-  if (current === null) enqueue(() => (current === null && sitting.next() !== null ? show(sitting.next(), "replace") : null));
+  if (current === null) enqueue(() => (current === null && judgingSession.next() !== null ? show(judgingSession.next(), "replace") : null));
 }
 
 // Another tab of this browser spoke, or what was refused is tried again.
@@ -290,7 +290,7 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
   const known = entries.has(entry.uuid);
   entries.set(entry.uuid, entry);
-  sitting.apply(entry);
+  judgingSession.apply(entry);
   redraw();
   if (known || entry.kind === "undo") return;
   elsewhere.set(entry.candidate, entry.uuid);
@@ -299,21 +299,21 @@ journal.addEventListener("entry", ({ detail: { entry } }) => {
 
 journal.addEventListener("gone", ({ detail: { entry } }) => {
   if (!ours(entry)) return;
-  sitting.withdraw(entry);
+  judgingSession.withdraw(entry);
   redraw();
 });
 
 journal.addEventListener("answer", async ({ detail: { entry, answer } }) => {
   if (!ours(entry)) return;
   if (answer.state === "refused") {
-    sitting.withdraw(entry);
+    judgingSession.withdraw(entry);
     redraw();
     tell(answer.sentence || words("refused"), { kind: "error", stays: true });
   } else if (unsure.delete(entry.uuid) && (await stack.ensure(entry.candidate, true))) {
     // What the statement had replaced stands again, and only the server knows whether there was something.
-    const sheet = stack.get(entry.candidate);
-    const before = JSON.parse(sheet.dataset.said || "{}");
-    if (before.kind) sitting.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
+    const documentView = stack.get(entry.candidate);
+    const before = JSON.parse(documentView.dataset.said || "{}");
+    if (before.kind) judgingSession.underlie(entry.candidate, before.kind, before.relevance ?? before.flag, before.uuid);
     draw();
   }
 });
@@ -344,7 +344,7 @@ root.addEventListener("click", (event) => {
   event.preventDefault();
   enqueue(() => {
     const back = link.dataset.go === "previous";
-    const to = current === null ? (back ? sitting.order.at(-1) : null) : back ? sitting.before(current) : sitting.behind(current);
+    const to = current === null ? (back ? judgingSession.order.at(-1) : null) : back ? judgingSession.before(current) : judgingSession.behind(current);
     return to === null || to === undefined ? null : show(to);
   });
 });
@@ -366,21 +366,21 @@ enqueue(async () => {
   const fresh = (await unknown(given.pair)).filter(ours);
   for (const entry of fresh) {
     entries.set(entry.uuid, entry);
-    sitting.apply(entry);
+    judgingSession.apply(entry);
   }
   mark(current, "replace");
   // The server sent the reader to a document that they have judged meanwhile: on to the one it would be now.
   // Who asks for a document by its own address is shown that one.
   const { type, redirectCount } = performance.getEntriesByType("navigation")[0] ?? {};
   const sent = type === "navigate" && redirectCount > 0;
-  const passed = sent && fresh.some((entry) => entry.candidate === current && entry.uuid === sitting.said(current)?.uuid);
+  const passed = sent && fresh.some((entry) => entry.candidate === current && entry.uuid === judgingSession.said(current)?.uuid);
   if (current === null || passed) {
-    const next = sitting.next(current);
+    const next = judgingSession.next(current);
     return next === null ? finish() : show(next, "replace");
   }
-  const sheet = place.firstElementChild;
-  stack.put(current, sheet);
-  const long = said(current, sheet);
+  const documentView = place.firstElementChild;
+  stack.put(current, documentView);
+  const long = said(current, documentView);
   const begun = notes.get(current) ?? (note.value || (long.note ?? ""));
   note.defaultValue = long.note ?? "";
   note.value = begun;
@@ -388,7 +388,7 @@ enqueue(async () => {
   ticked();
   turnTo("document");
   draw(long);
-  arrive(sheet, long);
+  arrive(documentView, long);
   await painted();
   ahead();
 });

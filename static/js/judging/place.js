@@ -10,14 +10,14 @@ const root = document.querySelector(".judge");
 if (root) {
   const places = new Map(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]"));
   let candidate = null;
-  let sheet = null;
+  let documentView = null;
   let waiting = false;
 
   history.scrollRestoration = "manual";
 
   // The part at the upper edge of the window, and how far above it it begins.
   function part() {
-    const parts = sheet.querySelectorAll(".document__part");
+    const parts = documentView.querySelectorAll(".document__part");
     let low = 0;
     let high = parts.length - 1;
     while (low < high) {
@@ -31,9 +31,9 @@ if (root) {
   function note() {
     waiting = false;
     // The document may have gone meanwhile; then the page stands at the start of another.
-    if (!sheet?.isConnected) return;
-    const table = sheet.querySelector(".document__table");
-    const { row, column } = sheet.querySelector("[data-window]")?.dataset ?? {};
+    if (!documentView?.isConnected) return;
+    const table = documentView.querySelector(".document__table");
+    const { row, column } = documentView.querySelector("[data-window]")?.dataset ?? {};
     const here = { y: scrollY, ...(scrollY ? part() : {}), ...(table && { top: table.scrollTop, left: table.scrollLeft, row, column }) };
     places.delete(candidate);
     if (here.y || here.top || here.left || Number(row) > 1 || Number(column) > 1) places.set(candidate, here);
@@ -48,7 +48,7 @@ if (root) {
   async function restore() {
     const here = places.get(candidate);
     if (!here) return;
-    const [of, place] = [sheet, sheet.querySelector("[data-window]")];
+    const [of, place] = [documentView, documentView.querySelector("[data-window]")];
     if (place && here.row && (here.row !== place.dataset.row || here.column !== place.dataset.column)) {
       try {
         await turn(place, address(place, { row: here.row, column: here.column }));
@@ -56,23 +56,23 @@ if (root) {
         // Offline, the first window is there, and its links say the same.
         return;
       }
-      if (sheet !== of || !of.isConnected) return;
+      if (documentView !== of || !of.isConnected) return;
     }
     scroll(here);
     // What was only guessed is laid out then.
-    if (here.part !== undefined) requestAnimationFrame(() => sheet === of && scroll(here));
+    if (here.part !== undefined) requestAnimationFrame(() => documentView === of && scroll(here));
   }
 
   function scroll(here) {
-    const table = sheet.querySelector(".document__table");
+    const table = documentView.querySelector(".document__table");
     if (table) Object.assign(table, { scrollTop: here.top, scrollLeft: here.left });
-    const anchor = sheet.querySelectorAll(".document__part")[here.part];
+    const anchor = documentView.querySelectorAll(".document__part")[here.part];
     if (!anchor) return scrollTo(0, here.y);
     scrollBy(0, anchor.getBoundingClientRect().top - here.above);
   }
 
   root.addEventListener("judge:document", ({ detail }) => {
-    ({ candidate, sheet } = detail);
+    ({ candidate, documentView } = detail);
     restore();
   });
   // Also what scrolls within the document.

@@ -9,7 +9,7 @@ const LONGEST_PAUSE = 30_000;
 
 export class Stack extends EventTarget {
   #address;
-  #sheets = new Map(); // candidate -> {sheet, size}
+  #documentViews = new Map(); // candidate -> {document view, size}
   #absent = new Set();
   #waiting = new Map(); // candidate -> [resolve]
   #ahead = [];
@@ -27,28 +27,28 @@ export class Stack extends EventTarget {
     addEventListener("focus", () => this.#failures && this.#fill());
   }
 
-  // Keeps a sheet that is on the page already.
-  put(candidate, sheet) {
-    this.#sheets.set(candidate, { sheet: sheet.cloneNode(true), size: sheet.innerHTML.length });
+  // Keeps a document view that is on the page already.
+  put(candidate, documentView) {
+    this.#documentViews.set(candidate, { documentView: documentView.cloneNode(true), size: documentView.innerHTML.length });
   }
 
-  // The document's sheet, as the server drew it; null while it is not here.
+  // The document's document view, as the server drew it; null while it is not here.
   get(candidate) {
-    return this.#sheets.get(candidate)?.sheet.cloneNode(true) ?? null;
+    return this.#documentViews.get(candidate)?.documentView.cloneNode(true) ?? null;
   }
 
   has(candidate) {
-    return this.#sheets.has(candidate);
+    return this.#documentViews.has(candidate);
   }
 
   // Fetches it before all others, and again if `afresh`; resolves when it is here: true, or false if there is none.
   ensure(candidate, afresh = false) {
     if (afresh) {
-      this.#sheets.delete(candidate);
+      this.#documentViews.delete(candidate);
       // What is on its way already tells of what was before.
       this.#since.set(candidate, this.#fetches + 1);
     }
-    if (this.#sheets.has(candidate)) return Promise.resolve(true);
+    if (this.#documentViews.has(candidate)) return Promise.resolve(true);
     this.#absent.delete(candidate);
     return new Promise((resolve) => {
       this.#waiting.set(candidate, [...(this.#waiting.get(candidate) ?? []), resolve]);
@@ -60,16 +60,16 @@ export class Stack extends EventTarget {
   aim(ahead, behind = []) {
     this.#ahead = ahead.slice(0, AHEAD);
     const wanted = new Set([...this.#ahead, ...behind]);
-    for (const candidate of this.#sheets.keys()) if (!wanted.has(candidate)) this.#sheets.delete(candidate);
+    for (const candidate of this.#documentViews.keys()) if (!wanted.has(candidate)) this.#documentViews.delete(candidate);
     this.#fill();
   }
 
   #missing() {
     const urgent = [...this.#waiting.keys()];
-    const size = this.#ahead.reduce((sum, candidate) => sum + (this.#sheets.get(candidate)?.size ?? 0), 0);
+    const size = this.#ahead.reduce((sum, candidate) => sum + (this.#documentViews.get(candidate)?.size ?? 0), 0);
     const room = this.#average ? Math.floor((BUDGET - size) / this.#average) : FIRST;
     const portion = this.#average ? Math.max(1, Math.min(MOST, Math.floor(PORTION / this.#average))) : FIRST;
-    const next = this.#ahead.filter((candidate) => !this.#sheets.has(candidate) && !this.#absent.has(candidate));
+    const next = this.#ahead.filter((candidate) => !this.#documentViews.has(candidate) && !this.#absent.has(candidate));
     return [...new Set([...urgent, ...next.slice(0, Math.max(0, room))])].slice(0, Math.max(portion, 1));
   }
 
@@ -96,16 +96,16 @@ export class Stack extends EventTarget {
     const answer = await fetch(`${this.#address}?${query}`, { headers: { accept: "text/html" }, signal: AbortSignal.timeout(30_000) });
     if (!answer.ok || answer.redirected) throw new Error(`${answer.status} ${answer.url}`);
     const html = await answer.text();
-    const sheets = new DOMParser().parseFromString(html, "text/html").querySelectorAll(".judge__sheet");
-    const size = html.length / Math.max(1, sheets.length);
+    const documentViews = new DOMParser().parseFromString(html, "text/html").querySelectorAll(".judge__document-view");
+    const size = html.length / Math.max(1, documentViews.length);
     this.#average = this.#average ? (this.#average + size) / 2 : size;
-    for (const sheet of sheets) {
-      const candidate = Number(sheet.dataset.candidate);
-      if (timely(candidate)) this.#sheets.set(candidate, { sheet: document.adoptNode(sheet), size });
+    for (const documentView of documentViews) {
+      const candidate = Number(documentView.dataset.candidate);
+      if (timely(candidate)) this.#documentViews.set(candidate, { documentView: document.adoptNode(documentView), size });
     }
     for (const candidate of batch.filter(timely)) {
-      if (!this.#sheets.has(candidate)) this.#absent.add(candidate);
-      for (const resolve of this.#waiting.get(candidate) ?? []) resolve(this.#sheets.has(candidate));
+      if (!this.#documentViews.has(candidate)) this.#absent.add(candidate);
+      for (const resolve of this.#waiting.get(candidate) ?? []) resolve(this.#documentViews.has(candidate));
       this.#waiting.delete(candidate);
     }
   }

@@ -1,10 +1,12 @@
-"""Who let whom in, and who closed whose account, is in the trail; what changed nothing is not."""
+"""Who let whom in, and who closed whose account, is in the audit log; what changed nothing is
+not.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from annotate.models import Deed, Membership, User
+from annotate.models import AuditEvent, Membership, User
 from annotate.people import accounts, invitations, members
 from annotate.people.tokens import make_token
 from tests import factories
@@ -22,8 +24,11 @@ def root(db):
     return User.objects.create_superuser("root", password=factories.PASSWORD)
 
 
-def deeds():
-    return [(deed.what, deed.name, deed.about, deed.words) for deed in Deed.objects.order_by("pk")]
+def audit_events():
+    return [
+        (audit_event.what, audit_event.name, audit_event.about, audit_event.words)
+        for audit_event in AuditEvent.objects.order_by("pk")
+    ]
 
 
 def test_a_link_from_making_to_taking(carla):
@@ -32,12 +37,12 @@ def test_a_link_from_making_to_taking(carla):
         token=link.token, username="", password="seven long words of a tide"
     )
 
-    assert deeds() == [
+    assert audit_events() == [
         ("invitation.made", "carla", "ada", "lead"),
         ("invitation.taken", "ada", "ada", ""),
     ]
-    assert {deed.project for deed in Deed.objects.all()} == {carla.project}
-    assert link.token not in str(list(Deed.objects.values()))
+    assert {audit_event.project for audit_event in AuditEvent.objects.all()} == {carla.project}
+    assert link.token not in str(list(AuditEvent.objects.values()))
 
 
 def test_a_link_that_is_taken_back_twice_is_there_once(carla):
@@ -46,7 +51,7 @@ def test_a_link_that_is_taken_back_twice_is_there_once(carla):
         invitations.withdraw(invitation=link.invitation, by=carla.user)
 
     name = f"link {link.invitation.pk}"
-    assert deeds() == [
+    assert audit_events() == [
         ("invitation.made", "carla", name, "annotator"),
         ("invitation.withdrawn", "carla", name, ""),
     ]
@@ -61,12 +66,12 @@ def test_members_who_come_rise_and_go(carla):
         members.remove_member(member=member, by=carla)
 
     assert ada == member.user
-    assert deeds() == [
+    assert audit_events() == [
         ("member.added", "carla", "ada", "annotator"),
         ("member.role", "carla", "ada", ""),
         ("member.removed", "carla", "ada", ""),
     ]
-    assert Deed.objects.get(what="member.role").changes == {"role": ["annotator", "lead"]}
+    assert AuditEvent.objects.get(what="member.role").changes == {"role": ["annotator", "lead"]}
 
 
 def test_accounts_that_are_closed_and_opened(root):
@@ -77,7 +82,7 @@ def test_accounts_that_are_closed_and_opened(root):
         accounts.reactivate(user=ada, by=root)
     accounts.sign_out(user=ada, by=root)
 
-    assert deeds() == [
+    assert audit_events() == [
         ("account.closed", "root", "ada", ""),
         ("account.opened", "root", "ada", ""),
         ("account.sessions", "root", "ada", "0"),

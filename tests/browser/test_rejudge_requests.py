@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Judgment, LookAgain, Project
+from annotate.models import Assignment, Judgment, Project, RejudgeRequest
 from tests import factories
 from tests.browser.waiting import listens, shows, until
 
@@ -35,10 +35,10 @@ def scene(live_server, new_person):
                     relevance=relevance,
                     by=self.ada,
                 )
-            self.wish = self.ask("B")
+            self.rejudge_request = self.ask("B")
             self.page: Page = new_person("ada")
 
-        def ask(self, doc_id: str) -> LookAgain:
+        def ask(self, doc_id: str) -> RejudgeRequest:
             return rejudge_requests.ask(
                 judgment=Judgment.objects.current().get(candidate__document__doc_id=doc_id),
                 words=WORDS,
@@ -46,7 +46,7 @@ def scene(live_server, new_person):
             )
 
         def is_open(self) -> bool:
-            return LookAgain.objects.open().exists()
+            return RejudgeRequest.objects.open().exists()
 
         def answered(self) -> None:
             until(self.page, lambda: not self.is_open(), "the answer")
@@ -77,7 +77,7 @@ def test_from_home_to_the_document_and_the_same_grade_answers(scene):
     expect(page.locator("#judge-progress .count")).to_have_text("3 of 3")
     scene.answered()
     answer = Judgment.objects.current().get(candidate__document__doc_id="B")
-    assert (answer.relevance, answer.replaces) == (2, scene.wish.judgment)
+    assert (answer.relevance, answer.replaces) == (2, scene.rejudge_request.judgment)
 
 
 def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
@@ -92,7 +92,7 @@ def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
 
     shows(page, "B")
     expect(notice(page)).to_contain_text(WORDS)
-    until(page, scene.is_open, "the wish to be back")
+    until(page, scene.is_open, "the rejudge request to be back")
     page.keyboard.press("0")
     scene.answered()
     assert Judgment.objects.current().get(candidate__document__doc_id="B").relevance == 0
@@ -100,8 +100,8 @@ def test_undo_brings_the_notice_back_and_another_grade_answers(scene):
 
 def test_an_answer_given_before_the_page_was_loaded_is_taken_back_with_the_notice(scene):
     judging.judge(
-        narrative=scene.wish.judgment.narrative,
-        candidate=scene.wish.judgment.candidate,
+        narrative=scene.rejudge_request.judgment.narrative,
+        candidate=scene.rejudge_request.judgment.candidate,
         relevance=0,
         by=scene.ada,
     )
@@ -112,7 +112,7 @@ def test_an_answer_given_before_the_page_was_loaded_is_taken_back_with_the_notic
     page.keyboard.press("z")
 
     shows(page, "B")
-    until(page, scene.is_open, "the wish to be back")
+    until(page, scene.is_open, "the rejudge request to be back")
     expect(notice(page)).to_contain_text(WORDS)
     expect(page.locator("#judge-progress .count")).to_have_text("2 of 3")
 
@@ -165,7 +165,7 @@ def test_in_the_list_the_same_grade_answers_and_the_next_row_is_as_ever(scene):
     expect(page.locator("[data-current] a").first).to_have_text("C")
     page.keyboard.press("0")
     page.keyboard.press("z")
-    until(page, scene.is_open, "the wish to be back")
+    until(page, scene.is_open, "the rejudge request to be back")
     expect(notice(page)).to_contain_text(WORDS)
     assert Judgment.objects.count() == 4
 

@@ -1,12 +1,12 @@
 // One judge before one narrative: the documents in their order and what was said of each. The same rule as
-// annotate.judging.judging_session.Sitting, so that the page knows the next document without asking; a test compares the two.
+// annotate.judging.judging_session.Judging session, so that the page knows the next document without asking; a test compares the two.
 // Beyond it, this one knows the statements one by one: what was taken back or refused gives way to what stood before.
 
-export class Sitting {
+export class JudgingSession {
   #statements = []; // in the order of saying: {candidate, kind, value, uuid, given, fixed, undoneBy, refused}
   #byCandidate = new Map();
   #byUuid = new Map();
-  #asked; // UUIDs of the statements with which a lead's wish to look again is shown
+  #asked; // UUIDs of the statements with which a lead's rejudge request is shown
   #places;
 
   // `said`: candidate -> [kind, value, uuid]; `history`: the candidates of `said` that can be taken back, the earliest first
@@ -75,7 +75,7 @@ export class Sitting {
     return this.#byCandidate.get(candidate)?.findLast((one) => !one.undoneBy && !one.refused) ?? null;
   }
 
-  // Whether a lead's wish to look again goes with what stands.
+  // Whether a lead's rejudge request goes with what stands.
   asked(candidate) {
     return this.#asked.has(this.said(candidate)?.uuid);
   }

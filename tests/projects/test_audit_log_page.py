@@ -1,4 +1,4 @@
-"""The page of the trail: for leads, by who, what and when, and as a table."""
+"""The page of the audit log: for leads, by who, what and when, and as a table."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def tides(db, client):
         carla=factories.lead(project),
         fay=factories.lead(project, "fay"),
         client=client,
-        url=reverse("annotate:trail", args=["tides"]),
-        table=reverse("annotate:trail_table", args=["tides"]),
+        url=reverse("annotate:audit_log", args=["tides"]),
+        table=reverse("annotate:audit_log_table", args=["tides"]),
     )
     for day, what, about, by, more in (
         (1, "project.rules", project, made.carla, {"changes": {"overlap_judge": (2, 3)}}),
@@ -45,7 +45,7 @@ def tides(db, client):
 def listed(tides, query: str = "") -> list[str]:
     page = tides.client.get(f"{tides.url}{query}")
     assert page.status_code == 200
-    return [line.deed.what for line in page.context["lines"]]
+    return [line.audit_event.what for line in page.context["lines"]]
 
 
 def test_the_newest_stands_first_and_nothing_of_another_project(tides):
@@ -123,29 +123,29 @@ def test_the_first_and_last_day_of_all_are_no_error(tides):
     assert len(listed(tides, "?since=0001-01-01&until=9999-12-31")) == 4
 
 
-def test_a_long_trail_comes_in_parts_and_costs_the_same(tides, django_assert_max_num_queries):
+def test_a_long_audit_log_comes_in_parts_and_costs_the_same(tides, django_assert_max_num_queries):
     for number in range(60):
         record(project=tides.project, what="load.done", about=f"F{number}", by=tides.carla)
 
     with django_assert_max_num_queries(8):
         first = tides.client.get(f"{tides.url}?what=load.done")
-    assert [line.deed.about for line in first.context["lines"]][::49] == ["F59", "F10"]
+    assert [line.audit_event.about for line in first.context["lines"]][::49] == ["F59", "F10"]
     assert first.context["previous_url"] == ""
     rest = tides.client.get(f"{tides.url}{first.context['next_url']}")
-    assert [line.deed.about for line in rest.context["lines"]][-2:] == ["F0", "qrels.txt"]
+    assert [line.audit_event.about for line in rest.context["lines"]][-2:] == ["F0", "qrels.txt"]
     assert rest.context["next_url"] == ""
     back = tides.client.get(f"{tides.url}{rest.context['previous_url']}")
-    assert [line.deed.about for line in back.context["lines"]][::49] == ["F59", "F10"]
+    assert [line.audit_event.about for line in back.context["lines"]][::49] == ["F59", "F10"]
 
 
 def test_a_lead_who_has_judging_left_is_not_told_what_was_settled(tides):
     query = factories.query(tides.project)
     factories.candidate(query)
-    factories.seat(factories.pair(query), tides.carla)
+    factories.assignment(factories.pair(query), tides.carla)
 
     page = tides.client.get(tides.url)
 
-    assert [line.deed.what for line in page.context["lines"]] == [
+    assert [line.audit_event.what for line in page.context["lines"]] == [
         *("load.done", "member.role", "project.rules"),
     ]
     assert "You have judging or reviewing left" in page.content.decode()
@@ -197,6 +197,6 @@ def test_a_project_in_which_nothing_was_done_says_so(db, client):
     carla = factories.lead(factories.project("bees"))
     client.force_login(carla.user)
 
-    page = client.get(reverse("annotate:trail", args=["bees"])).content.decode()
+    page = client.get(reverse("annotate:audit_log", args=["bees"])).content.decode()
 
     assert "Nothing was done yet" in page

@@ -1,4 +1,6 @@
-"""A seat is taken by one person, a person takes one seat, and there are never more than k."""
+"""An assignment is taken by one person, a person takes one assignment, and there are never more
+than k.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from django.db import IntegrityError, connection
 
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.judgments.completion import open_seats
+from annotate.judgments.completion import open_assignments
 from annotate.models import Assignment, Membership, Narrative, Project
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused
@@ -28,10 +30,10 @@ def tides(db):
 
 
 def given(task: str, by: Membership, **more) -> Assignment:
-    """The seat that `by` gets; there must be one."""
-    seat = assignments.take_next(task=task, by=by, **more)
-    assert seat is not None
-    return seat
+    """The assignment that `by` gets; there must be one."""
+    assignment = assignments.take_next(task=task, by=by, **more)
+    assert assignment is not None
+    return assignment
 
 
 def pairs(project: Project, *query_ids: str, **fields):
@@ -43,16 +45,16 @@ def pairs(project: Project, *query_ids: str, **fields):
     return made
 
 
-def test_the_next_open_seat_is_given(tides):
+def test_the_next_open_assignment_is_given(tides):
     (pair,) = pairs(tides, "301")
     ada = factories.member(tides, "ada")
 
-    seat = given(JUDGE, ada)
+    assignment = given(JUDGE, ada)
 
-    assert (seat.pair, seat.seat, seat.member) == (pair, 1, ada)
+    assert (assignment.pair, assignment.seat, assignment.member) == (pair, 1, ada)
 
 
-def test_asking_twice_takes_one_seat(tides):
+def test_asking_twice_takes_one_assignment(tides):
     pairs(tides, "301", "302")
     ada = factories.member(tides, "ada")
 
@@ -71,13 +73,13 @@ def test_a_pair_that_others_began_comes_first(tides):
     assert given(JUDGE, ben).pair == second
 
 
-def test_nobody_gets_a_seat_beyond_the_overlap(tides):
+def test_nobody_gets_an_assignment_beyond_the_overlap(tides):
     pairs(tides, "301")
     people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
 
     taken = [assignments.take_next(task=JUDGE, by=person) for person in people]
 
-    assert [seat and seat.seat for seat in taken] == [1, 2, None]
+    assert [assignment and assignment.seat for assignment in taken] == [1, 2, None]
 
 
 def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
@@ -91,7 +93,7 @@ def test_taking_a_full_pair_is_refused_with_a_sentence(tides):
     assert Assignment.objects.count() == 2
 
 
-def test_an_untouched_seat_comes_back_after_the_lease(tides):
+def test_an_untouched_assignment_comes_back_after_the_lease(tides):
     pairs(tides, "301")
     people = [factories.member(tides, name) for name in ("ada", "ben", "dan")]
     assignments.take_next(task=JUDGE, by=people[0], now=NOON)
@@ -103,7 +105,7 @@ def test_an_untouched_seat_comes_back_after_the_lease(tides):
     assert list(Assignment.objects.values_list("member__name", flat=True)) == ["dan"]
 
 
-def test_a_seat_in_which_work_was_done_never_comes_back(tides):
+def test_an_assignment_in_which_work_was_done_never_comes_back(tides):
     (pair,) = pairs(tides, "301")
     ada, dan = factories.member(tides, "ada"), factories.member(tides, "dan")
     assignments.take_next(task=JUDGE, by=ada, now=NOON)
@@ -119,10 +121,10 @@ def test_a_seat_in_which_work_was_done_never_comes_back(tides):
     assert set(Assignment.objects.values_list("member__name", flat=True)) == {"ada", "dan"}
 
 
-def test_a_begun_seat_cannot_be_given_back(tides):
+def test_a_begun_assignment_cannot_be_given_back(tides):
     (pair,) = pairs(tides, "301")
     ada = factories.member(tides, "ada")
-    seat = given(JUDGE, ada)
+    assignment = given(JUDGE, ada)
     judging.judge(
         narrative=factories.altered(pair),
         candidate=pair.query.candidates.get(),
@@ -131,21 +133,21 @@ def test_a_begun_seat_cannot_be_given_back(tides):
     )
 
     with pytest.raises(Refused, match="stays taken"):
-        assignments.give_back(seat=seat, by=ada)
+        assignments.give_back(assignment=assignment, by=ada)
 
 
-def test_only_its_holder_or_a_lead_gives_a_seat_back(tides):
+def test_only_its_holder_or_a_lead_gives_an_assignment_back(tides):
     pairs(tides, "301")
     ada, ben, carla = (
         factories.member(tides, "ada"),
         factories.member(tides, "ben"),
         factories.lead(tides),
     )
-    seat = given(JUDGE, ada)
+    assignment = given(JUDGE, ada)
 
     with pytest.raises(Refused, match="holder or a lead"):
-        assignments.give_back(seat=seat, by=ben)
-    assignments.give_back(seat=seat, by=carla)
+        assignments.give_back(assignment=assignment, by=ben)
+    assignments.give_back(assignment=assignment, by=carla)
 
     assert not Assignment.objects.exists()
 
@@ -179,7 +181,7 @@ def test_a_narrative_sent_back_is_written_again_by_its_author(tides):
 
     rewriting.send_back(pair=pair, by=carla)
 
-    assert [seat.pair for seat in open_seats(ada)] == [pair]
+    assert [assignment.pair for assignment in open_assignments(ada)] == [pair]
     assert assignments.take_next(task=JUDGE, by=ada) is None
 
 
@@ -199,7 +201,7 @@ def test_a_removed_pair_is_given_to_nobody(tides):
     assert assignments.take_next(task=JUDGE, by=factories.member(tides, "ada")) is None
 
 
-def test_the_database_itself_refuses_two_people_on_one_seat(tides):
+def test_the_database_itself_refuses_two_people_on_one_assignment(tides):
     (pair,) = pairs(tides, "301")
     ada, ben = factories.member(tides, "ada"), factories.member(tides, "ben")
     Assignment.objects.create(pair=pair, task=JUDGE, seat=1, member=ada)
@@ -208,7 +210,7 @@ def test_the_database_itself_refuses_two_people_on_one_seat(tides):
         Assignment.objects.create(pair=pair, task=JUDGE, seat=1, member=ben)
 
 
-def test_the_database_itself_refuses_one_person_on_two_seats(tides):
+def test_the_database_itself_refuses_one_person_on_two_assignments(tides):
     (pair,) = pairs(tides, "301")
     ada = factories.member(tides, "ada")
     Assignment.objects.create(pair=pair, task=JUDGE, seat=1, member=ada)
@@ -218,7 +220,7 @@ def test_the_database_itself_refuses_one_person_on_two_seats(tides):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_fifty_people_at_once_share_the_seats_exactly():
+def test_fifty_people_at_once_share_the_assignments_exactly():
     project = factories.project(overlap_judge=3)
     pairs(project, *(str(number) for number in range(301, 311)))
     people = [factories.member(project, f"person{number}") for number in range(50)]
@@ -242,7 +244,7 @@ def test_fifty_people_at_once_share_the_seats_exactly():
         thread.join()
 
     assert errors == []
-    assert sum(seat is not None for seat in got) == 30
+    assert sum(assignment is not None for assignment in got) == 30
     taken = list(Assignment.objects.values_list("pair", "seat"))
     assert len(taken) == len(set(taken)) == 30
-    assert {seat for _, seat in taken} == {1, 2, 3}
+    assert {assignment for _, assignment in taken} == {1, 2, 3}

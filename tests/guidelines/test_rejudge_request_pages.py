@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Judgment, LookAgain, Project
+from annotate.models import Assignment, Judgment, Project, RejudgeRequest
 from tests import factories
 
 WORDS = "Look at the second table."
@@ -33,7 +33,7 @@ class Scene:
         self.ada = self._judge("ada", 1)
         self.ben = self._judge("ben", 2)
         self.said = Judgment.objects.get(annotator=self.ada, candidate=self.first)
-        self.wish = rejudge_requests.ask(judgment=self.said, words=WORDS, by=self.carla)
+        self.rejudge_request = rejudge_requests.ask(judgment=self.said, words=WORDS, by=self.carla)
 
     def _judge(self, name: str, relevance: int) -> Any:
         judge = factories.member(self.project, name)
@@ -104,9 +104,11 @@ def test_it_says_nothing_of_what_others_answered(scene, client):
 
     assert "ben" not in shown
     assert 'value="1" data-key="1"' in " ".join(shown.split())
-    sitting = json.loads(shown.split('id="sitting" type="application/json">')[1].split("<")[0])
-    assert sitting["asked"] == [str(scene.said.uuid)]
-    assert sitting["said"][str(scene.first.pk)] == ["judgment", 1, str(scene.said.uuid)]
+    judging_session = json.loads(
+        shown.split('id="judging-session" type="application/json">')[1].split("<")[0]
+    )
+    assert judging_session["asked"] == [str(scene.said.uuid)]
+    assert judging_session["said"][str(scene.first.pk)] == ["judgment", 1, str(scene.said.uuid)]
 
 
 def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):
@@ -119,7 +121,7 @@ def test_without_script_the_same_grade_answers_and_all_is_done(scene, client):
     )
 
     assert "Query finished" in answered.content.decode()
-    assert not LookAgain.objects.open().exists()
+    assert not RejudgeRequest.objects.open().exists()
     assert Judgment.objects.current().get(annotator=scene.ada, candidate=scene.first).replaces == (
         scene.said
     )
@@ -159,7 +161,7 @@ def test_a_journal_confirms_the_grade(scene, client):
     ).json()
 
     assert [(one["state"], one["sentence"]) for one in answer["answers"]] == [("saved", "")]
-    assert not LookAgain.objects.open().exists()
+    assert not RejudgeRequest.objects.open().exists()
     assert scene.ada.assignments.get().done_at is not None
 
 
@@ -180,7 +182,7 @@ def test_the_list_has_no_such_filter_where_nothing_is_asked(scene, client):
 
 
 def test_words_of_a_lead_are_text(scene, client):
-    LookAgain.objects.update(words="<script>alert(1)</script>\nSecond line.")
+    RejudgeRequest.objects.update(words="<script>alert(1)</script>\nSecond line.")
     client.force_login(scene.ada.user)
 
     shown = page(client, scene.url("judging"))
@@ -189,15 +191,17 @@ def test_words_of_a_lead_are_text(scene, client):
     assert "<script>alert" not in shown
 
 
-def test_a_wish_taken_back_is_nowhere(scene, client):
-    rejudge_requests.withdraw(wish=scene.wish, by=scene.carla)
+def test_a_rejudge_request_taken_back_is_nowhere(scene, client):
+    rejudge_requests.withdraw(rejudge_request=scene.rejudge_request, by=scene.carla)
     client.force_login(scene.ada.user)
 
     assert WORDS not in page(client, scene.url("judge", scene.first.pk))
     assert "Look again" not in page(client, reverse("annotate:home"))
 
 
-def test_wishes_cost_the_same_however_many_there_are(scene, client, django_assert_num_queries):
+def test_rejudge_requests_cost_the_same_however_many_there_are(
+    scene, client, django_assert_num_queries
+):
     client.force_login(scene.ada.user)
     page(client, scene.url("listing"))
     with django_assert_num_queries(21) as one:

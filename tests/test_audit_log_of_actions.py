@@ -1,4 +1,4 @@
-"""Whatever leads do is in the trail, once, and what was refused or changed nothing is not."""
+"""Whatever leads do is in the audit log, once, and what was refused or changed nothing is not."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from annotate.guidelines import rejudge_requests
 from annotate.guidelines.rejudge_requests import Which
 from annotate.judging import actions as judging
 from annotate.judgments import assignments
-from annotate.models import Assignment, Deed, Judgment, Run, Verdict
+from annotate.models import Assignment, AuditEvent, Judgment, Run, Verdict
 from annotate.projects import actions as projects
 from annotate.projects import rules, taxonomy
-from annotate.projects.audit_events import DEEDS
+from annotate.projects.audit_events import AUDIT_EVENTS
 from annotate.projects.taxonomies import Kind
 from audit.checks import actions as checks
 from audit.checks.claims import Asked
@@ -42,7 +42,7 @@ JUDGE, REVIEW = Assignment.Task.JUDGE, Assignment.Task.REVIEW
 # What other tests look at.
 ELSEWHERE = {
     key
-    for key in DEEDS
+    for key in AUDIT_EVENTS
     if key.partition(".")[0] in {"account", "admin", "invitation", "job", "member", "token"}
 } | {
     "export.taken",
@@ -85,10 +85,10 @@ class Story:
 
     @property
     def told(self) -> list[str]:
-        return list(Deed.objects.order_by("pk").values_list("what", flat=True))
+        return list(AuditEvent.objects.order_by("pk").values_list("what", flat=True))
 
     def does(self, *what: str, times: int = 1) -> Callable[[Callable[[], Any]], Any]:
-        """Run a step so often, and look that just this was put into the trail."""
+        """Run a step so often, and look that just this was put into the audit log."""
 
         def run(step: Callable[[], Any]) -> Any:
             before = len(self.told)
@@ -111,7 +111,7 @@ def storage(settings, tmp_path):
     settings.STORAGES = {**settings.STORAGES, "default": default}
 
 
-def test_everything_that_a_lead_does_is_in_the_trail_once(story):
+def test_everything_that_a_lead_does_is_in_the_audit_log_once(story):
     carla, project = story.carla, story.project
     first, second, _third = story.candidates
     why: dict[str, Any] = {"cause": "edge", "reason": "Agreed."}
@@ -122,7 +122,7 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     story.does("project.rules", times=2)(
         lambda: rules.change_rules(changes={"overlap_judge": 3}, grades=grades, by=carla)
     )
-    made = Deed.objects.latest("pk")
+    made = AuditEvent.objects.latest("pk")
     assert made.changes["overlap_judge"] == [2, 3]
     story.does("categories.changed", times=2)(
         lambda: taxonomy.set_categories(kinds=[Kind("C1", "One", "A type.")], by=carla)
@@ -149,14 +149,14 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     left.save()
     story.does("load.left", times=2)(lambda: loading.leave_load(preview=left, by=carla))
     story.does("load.done", times=2)(lambda: load(project, "trec-qrels", "302 0 Z 1\n"))
-    assert Deed.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
+    assert AuditEvent.objects.latest("pk").words == "1 new, 0 changed, 0 unchanged"
 
-    # Seats.
+    # Assignments.
     project.refresh_from_db()
-    seat = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does("seat.freed")(lambda: assignments.give_back(seat=seat, by=carla))
+    assignment = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
+    story.does("seat.freed")(lambda: assignments.give_back(assignment=assignment, by=carla))
     own = assignments.take(pair=story.pair, task=JUDGE, by=story.dan)
-    story.does()(lambda: assignments.give_back(seat=own, by=story.dan))
+    story.does()(lambda: assignments.give_back(assignment=own, by=story.dan))
 
     # What people differ on.
     story.does("names.revealed", times=2)(
@@ -197,10 +197,12 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     )
 
     # Looking again.
-    wish = story.does("look.asked", times=2)(
+    rejudge_request = story.does("look.asked", times=2)(
         lambda: rejudge_requests.ask(judgment=said, words="Look again.", by=carla)
     )
-    story.does("look.withdrawn", times=2)(lambda: rejudge_requests.withdraw(wish=wish, by=carla))
+    story.does("look.withdrawn", times=2)(
+        lambda: rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
+    )
     token = rejudge_requests.count_older(guideline, Which()).token
     story.does("look.asked")(
         lambda: rejudge_requests.ask_older(
@@ -265,13 +267,13 @@ def test_everything_that_a_lead_does_is_in_the_trail_once(story):
     carla.refresh_from_db()
     story.does("project.unarchived", times=2)(lambda: rules.unarchive(by=carla))
 
-    assert set(story.told) == set(DEEDS) - ELSEWHERE
-    assert {name for (name,) in Deed.objects.values_list("name")} == {"carla", ""}
-    assert Deed.objects.filter(name="").values_list("what", flat=True).get() == "load.done"
+    assert set(story.told) == set(AUDIT_EVENTS) - ELSEWHERE
+    assert {name for (name,) in AuditEvent.objects.values_list("name")} == {"carla", ""}
+    assert AuditEvent.objects.filter(name="").values_list("what", flat=True).get() == "load.done"
     assert verify(project).faults == []
 
 
-def test_what_is_refused_is_not_in_the_trail(story):
+def test_what_is_refused_is_not_in_the_audit_log(story):
     with pytest.raises(Refused):
         adjudication.adjudicate(
             narrative=story.narrative,
@@ -287,7 +289,7 @@ def test_what_is_refused_is_not_in_the_trail(story):
     assert story.told == ["project.made"]
 
 
-def test_what_people_said_is_not_in_the_trail(story):
+def test_what_people_said_is_not_in_the_audit_log(story):
     adjudication.adjudicate(
         narrative=story.narrative,
         candidate=story.candidates[0],
@@ -296,6 +298,10 @@ def test_what_people_said_is_not_in_the_trail(story):
         cause="edge",
         by=story.carla,
     )
-    deed = Deed.objects.latest("pk")
+    audit_event = AuditEvent.objects.latest("pk")
 
-    assert (deed.about, deed.words, deed.changes) == ("301 · altered 1 · A", "", {})
+    assert (audit_event.about, audit_event.words, audit_event.changes) == (
+        "301 · altered 1 · A",
+        "",
+        {},
+    )

@@ -1,4 +1,4 @@
-"""What is done in the administration, and to tokens, is in the installation's trail."""
+"""What is done in the administration, and to tokens, is in the installation's audit log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.models import Deed, User
+from annotate.models import AuditEvent, User
 from annotate.people.tokens import end_token, make_token
 from annotate.projects.audit_log import record
 from config.administration import Trailed
@@ -23,11 +23,11 @@ def fay(db) -> User:
 
 
 def done() -> list[tuple[str, str, str, str]]:
-    rows = Deed.objects.filter(project=None).order_by("pk")
+    rows = AuditEvent.objects.filter(project=None).order_by("pk")
     return list(rows.values_list("what", "name", "about", "words"))
 
 
-def test_every_part_of_the_administration_is_trailed():
+def test_every_part_of_the_administration_is_in_the_audit_log():
     assert admin.site._registry
     assert all(isinstance(one, Trailed) for one in admin.site._registry.values())
 
@@ -72,7 +72,7 @@ def test_who_looks_after_the_installation_reads_it_and_nobody_else(fay, client):
     make_token(name="my script", scopes=[], days=7, by=ada)
     project = factories.project()
     record(project=project, what="project.made", about=project, by=fay)
-    page, table = reverse("installation_trail"), reverse("installation_trail_table")
+    page, table = reverse("installation_audit_log"), reverse("installation_audit_log_table")
 
     client.force_login(ada)
     assert client.get(page).status_code == client.get(table).status_code == 403
@@ -99,7 +99,7 @@ def test_a_job_that_is_tried_again_is_there_once(fay, client, published):
     for _ in range(2):
         client.post(reverse("status_retry", args=["exporters.export", export.pk]))
 
-    told = Deed.objects.filter(project=project)
+    told = AuditEvent.objects.filter(project=project)
     assert list(told.values_list("what", "name", "about")) == [
         ("job.retried", "fay", f"exporters.export {export.pk}: trec export {export.pk}")
     ]

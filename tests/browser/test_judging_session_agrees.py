@@ -7,12 +7,12 @@ from typing import Any
 
 from django.templatetags.static import static
 
-from annotate.judging.judging_session import Sitting
+from annotate.judging.judging_session import JudgingSession
 
 ASK = """async ([address, cases]) => {
-    const { Sitting } = await import(address);
+    const { JudgingSession } = await import(address);
     return cases.map(({ order, said, asked, after }) => {
-        const at = new Sitting({ order, said, asked });
+        const at = new JudgingSession({ order, said, asked });
         return [at.total, at.settled, at.done, at.next(), at.next(after), at.before(after),
                 at.behind(after)];
     });
@@ -20,8 +20,8 @@ ASK = """async ([address, cases]) => {
 
 
 def cases() -> list[dict[str, Any]]:
-    """A thousand sittings: up to nine documents, each judged, flagged in one of three ways, or
-    neither; some of what was said is asked for again.
+    """A thousand judging sessions: up to nine documents, each judged, flagged in one of three ways,
+    or neither; some of what was said is asked for again.
     """
     draw = random.Random(20_250_101)
     made = []
@@ -43,9 +43,9 @@ def cases() -> list[dict[str, Any]]:
 
 
 def told_by_the_server(case: dict[str, Any]) -> list[Any]:
-    """What annotate.judging.judging_session.Sitting says of a case."""
+    """What annotate.judging.judging_session.Judging session says of a case."""
     said = case["said"].items()
-    at = Sitting(
+    at = JudgingSession(
         order=case["order"],
         judged={candidate: value for candidate, (kind, value, _) in said if kind == "judgment"},
         flagged={candidate: value for candidate, (kind, value, _) in said if kind == "flag"},
@@ -66,17 +66,19 @@ def test_the_browser_and_the_server_find_the_same_next_document(page):
     page.goto("/accounts/login/")
     drawn = cases()
 
-    told = page.evaluate(ASK, [static("js/judging/sitting.js"), drawn])
+    told = page.evaluate(ASK, [static("js/judging/judging-session.js"), drawn])
 
     assert told == [told_by_the_server(case) for case in drawn]
 
 
 STATEMENTS = """async (address) => {
-    const { Sitting } = await import(address);
+    const { JudgingSession } = await import(address);
     const judgment = (uuid, candidate, relevance) =>
         ({ uuid, kind: "judgment", candidate, relevance });
     const undo = (uuid, undoes) => ({ uuid, kind: "undo", undoes });
-    const at = new Sitting({ order: [1, 2, 3], said: { 1: ["judgment", 0, "a"] }, history: [1] });
+    const at = new JudgingSession({
+        order: [1, 2, 3], said: { 1: ["judgment", 0, "a"] }, history: [1],
+    });
     const told = [];
     const tell = () => told.push([1, 2, 3].map((one) => at.said(one)?.value ?? null));
     at.apply(judgment("b", 2, 1)); tell();
@@ -94,7 +96,7 @@ STATEMENTS = """async (address) => {
 def test_what_is_taken_back_or_refused_gives_way_to_what_stood_before(page):
     page.goto("/accounts/login/")
 
-    told, last = page.evaluate(STATEMENTS, static("js/judging/sitting.js"))
+    told, last = page.evaluate(STATEMENTS, static("js/judging/judging-session.js"))
 
     assert told == [
         [0, 1, None],

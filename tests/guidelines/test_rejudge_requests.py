@@ -11,7 +11,7 @@ from annotate.guidelines import rejudge_requests
 from annotate.judging import actions as judging
 from annotate.judging import judging_session
 from annotate.judgments import assignments
-from annotate.models import Assignment, Flag, Judgment, LookAgain
+from annotate.models import Assignment, Flag, Judgment, RejudgeRequest
 from annotate.rewriting import actions as rewriting
 from base.errors import Refused, Stale
 from tests import factories
@@ -46,13 +46,13 @@ class Scene:
             by=by or self.ada,
         )
 
-    def ask(self, judgment=None, words="Look at the second table.", **more) -> LookAgain:
+    def ask(self, judgment=None, words="Look at the second table.", **more) -> RejudgeRequest:
         return rejudge_requests.ask(
             judgment=judgment or self.said, words=words, by=more.pop("by", self.carla), **more
         )
 
-    def sitting(self) -> judging_session.Sitting:
-        return judging_session.sitting(narrative=self.narrative, by=self.ada)
+    def judging_session(self) -> judging_session.JudgingSession:
+        return judging_session.read_judging_session(narrative=self.narrative, by=self.ada)
 
     def done(self) -> bool:
         return self.ada.assignments.get(task=JUDGE).done_at is not None
@@ -70,18 +70,18 @@ def test_the_document_comes_again_and_the_judgment_stays_as_it_is(scene):
 
     scene.said.refresh_from_db()
     assert (scene.said.relevance, scene.said.superseded_at) == (1, None)
-    assert scene.sitting().next() == scene.first.pk
-    assert (scene.sitting().settled, scene.sitting().total) == (1, 2)
+    assert scene.judging_session().next() == scene.first.pk
+    assert (scene.judging_session().settled, scene.judging_session().total) == (1, 2)
     assert not scene.done()
 
 
 def test_what_is_asked_for_again_comes_before_what_is_fresh(scene):
     third = factories.candidate(scene.query, "C")
-    assert scene.sitting().next() == third.pk
+    assert scene.judging_session().next() == third.pk
 
     scene.ask()
 
-    assert scene.sitting().next() == scene.first.pk
+    assert scene.judging_session().next() == scene.first.pk
 
 
 @pytest.mark.parametrize("relevance", [1, 2])
@@ -92,12 +92,12 @@ def test_any_grade_answers_also_the_same_one(scene, relevance):
 
     assert answer != scene.said
     assert answer.replaces == scene.said
-    assert not LookAgain.objects.open().exists()
-    assert scene.sitting().next() is None
+    assert not RejudgeRequest.objects.open().exists()
+    assert scene.judging_session().next() is None
     assert scene.done()
 
 
-def test_undoing_the_answer_brings_judgment_and_wish_back(scene):
+def test_undoing_the_answer_brings_judgment_and_rejudge_request_back(scene):
     scene.ask()
     scene.judge(2)
 
@@ -105,8 +105,8 @@ def test_undoing_the_answer_brings_judgment_and_wish_back(scene):
 
     scene.said.refresh_from_db()
     assert scene.said.superseded_at is None
-    assert LookAgain.objects.open().get().judgment == scene.said
-    assert scene.sitting().next() == scene.first.pk
+    assert RejudgeRequest.objects.open().get().judgment == scene.said
+    assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
 
 
@@ -118,15 +118,15 @@ def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
         narrative=scene.narrative, candidate=scene.first, kind=Flag.Kind.LATER, by=scene.ada
     )
 
-    sitting = scene.sitting()
-    assert sitting.next() == third.pk
-    assert sitting.asked == [scene.said.uuid, later.uuid]
+    judging_session = scene.judging_session()
+    assert judging_session.next() == third.pk
+    assert judging_session.asked == [scene.said.uuid, later.uuid]
     scene.judge(0, third)
-    assert scene.sitting().next() == scene.first.pk
+    assert scene.judging_session().next() == scene.first.pk
     assert not scene.done()
 
 
-def test_a_wish_for_one_document_leaves_work_in_the_seat_while_others_are_judged_again(scene):
+def test_a_rejudge_request_leaves_work_in_the_assignment_while_others_are_judged_again(scene):
     scene.ask()
 
     scene.judge(1, scene.second)
@@ -134,61 +134,61 @@ def test_a_wish_for_one_document_leaves_work_in_the_seat_while_others_are_judged
     assert not scene.done()
 
 
-def test_the_lead_takes_it_back_and_the_seat_is_done_again(scene):
-    wish = scene.ask()
+def test_the_lead_takes_it_back_and_the_assignment_is_done_again(scene):
+    rejudge_request = scene.ask()
 
-    rejudge_requests.withdraw(wish=wish, by=scene.carla, now=NOON)
-    rejudge_requests.withdraw(wish=wish, by=scene.carla)
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla, now=NOON)
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla)
 
-    wish.refresh_from_db()
-    assert (wish.withdrawn_at, wish.withdrawn_by) == (NOON, scene.carla)
-    assert scene.sitting().next() is None
+    rejudge_request.refresh_from_db()
+    assert (rejudge_request.withdrawn_at, rejudge_request.withdrawn_by) == (NOON, scene.carla)
+    assert scene.judging_session().next() is None
     assert scene.done()
 
 
-def test_taking_it_back_leaves_the_seat_open_where_something_else_is_left(scene):
+def test_taking_it_back_leaves_the_assignment_open_where_something_else_is_left(scene):
     factories.candidate(scene.query, "C")
-    wish = scene.ask()
+    rejudge_request = scene.ask()
 
-    rejudge_requests.withdraw(wish=wish, by=scene.carla)
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla)
 
     assert not scene.done()
 
 
-def test_an_answered_wish_is_not_taken_back(scene):
-    wish = scene.ask()
+def test_an_answered_rejudge_request_is_not_taken_back(scene):
+    rejudge_request = scene.ask()
     scene.judge(1)
 
     with pytest.raises(Refused, match="answered already"):
-        rejudge_requests.withdraw(wish=wish, by=scene.carla)
+        rejudge_requests.withdraw(rejudge_request=rejudge_request, by=scene.carla)
 
 
-def test_the_same_wish_twice_is_one(scene):
+def test_the_same_rejudge_request_twice_is_one(scene):
     assert scene.ask() == scene.ask()
-    assert LookAgain.objects.count() == 1
+    assert RejudgeRequest.objects.count() == 1
 
 
-def test_a_second_wish_with_other_words_is_refused(scene):
+def test_a_second_rejudge_request_with_other_words_is_refused(scene):
     scene.ask()
 
     with pytest.raises(Refused, match="asked already"):
         scene.ask(words="Look at the title.")
 
-    assert LookAgain.objects.get().words == "Look at the second table."
+    assert RejudgeRequest.objects.get().words == "Look at the second table."
 
 
-def test_the_database_has_the_last_word_on_two_wishes(scene):
+def test_the_database_has_the_last_word_on_two_rejudge_requests(scene):
     scene.ask()
 
     with pytest.raises(IntegrityError):
-        LookAgain.objects.create(judgment=scene.said, words="Again.", by=scene.carla)
+        RejudgeRequest.objects.create(judgment=scene.said, words="Again.", by=scene.carla)
 
 
 def test_words_are_wanted(scene):
     with pytest.raises(Refused, match="what to look at"):
         scene.ask(words=" \n ")
 
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
 def test_an_answer_that_was_changed_meanwhile_is_not_asked_for(scene):
@@ -197,7 +197,7 @@ def test_an_answer_that_was_changed_meanwhile_is_not_asked_for(scene):
     with pytest.raises(Stale, match="changed meanwhile"):
         scene.ask()
 
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
     assert scene.done()
 
 
@@ -217,7 +217,7 @@ def test_only_leads_of_the_project_ask(scene, who):
     with pytest.raises(Refused, match="Only leads of this project"):
         scene.ask(by=asking)
 
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
 def test_a_machine_is_not_asked(scene):
@@ -228,18 +228,21 @@ def test_a_machine_is_not_asked(scene):
         scene.ask(judged)
 
 
-def test_who_judged_in_a_file_is_given_a_seat(scene):
+def test_who_judged_in_a_file_is_given_an_assignment(scene):
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
 
     scene.ask(judged)
 
-    seat = ben.assignments.get(task=JUDGE)
-    assert seat.touched_at is not None
-    assert judging_session.sitting(narrative=scene.narrative, by=ben).next() == scene.first.pk
+    assignment = ben.assignments.get(task=JUDGE)
+    assert assignment.touched_at is not None
+    assert (
+        judging_session.read_judging_session(narrative=scene.narrative, by=ben).next()
+        == scene.first.pk
+    )
 
 
-def test_who_finds_every_seat_taken_is_not_asked(scene):
+def test_who_finds_every_assignment_taken_is_not_asked(scene):
     assignments.take(pair=scene.pair, task=JUDGE, by=factories.member(scene.project, "dan"))
     ben = factories.member(scene.project, "ben")
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")
@@ -247,10 +250,10 @@ def test_who_finds_every_seat_taken_is_not_asked(scene):
     with pytest.raises(Refused, match="has no task here, and none is free"):
         scene.ask(judged)
 
-    assert not LookAgain.objects.exists()
+    assert not RejudgeRequest.objects.exists()
 
 
-def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_said(db):
+def test_where_documents_come_again_the_assignment_is_done_once_all_that_is_left_is_said(db):
     project = factories.project(repeat_percent=50)
     query = factories.query(project)
     pool_of = [factories.candidate(query, doc_id) for doc_id in "ABCDEF"]
@@ -261,23 +264,27 @@ def test_where_documents_come_again_the_seat_is_done_once_all_that_is_left_is_sa
     for candidate in pool_of:
         judging.judge(narrative=narrative, candidate=candidate, relevance=1, by=ada)
     said = Judgment.objects.get(candidate=pool_of[0])
-    wish = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
+    rejudge_request = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
 
-    rejudge_requests.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
 
     # Three documents come again, and nothing was said of them yet.
     assert ada.assignments.get().done_at is None
-    while (number := judging_session.sitting(narrative=narrative, by=ada).next()) is not None:
+    while (
+        number := judging_session.read_judging_session(narrative=narrative, by=ada).next()
+    ) is not None:
         on = judging.on_number(pair, narrative.pk, number, ada)
         judging.say_grade(on=on, relevance=1, by=ada)
     assert ada.assignments.get().done_at is not None
-    wish = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
+    rejudge_request = rejudge_requests.ask(judgment=said, words="Look at the table.", by=carla)
     assert ada.assignments.get().done_at is None
-    rejudge_requests.withdraw(wish=wish, by=carla)
+    rejudge_requests.withdraw(rejudge_request=rejudge_request, by=carla)
     assert ada.assignments.get().done_at is not None
 
 
-def test_a_seat_that_was_taken_and_left_untouched_stays_theirs_from_the_wish_on(scene):
+def test_an_assignment_that_was_taken_and_left_untouched_stays_theirs_from_the_rejudge_request_on(
+    scene,
+):
     ben = factories.member(scene.project, "ben")
     assignments.take(pair=scene.pair, task=JUDGE, by=ben)
     judged = factories.judgment(scene.narrative, scene.first, ben, 2, source="file")

@@ -1,4 +1,4 @@
-"""docs/trail.md says what the code says."""
+"""docs/audit-log.md says what the code says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotate.projects.chain import KINDS, NOTHING, digest, linked
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return (Path(settings.BASE_DIR) / "docs/trail.md").read_text()
+    return (Path(settings.BASE_DIR) / "docs/audit-log.md").read_text()
 
 
 def first_cells(page: str, head: str) -> list[str]:

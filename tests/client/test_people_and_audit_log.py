@@ -24,17 +24,19 @@ def carla(transactional_db, live_server):
         yield rejudge
 
 
-def test_a_lead_lets_somebody_in_and_takes_the_trail_away(carla, live_server, tmp_path):
+def test_a_lead_lets_somebody_in_and_takes_the_audit_log_away(carla, live_server, tmp_path):
     tides = carla.project("tides")
 
     link = tides.invite("newcomer", role="lead", days=3)
-    table = tides.fetch_trail(tmp_path / "trail.csv")
+    table = tides.fetch_audit_log(tmp_path / "audit-log.csv")
 
     made = Invitation.objects.get()
     assert (link["id"], made.name, made.role) == (made.pk, "newcomer", "lead")
     assert (link["url"] or "").startswith(f"{live_server.url}/invitations/")
     assert [member["name"] for member in tides.members()] == ["carla"]
-    assert [(deed["who"], deed["what"]) for deed in tides.trail()] == [("carla", "invitation.made")]
+    assert [(audit_event["who"], audit_event["what"]) for audit_event in tides.audit_log()] == [
+        ("carla", "invitation.made")
+    ]
     with table.open(encoding="utf-8-sig", newline="") as file:
         assert [row["what"] for row in csv.DictReader(file)] == ["invitation.made"]
 

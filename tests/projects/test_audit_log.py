@@ -1,4 +1,4 @@
-"""The trail: what leads and administrators did, kept for good."""
+"""The audit log: what leads and administrators did, kept for good."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from annotate.models import Deed, Link
-from annotate.projects.audit_events import DEEDS, Kind
+from annotate.models import AuditEvent, Link
+from annotate.projects.audit_events import AUDIT_EVENTS, Kind
 from annotate.projects.audit_log import record
 from base.append_only import thawed
 from tests import factories
@@ -23,10 +23,10 @@ def carla():
     return factories.lead(factories.project())
 
 
-def test_a_deed_says_who_did_what_to_what_and_when(carla):
+def test_an_audit_event_says_who_did_what_to_what_and_when(carla):
     ada = factories.member(carla.project, "ada")
 
-    deed = record(
+    audit_event = record(
         project=carla.project,
         what="member.role",
         about=ada,
@@ -36,39 +36,52 @@ def test_a_deed_says_who_did_what_to_what_and_when(carla):
         now=NOON,
     )
 
-    deed.refresh_from_db()
-    assert (deed.project, deed.user, deed.name) == (carla.project, carla.user, "carla")
-    assert (deed.about, deed.kind, deed.key) == ("ada", "annotate.membership", ada.pk)
-    assert deed.changes == {"role": ["annotator", "lead"]}
-    assert (deed.words, deed.at) == ("she asked for it", NOON)
+    audit_event.refresh_from_db()
+    assert (audit_event.project, audit_event.user, audit_event.name) == (
+        carla.project,
+        carla.user,
+        "carla",
+    )
+    assert (audit_event.about, audit_event.kind, audit_event.key) == (
+        "ada",
+        "annotate.membership",
+        ada.pk,
+    )
+    assert audit_event.changes == {"role": ["annotator", "lead"]}
+    assert (audit_event.words, audit_event.at) == ("she asked for it", NOON)
 
 
-def test_a_deed_of_a_command_names_nobody():
-    deed = record(project=None, what="project.restored", about="tides", by=None)
+def test_an_audit_event_of_a_command_names_nobody():
+    audit_event = record(project=None, what="project.restored", about="tides", by=None)
 
-    assert (deed.user, deed.name, deed.about, deed.key) == (None, "", "tides", None)
+    assert (audit_event.user, audit_event.name, audit_event.about, audit_event.key) == (
+        None,
+        "",
+        "tides",
+        None,
+    )
 
 
-def test_a_deed_of_an_administrator_has_their_account():
+def test_an_audit_event_of_an_administrator_has_their_account():
     admin = factories.user("fay")
 
-    deed = record(project=None, what="account.made", about="gus", by=admin)
+    audit_event = record(project=None, what="account.made", about="gus", by=admin)
 
-    assert (deed.user, deed.name) == (admin, "fay")
+    assert (audit_event.user, audit_event.name) == (admin, "fay")
 
 
 def test_a_kind_that_nobody_knows_is_an_error(carla):
-    with pytest.raises(KeyError, match="no kind of deed"):
+    with pytest.raises(KeyError, match="no kind of audit event"):
         record(project=carla.project, what="member.eaten", about="ada", by=carla)
 
-    assert not Deed.objects.exists()
+    assert not AuditEvent.objects.exists()
 
 
-@pytest.mark.parametrize("model", [Deed, Link])
+@pytest.mark.parametrize("model", [AuditEvent, Link])
 @pytest.mark.parametrize(
     "change", ["UPDATE {} SET {} = {}", "DELETE FROM {}"], ids=["changed", "deleted"]
 )
-def test_neither_a_deed_nor_a_link_is(model, change, carla):
+def test_neither_an_audit_event_nor_a_link_is(model, change, carla):
     record(project=carla.project, what="project.made", about=carla.project, by=carla)
     Link.objects.create(
         project=carla.project,
@@ -101,18 +114,18 @@ def test_only_what_is_thawed_is_deleted_and_never_changed(carla):
         transaction.atomic(),
         thawed(),
     ):
-        Deed.objects.update(about="another")
+        AuditEvent.objects.update(about="another")
     with thawed():
-        Deed.objects.all().delete()
+        AuditEvent.objects.all().delete()
 
-    assert not Deed.objects.exists()
+    assert not AuditEvent.objects.exists()
     record(project=carla.project, what="project.made", about=carla.project, by=carla)
     with pytest.raises(DatabaseError, match="the trail never changes"), transaction.atomic():
-        Deed.objects.all().delete()
+        AuditEvent.objects.all().delete()
 
 
 def test_every_kind_has_a_name_and_a_key_that_fits():
-    for key, kind in DEEDS.items():
+    for key, kind in AUDIT_EVENTS.items():
         assert isinstance(kind, Kind)
         assert str(kind.name)
         assert 0 < len(key) <= 40
