@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from django.apps.registry import Apps
 from django.db import models
 
+from annotate.projects.audit_log import FIRST_NAMES
+
 AnyModel = type[models.Model]
 
 PROJECT = "annotate.project"
@@ -87,16 +89,20 @@ def _through(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> A
 
 
 def _named(value: Any, shifts: Mapping[str, int], row: Mapping[str, Any]) -> Any:
-    """A key whose table stands in the column `kind`."""
-    return value if value is None else value + shifts.get(row["kind"], 0)
+    """A key whose table stands in the column `kind`, by the name it had in the audit log first."""
+    kind = TABLES_OF_KINDS.get(row["kind"], row["kind"])
+    return value if value is None else value + (shifts.get(kind) or shifts.get(row["kind"], 0))
 
 
+TABLES_OF_KINDS = {first: now for now, first in FIRST_NAMES.items()}
 KEYS_INSIDE: dict[tuple[str, str], Renew] = {
     ("annotate.repeat", "verdicts"): _keys_of("annotate.condition"),
     ("audit.check", "verdicts"): _keys_of("annotate.condition"),
     ("annotate.draft", "drops"): _items_of("annotate.candidate"),
     ("annotate.draft", "overtaken"): _overtaken,
     ("audit.agreementreport", "figures"): _through,
+    ("annotate.auditevent", "key"): _named,
+    # What the table is called in backups made before.
     ("annotate.deed", "key"): _named,
 }
 

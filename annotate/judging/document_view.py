@@ -315,16 +315,16 @@ def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade])
         places=[
             ("noted", _("With a note"), places(at.noted.__contains__)),
             *(
-                (
-                    f"flag {kind}",
-                    kind.label,
-                    places(lambda one, kind=kind: at.flagged.get(one) == kind),
-                )
+                (f"flag {kind}", kind.label, places(_is_flagged(at, kind)))
                 for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
             ),
         ],
         seconds=at.active_ms / 1000,
     )
+
+
+def _is_flagged(at: JudgingSession, kind: Flag.Kind) -> Callable[[int], bool]:
+    return lambda candidate: at.flagged.get(candidate) == kind
 
 
 def _ranks(

@@ -61,9 +61,9 @@ def pools(project: Project, queries: Sequence[Query]) -> dict[int, Pool]:
     counted = (
         Candidate.objects.filter(query__in=[query.pk for query in queries])
         .order_by()
-        .values("query")
+        .values("query_id")
         .annotate(documents=Count("pk"), relevant=Count("pk", filter=before))
-        .values_list("query", "documents", "relevant")
+        .values_list("query_id", "documents", "relevant")
     )
     return {query: Pool(documents, relevant) for query, documents, relevant in counted}
 

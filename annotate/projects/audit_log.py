@@ -56,7 +56,7 @@ def record(
         name=by.name if isinstance(by, Membership) else user.get_username() if user else "",
         what=what,
         about=(named or str(about))[:MOST],
-        kind=row._meta.label_lower if row is not None else "",
+        kind=_kind_of(row) if row is not None else "",
         key=row.pk if row is not None else None,
         words=words,
         changes={
@@ -76,3 +76,9 @@ def record(
 def many(documents: int, of: object) -> str:
     """Name what was done to many documents at once: "3 documents · …"."""
     return f"{documents} document{'' if documents == 1 else 's'} · {of}"
+
+
+def _kind_of(row: models.Model) -> str:
+    """Return what a row's table is called in the audit log."""
+    label = row._meta.label_lower
+    return FIRST_NAMES.get(label, label)

@@ -80,7 +80,7 @@ def export() -> dict[str, Any]:
     rows = {}
     # That it was brought back is one more audit event, with its link.
     for model in tables.kept_tables(apps):
-        if tables.label(model) in {"annotate.deed", "annotate.link"}:
+        if tables.label(model) in {"annotate.auditevent", "annotate.link"}:
             continue
         seen = hashlib.sha256()
         for row in model._base_manager.order_by("pk").values_list():

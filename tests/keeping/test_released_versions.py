@@ -35,6 +35,11 @@ RENAMED = {
     "qrels.original.txt": "qrels.original.all.txt",
     "topics.original.txt": "topics.original.all.txt",
 }
+# Tables that had other names when the backup was made.
+RENAMED_TABLES = {
+    "annotate.deed": "annotate.auditevent",
+    "annotate.lookagain": "annotate.rejudgerequest",
+}
 # Files that no export of an earlier version has: the topics of these two are those of the changed.
 PAIRED = set(RENAMED)
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.zip"))
@@ -65,7 +70,9 @@ def test_a_backup_of_a_released_version_comes_back_whole(version, transactional_
     counted = {
         tables.label(model): model._base_manager.count() for model in tables.kept_tables(apps)
     }
-    assert {table: counted[table] for table in before["rows"]} == before["rows"]
+    assert {table: counted[RENAMED_TABLES.get(table, table)] for table in before["rows"]} == before[
+        "rows"
+    ]
     assert User.objects.filter(is_active=True, username="ada").exists()
     assert as_exported(tmp_path / "exports") == {
         str(path.with_name(RENAMED.get(path.name, path.name))): found

@@ -50,7 +50,8 @@ def test_every_row_and_every_file_comes_back(house, move_house, quiet, tmp_path)
 def test_nothing_in_the_house_is_empty_that_exports_and_people_need(house):
     empty = {table for table, rows in every_row().items() if not rows}
 
-    assert empty & {f"annotate.{name}" for name in ("repeat", "draft", "lookagain", "run")} == set()
+    names = ("repeat", "draft", "rejudgerequest", "run")
+    assert empty & {f"annotate.{name}" for name in names} == set()
     assert empty & {f"audit.{name}" for name in ("check", "reveal", "rating", "decision")} == set()
     assert {name.partition("/")[0] for name in every_file()} == {"runs", "exports", "releases"}
 

@@ -188,7 +188,7 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
             relevant=Count("pk", filter=Q(prior_relevance__gte=F("query__project__relevant_from"))),
         )
     )
-    found = {row["query"]: row for row in counts}
+    found: dict[Any, Mapping[str, Any]] = {row["query"]: row for row in counts}
     for offer in judging:
         only_relevant = offer["project"].judge_scope == Project.Scope.RELEVANT
         row = found.get(offer["query"], {})
