@@ -152,7 +152,7 @@ class HowManySerializer(serializers.Serializer[Any]):
     judgments = serializers.IntegerField()
 
 
-class OlderJudgments(Resource):
+class RejudgeRequests(Resource):
     """What is to be looked at again under a version of the guidelines."""
 
     tag = "Guidelines"
