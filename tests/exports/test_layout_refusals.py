@@ -66,3 +66,15 @@ def test_a_citation_needs_what_a_doi_needs(tides, refused):
     sentence = refused(tides.project, "citation")
 
     assert sentence.startswith("a citation needs creators, a publisher, a year, a licence.")
+
+
+def test_an_id_with_a_quotation_mark_is_refused_by_beir(tides, refused):
+    Document.objects.filter(doc_id="Z").update(doc_id='"Z"')
+
+    assert "has a quotation mark" in refused(tides.project, "beir")
+
+
+def test_an_id_with_a_quotation_mark_is_written_in_json(tides, write):
+    Document.objects.filter(doc_id="Z").update(doc_id='"Z"')
+
+    assert write(tides.project, "mteb").records("corpus.jsonl")[0]["_id"] == '"Z"'

@@ -75,6 +75,8 @@ class Published:
     documents: set[int] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
+    # Ids that readers would split; of each pair the first.
+    odd_ids: list[str] = field(default_factory=list)
 
     @property
     def every_pair(self) -> list[Pair]:
@@ -86,13 +88,17 @@ class Published:
         """Yield each published pair of a side with its candidates in byte order of doc_id."""
         yield from _pools(self.project, self.pairs[side], side, report)
 
+    def doc_ids(self) -> Iterator[str]:
+        """Yield the id of every published document in byte order."""
+        yield from _doc_ids(self.project, self.documents)
+
     def texts(self) -> Iterator[Text]:
         """Yield every published document in byte order of doc_id.
 
         Without the right to publish texts, neither title nor text is there.
         """
         if not self.publication.texts:
-            for doc_id in _doc_ids(self.project, self.documents):
+            for doc_id in self.doc_ids():
                 yield Text(doc_id, "", "", "plain", known=False)
             return
         yield from _texts(self.project, self.documents)
@@ -136,8 +142,13 @@ def gather(project: Project, report: Report = lambda _: None) -> Published:
     if not changed[REVERSED]:
         found.pairs[REVERSED] = []
     found.left_out = _left_out(found, kept_out)
-    _check_ids(pair.pair_id for pair in found.every_pair)
-    _check_ids(pair.query.query_id for pair in found.every_pair)
+    found.odd_ids += _odd_ids(pair.pair_id for pair in found.every_pair)
+    found.odd_ids += _odd_ids(pair.query.query_id for pair in found.every_pair)
+    if found.odd_ids:
+        raise ValueError(
+            f"the id {found.odd_ids[0]!r} has white space or a slash, at which the readers of the "
+            "layouts split. Load the collection under other ids; the trec export takes these"
+        )
     _check_documents(found)
     return found
 
@@ -169,9 +180,9 @@ def _choose(
         differing = sum(row.changed for row in rows)
         changed += differing
         found.documents |= {row.document for row in rows}
+        found.odd_ids += _odd_ids(row.doc_id for row in rows)[:1]
         if side != ALTERED:
             continue
-        _check_ids(row.doc_id for row in rows)
         for key, number in (
             ("layout_candidates", len(rows)),
             ("layout_original", before),
@@ -228,14 +239,9 @@ def _left_out(found: Published, kept_out: dict[int, str]) -> list[LeftOut]:
     ]
 
 
-def _check_ids(ids: Iterable[str]) -> None:
-    """Refuse an id with white space or a slash: readers split lines and paths at them."""
-    for one in ids:
-        if "/" in one or any(character.isspace() for character in one):
-            raise ValueError(
-                f"the id {one!r} has white space or a slash, at which the readers of the layouts "
-                "split. Load the collection under other ids; the trec export takes these"
-            )
+def _odd_ids(ids: Iterable[str]) -> list[str]:
+    """Return the ids with white space or a slash: readers split lines and paths at them."""
+    return [one for one in ids if "/" in one or any(letter.isspace() for letter in one)]
 
 
 def _check_documents(found: Published) -> None:
@@ -244,14 +250,18 @@ def _check_documents(found: Published) -> None:
     if not found.publication.texts:
         return
     without = marked = 0
+    long: list[tuple[str, int]] = []
     for doc_id, length, markup in _rows(found.project, found.documents, "length", "markup"):
         without += length is None
         marked += markup != Document.Markup.PLAIN
         if (length or 0) > MOST_CHARACTERS:
-            raise ValueError(
-                f"the text of document {doc_id} has {length:,} characters, and a line of a "
-                f"layout holds at most {MOST_CHARACTERS:,}. Load it in parts, or switch texts off"
-            )
+            long.append((doc_id, length))
+    # Not before the cursor has come to its end.
+    if long:
+        raise ValueError(
+            f"the text of document {long[0][0]} has {long[0][1]:,} characters, and a line of a "
+            f"layout holds at most {MOST_CHARACTERS:,}. Load it in parts, or switch texts off"
+        )
     if without == len(found.documents):
         raise ValueError(
             f"none of the {without:,} candidates has a text here. Load the texts, or switch texts "
