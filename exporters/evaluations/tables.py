@@ -181,7 +181,8 @@ def places(results: Results) -> pd.DataFrame:
         for second, probability in others.items()
     ]
     order = ["measure", "first", "second", "probability", "judgments_until_stable", "disputed"]
-    return _frame(rows, order)
+    # A count, also where others have none.
+    return _frame(rows, order).astype({"judgments_until_stable": "Int64"})
 
 
 TABLES: dict[str, Callable[[Results], pd.DataFrame]] = {
@@ -207,7 +208,15 @@ def written(frame: pd.DataFrame, kind: str) -> str:
         return frame.map(_safe).to_csv(index=False, lineterminator="\n")
     if kind == "md":
         cells = frame.map(_markdown).astype(object).where(frame.notna(), None)
-        text = str(cells.to_markdown(index=False, floatfmt=".4f", missingval=""))
+        # An id of digits is text: as a number it would lose zeros.
+        words = [
+            place
+            for place, name in enumerate(frame)
+            if any(isinstance(value, str) for value in frame[name])
+        ]
+        text = str(
+            cells.to_markdown(index=False, floatfmt=".4f", missingval="", disable_numparse=words)
+        )
         return f"{text}\n"
     style = frame.style.hide(axis="index").format(escape="latex", precision=4, na_rep="--")
     return str(style.format_index(escape="latex", axis=1).to_latex(hrules=True))
