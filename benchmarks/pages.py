@@ -118,7 +118,7 @@ def fill(share: float) -> dict[str, Any]:
                 assigned = rng.sample(members, 4)
                 Assignment.objects.bulk_create(
                     Assignment(pair=pair, task="judge", seat=seat, member=one, touched_at=now)
-                    for assignment, one in enumerate(assigned, start=1)
+                    for seat, one in enumerate(assigned, start=1)
                 )
                 judgments += [
                     Judgment(

@@ -152,7 +152,7 @@ class HowManySerializer(serializers.Serializer[Any]):
     judgments = serializers.IntegerField()
 
 
-class RejudgeRequests(Resource):
+class OlderJudgments(Resource):
     """What is to be looked at again under a version of the guidelines."""
 
     tag = "Guidelines"

@@ -14,7 +14,7 @@ urlpatterns = [
     path(GUIDELINE, guidelines.OneGuideline.as_view(), name="api_guideline"),
     path(
         f"{GUIDELINE}rejudge-requests/",
-        guidelines.RejudgeRequests.as_view(),
+        guidelines.OlderJudgments.as_view(),
         name="api_rejudge_requests_of_guideline",
     ),
 ]

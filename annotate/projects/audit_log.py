@@ -21,6 +21,8 @@ from base.users import User
 MOST = 500
 # The chain of what is done in a project.
 AUDIT_LOG = chain.named("trail")
+# Kinds of rows keep the name they had first: it is in the sums of events that were recorded.
+FIRST_NAMES = {"annotate.rejudgerequest": "annotate.lookagain"}
 
 
 def record(

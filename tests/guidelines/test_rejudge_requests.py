@@ -126,7 +126,9 @@ def test_a_document_that_is_put_off_keeps_the_words_and_comes_last(scene):
     assert not scene.done()
 
 
-def test_a_rejudge_request_leaves_work_in_the_assignment_while_others_are_judged_again(scene):
+def test_a_rejudge_request_leaves_work_in_the_assignment_while_others_are_judged_again(
+    scene,
+):
     scene.ask()
 
     scene.judge(1, scene.second)

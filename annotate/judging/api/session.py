@@ -55,7 +55,7 @@ class RankSerializer(serializers.Serializer[Any]):
     run = serializers.CharField()
 
 
-class RejudgeRequestSerializer(serializers.Serializer[Any]):
+class AskedRejudgingSerializer(serializers.Serializer[Any]):
     """A lead asks you to look again."""
 
     words = serializers.CharField()
@@ -86,7 +86,7 @@ class DocumentViewSerializer(serializers.Serializer[Any]):
     )
     relevance = serializers.IntegerField(allow_null=True, help_text="What you gave.")
     flag = serializers.ChoiceField(choices=Flag.Kind.choices, allow_null=True)
-    again = RejudgeRequestSerializer(many=True)
+    again = AskedRejudgingSerializer(many=True)
 
 
 class AskedDocumentViews(Asked):
