@@ -69,7 +69,7 @@ def test_handing_a_file_in_goes_to_its_page(pages, carla):
     load = Load.objects.get()
     assert response.url == url("load", load.pk)
     assert (load.by, load.format, load.no_grade, load.dry_run) == (carla, "trec-qrels", -1, True)
-    assert "Waits for the worker" in text(pages.get(response.url))
+    assert "Waiting for the worker" in text(pages.get(response.url))
 
 
 def test_the_side_of_a_run_is_chosen_with_its_file(pages):

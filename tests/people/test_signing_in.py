@@ -103,7 +103,7 @@ def test_nobody_registers(ada, client):
         {"username": "eve", "password1": factories.PASSWORD, "password2": factories.PASSWORD},
     )
 
-    assert "Nobody registers here" in page.content.decode()
+    assert "Accounts are by invitation" in page.content.decode()
     assert User.objects.count() == 1
 
 
