@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotate.models import Document
+from annotate.models import Candidate, Document
 from exporters.exports.models import Publication
 from tests import factories
 
@@ -35,7 +35,7 @@ def test_pairs_without_changed_documents_measure_nothing(tides, refused):
     for name in ("B", "é"):
         tides.pool[name].prior_relevance = 0
         tides.pool[name].save()
-    other = factories.Candidate.objects.filter(query__query_id="302")
+    other = Candidate.objects.filter(query__query_id="302")
     other.update(prior_relevance=1)
 
     assert "in none of the 2 pairs the relevance of a document changed" in refused(tides.project)

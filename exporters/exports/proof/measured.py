@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exporters.exports.labels import ir_values
+from exporters.exports.labels import ir_evaluator
 from exporters.exports.oracles import Topics, rankings
 from exporters.exports.proof.content import Qrels
 
@@ -19,8 +19,7 @@ def oracle(qrels: Qrels, relevant: int) -> dict[str, float | None]:
     runs = rankings(Topics(sides))["oracle"]
     found: dict[str, float | None] = {}
     for side in ("original", "changed"):
-        values = ir_values([NDCG], sides[side], {"oracle": runs[side]}, relevant)
-        by_pair = values[NDCG]["oracle"]
+        by_pair = ir_evaluator([NDCG], sides[side], relevant)(runs[side])[NDCG]
         found[f"{NDCG} {side}"] = sum(by_pair.values()) / len(by_pair) if by_pair else None
     found["p-MRR"] = p_mrr(
         original=runs["original"],
