@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exporters.evaluations.models import Evaluation, SettlingEffect
-from exporters.exports.models import Export
+from exporters.exports.models import Export, Publication
 from exporters.releases.models import Release
 
-__all__ = ["Evaluation", "Export", "Release", "SettlingEffect"]
+__all__ = ["Evaluation", "Export", "Publication", "Release", "SettlingEffect"]

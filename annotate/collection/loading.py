@@ -192,7 +192,7 @@ def confirm_load(*, preview: Load, by: Membership, now: datetime | None = None) 
                 _("Nothing of a file is loaded while a line of it is bad. Correct it first.")
             )
         if not locked.file:
-            raise Refused(_("This file was put away. Hand it in again."))
+            raise Refused(_("This file was put away. Upload it again."))
         load = Load.objects.create(
             project=locked.project,
             by=by,
@@ -276,7 +276,7 @@ def _perform(load: Load, progress: Progress) -> None:
     except Refused as refused:
         raise JobError(str(refused)) from refused
     except FileNotFoundError as error:
-        raise JobError("The file is gone. Hand it in again.") from error
+        raise JobError("The file is gone. Upload it again.") from error
     if load.report is None:
         record(report)
 

@@ -291,4 +291,4 @@ class Load(Job):
         return reverse("annotate:load", args=[self.project.slug, self.pk])
 
     def why_not_again(self) -> str:
-        return "" if self.file else gettext("Its file was put away. Hand it in again.")
+        return "" if self.file else gettext("Its file was put away. Upload it again.")

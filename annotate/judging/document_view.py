@@ -5,8 +5,8 @@ it.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -303,28 +303,27 @@ def finished(pair: InstructionPair, at: JudgingSession, grades: Sequence[Grade])
     given = Counter(at.judged.get(number) for number in at.order)
     url = reverse("annotate:judge", args=[pair.pk, 0]).removesuffix("0/")
 
-    def places(wanted: Callable[[int], bool]) -> list[tuple[int, str]]:
+    def places(wanted: Collection[int]) -> list[tuple[int, str]]:
         return [
             (place, f"{url}{number}/")
             for place, number in enumerate(at.order, start=1)
-            if wanted(number)
+            if number in wanted
         ]
 
+    flagged: dict[str, set[int]] = defaultdict(set)
+    for number, kind in at.flagged.items():
+        flagged[kind].add(number)
     return Finished(
         grades=[(grade, given[grade.value]) for grade in grades],
         places=[
-            ("noted", _("With a note"), places(at.noted.__contains__)),
+            ("noted", _("With a note"), places(at.noted)),
             *(
-                (f"flag {kind}", kind.label, places(_is_flagged(at, kind)))
+                (f"flag {kind.value}", kind.label, places(flagged[kind]))
                 for kind in (Flag.Kind.CANNOT_JUDGE, Flag.Kind.PROBLEM)
             ),
         ],
         seconds=at.active_ms / 1000,
     )
-
-
-def _is_flagged(at: JudgingSession, kind: Flag.Kind) -> Callable[[int], bool]:
-    return lambda candidate: at.flagged.get(candidate) == kind
 
 
 def _ranks(

@@ -57,6 +57,7 @@ from annotate.pairs.models import Assignment, Condition, Narrative
 from annotate.projects.models import Grade, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Decision, Rating, Review
+from base.prepared import Built, prepared
 from base.providers import Provider
 
 # Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
@@ -136,26 +137,38 @@ class Reader:
         self.member = member
         self.project = member.project
 
+    @classmethod
+    def knowing(cls, member: Membership, *, machines: list[int], grades: list[int]) -> Reader:
+        """A lead without an assignment in a project where nothing was sent back: reads nothing."""
+        reader = cls(member)
+        reader.machines, reader.grades = machines, grades
+        reader.anything_sent_back, reader._assignments = False, []
+        return reader
+
     @cached_property
     def machines(self) -> list[int]:
         """The machines of the project, who never differ from people."""
-        found = Membership.objects.filter(project=self.project, is_machine=True)
-        return list(found.values_list("pk", flat=True))
+        return [machine for (machine,) in _machines.rows(project=self.project.pk)]
 
     @cached_property
     def grades(self) -> list[int]:
         """The grades that judges may give."""
-        return list(Grade.objects.filter(project=self.project).values_list("value", flat=True))
+        return [grade for (grade,) in _grades.rows(project=self.project.pk)]
 
     @cached_property
     def anything_sent_back(self) -> bool:
         """Whether any answer of the project was sent back to its author and waits."""
-        return RejudgeRequest.objects.open().filter(by__project=self.project).exists()
+        return bool(_sent_back.rows(project=self.project.pk))
 
     @cached_property
     def _assignments(self) -> list[tuple[str, int]]:
         held = open_assignments(self.member, Assignment.Task.JUDGE, Assignment.Task.REVIEW)
         return [(assignment.task, assignment.pair_id) for assignment in held]
+
+    @property
+    def has_assignments(self) -> bool:
+        """Whether the lead has work left in an assignment to judge or to review."""
+        return bool(self._assignments)
 
     @property
     def to_judge(self) -> list[int]:
@@ -179,6 +192,21 @@ class Reader:
         if only is not None:
             found = found.filter(pk=only.narrative)
         return found if wanted.query is None else found.filter(pair__query=wanted.query)
+
+
+@prepared("project")
+def _machines(project: int) -> Built:
+    return Membership.objects.filter(project=project, is_machine=True).values_list("pk")
+
+
+@prepared("project")
+def _grades(project: int) -> Built:
+    return Grade.objects.filter(project=project).values_list("value")
+
+
+@prepared("project")
+def _sent_back(project: int) -> Built:
+    return RejudgeRequest.objects.open().filter(by__project=project).values_list("pk")[:1]
 
 
 @dataclass(frozen=True)

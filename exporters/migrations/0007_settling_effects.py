@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0021_text_versions'),
-        ('exporters', '0005_evaluation'),
+        ('exporters', '0006_publication'),
     ]
 
     operations = [

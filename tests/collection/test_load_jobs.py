@@ -232,7 +232,7 @@ def test_a_file_that_is_gone_fails_with_a_sentence(carla, storage):
         runner.run(Load, load.pk, loading.perform_load)
 
     load.refresh_from_db()
-    assert (load.state, load.error) == ("failed", "The file is gone. Hand it in again.")
+    assert (load.state, load.error) == ("failed", "The file is gone. Upload it again.")
 
 
 def test_a_project_archived_meanwhile_takes_nothing(carla):
