@@ -51,6 +51,8 @@ class QueryProgress:
     kept: int = 0
     dropped: int = 0
     disputed: int = 0
+    # Whether a narrative has yet to be rewritten.
+    needs_narrative: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def query_progress(
     project = reader.project
     blind = blind_pairs(reader)
     rows = {query.pk: QueryProgress(query) for query in queries}
-    pairs = {
+    pairs: dict[int, Any] = {
         pair.pk: pair
         for pair in project.pairs.with_narratives().filter(query__in=rows).order_by("pk")
     }
@@ -109,6 +111,7 @@ def query_progress(
     for pair in pairs.values():
         row = rows[pair.query_id]
         row.pairs.append(pair)
+        row.needs_narrative |= pair.altered_id is None
         if (one := far.get(pair.pk)) is not None:
             row.documents += one.documents
             row.wanted += one.wanted

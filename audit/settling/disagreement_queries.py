@@ -13,7 +13,8 @@ rows of their own tables and need no counting of answers.
 The effect is 2 where settling decides on a document that was relevant before, or on a whole
 instruction, 1 where it decides on another document, 0 where no document's relevance hangs on it:
 all answers are on one side of `Project.relevant_from`, or the answer is no relevance in the qrels
-(verdicts and checks).
+(verdicts and checks). In the order of `Order.MEASURE` the effect of a judgment is what settling it
+would move a measure by, in millionths, as the newest evaluation of systems found it; of all else 0.
 """
 
 from __future__ import annotations
@@ -57,6 +58,13 @@ from annotate.projects.models import Grade, Membership, Project
 from audit.checks.models import Check
 from audit.reviews.models import Decision, Rating, Review
 from base.prepared import Built, prepared
+from base.providers import Provider
+
+# Rows with `narrative`, `candidate` and `effect`, a whole number: how far settling a document would
+# move a measure of systems.
+effects_on_measures: Provider[[Project], QuerySet[Any]] = Provider(
+    "How far would settling each disagreement of a project move a measure?"
+)
 
 
 class Kind(StrEnum):
@@ -73,6 +81,7 @@ class Order(StrEnum):
 
     DISTANCE = "distance"
     EFFECT = "effect"
+    MEASURE = "measure"
     AGE = "age"
 
 
@@ -280,6 +289,11 @@ def _judgments(
             default=Value(0),
             output_field=IntegerField(),
         )
+    elif wanted.order is Order.MEASURE:
+        moved = effects_on_measures(reader.project).filter(
+            narrative=OuterRef("narrative_id"), candidate=OuterRef("candidate_id")
+        )
+        effect = Coalesce(_ValueOfGroup(moved.values("effect")[:1]), Value(0))
     return Source(Kind.JUDGMENT, grouped.annotate(effect=effect), ids)
 
 
@@ -401,7 +415,7 @@ def _reviews(
     rows = found.annotate(
         distance=Coalesce(Subquery(apart[:1]), Value(0)),
         # Whether the instruction is kept at all, with every document relevant under it.
-        effect=Value(2),
+        effect=Value(0 if wanted.order is Order.MEASURE else 2),
         since=Subquery(since[:1]),
     )
     return Source(Kind.REVIEW, rows, ("pk",))
@@ -498,6 +512,14 @@ class _OfGroup(Exists):
     """Whether there is a row for a group, by the columns that it is grouped by: looked for once a
     group is found to differ, not for every row of it.
     """
+
+    def get_group_by_cols(self) -> list[Any]:
+        """Nothing more to group by: what it looks at is grouped by already."""
+        return []
+
+
+class _ValueOfGroup(Subquery):
+    """A value for a group, by the columns that it is grouped by, as `_OfGroup`."""
 
     def get_group_by_cols(self) -> list[Any]:
         """Nothing more to group by: what it looks at is grouped by already."""

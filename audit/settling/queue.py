@@ -284,7 +284,7 @@ def _main(wanted: Wanted) -> tuple[str, ...]:
         return ("-since",)
     if wanted.order is Order.AGE:
         return ("since",)
-    if wanted.order is Order.EFFECT:
+    if wanted.order in {Order.EFFECT, Order.MEASURE}:
         return ("-effect", "-distance")
     return ("-distance",)
 

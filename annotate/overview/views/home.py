@@ -188,10 +188,10 @@ def name_next_documents(offers: Sequence[dict[str, Any]]) -> None:
             relevant=Count("pk", filter=Q(prior_relevance__gte=F("query__project__relevant_from"))),
         )
     )
-    found: dict[Any, Mapping[str, Any]] = {row["query"]: row for row in counts}
+    found: dict[int, Mapping[str, Any]] = {int(one["query"]): one for one in counts}
     for offer in judging:
         only_relevant = offer["project"].judge_scope == Project.Scope.RELEVANT
-        row = found.get(offer["query"], {})
+        row: Mapping[str, Any] = found.get(offer["query"], {})
         offer["documents"] = row.get("relevant" if only_relevant else "everything", 0)
 
 

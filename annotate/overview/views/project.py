@@ -192,7 +192,7 @@ def _query_rows(
             "answered": row.answered,
             "wanted": row.wanted,
             "pairs": row.pairs,
-            "needs_narrative": any(vars(pair)["altered_id"] is None for pair in row.pairs),
+            "needs_narrative": row.needs_narrative,
             **(
                 {
                     "documents": row.documents,
