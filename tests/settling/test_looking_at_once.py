@@ -64,7 +64,7 @@ def test_of_two_leads_who_ask_at_once_one_rejudge_request_stands(scene):
         )
     )
 
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["RejudgeRequest", "Refused"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Refused", "RejudgeRequest"]
     assert RejudgeRequest.objects.count() == 1
 
 
