@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotate.collection.document_text import Shown, ShownTable, newest_text, prepared
-from annotate.collection.models import Candidate, Document, RunLine
+from annotate.collection.models import Candidate, Document, Run, RunLine
 from annotate.judging.actions import grades_that_need_evidence
 from annotate.judging.judging_session import JudgingSession
 from annotate.judgments.document_names import Name, name_of, open_to
@@ -331,12 +331,16 @@ def _ranks(
 ) -> dict[int, list[tuple[int, str]]]:
     """At which rank which run has a document."""
     found: dict[int, list[tuple[int, str]]] = {}
-    lines = RunLine.objects.filter(
-        # A run over instructions says something of its own pair alone.
-        Q(pair=None) | Q(pair=pair),
-        query=pair.query_id,
-        document__in=[candidate.document_id for candidate in candidates],
-    ).order_by("rank", "run__name")
+    lines = (
+        RunLine.objects.filter(
+            # A run over instructions says something of its own pair alone.
+            Q(pair=None) | Q(pair=pair),
+            query=pair.query_id,
+            document__in=[candidate.document_id for candidate in candidates],
+        )
+        .exclude(run__side=Run.Side.REVERSED)
+        .order_by("rank", "run__name")
+    )
     for document, rank, run in lines.values_list("document", "rank", "run__name"):
         found.setdefault(document, []).append((rank, run))
     return found

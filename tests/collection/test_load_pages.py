@@ -72,6 +72,14 @@ def test_handing_a_file_in_goes_to_its_page(pages, carla):
     assert "Waiting for the worker" in text(pages.get(response.url))
 
 
+def test_the_side_of_a_run_is_chosen_with_its_file(pages):
+    upload(pages, kind="trec-run", side="reversed")
+
+    assert Load.objects.get().side == "reversed"
+    refused = upload(pages, side="reversed")
+    assert "Only a run has a side." in text(refused)
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
