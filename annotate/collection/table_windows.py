@@ -25,6 +25,15 @@ _NUMBER = re.compile(
 )
 
 
+_NOWHERE = (0, 0)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a cell holds a number and nothing else."""
+    # Most cells of words are told by their first letter.
+    return bool(text) and not text[0].isalpha() and _NUMBER.fullmatch(text) is not None
+
+
 class Limits(NamedTuple):
     """How big a window may be. A page draws so many cells without a stutter, in some 80 KB."""
 
@@ -146,12 +155,15 @@ class Grid:
         """The cells that begin in one of the rows `top` to `end`, or reach into the first."""
         cells, columns = self.table.rows[at], self.columns[at]
         start = max(bisect_right(columns, window.column) - 1, 0)
+        spans = self.table.spans[at] if at < len(self.table.spans) else ()
+        # A short row was filled up with cells that stand nowhere in the text.
+        spans += (_NOWHERE,) * (len(cells) - len(spans))
         near = [
-            (at, columns[index], cells[index], self.span(at, index))
+            (at, columns[index], cells[index], spans[index])
             for index in range(start, bisect_right(columns, window.column_end - 1))
         ]
         if start and not columns[0]:
-            near.insert(0, (at, 0, cells[0], self.span(at, 0)))
+            near.insert(0, (at, 0, cells[0], spans[0]))
         if at == top and top >= self.head:
             near += [found for found in self.tall if found[0] < top < found[0] + found[2].rowspan]
             near.sort(key=lambda found: found[1])
@@ -161,7 +173,7 @@ class Grid:
     def span(self, row: int, index: int) -> tuple[int, int]:
         """Where the content of a row's cell stands in the document's text; (0, 0) for nowhere."""
         spans = self.table.spans[row] if row < len(self.table.spans) else ()
-        return spans[index] if index < len(spans) else (0, 0)
+        return spans[index] if index < len(spans) else _NOWHERE
 
     def _clipped(
         self,
@@ -185,7 +197,7 @@ class Grid:
             cell.header,
             first=column == 0,
             again=column < window.column or row < top or (row < self.head and window.row > 0),
-            number=not cell.header and _NUMBER.fullmatch(cell.text) is not None,
+            number=not cell.header and _is_number(cell.text),
             start=span[0],
             end=span[1],
         )

@@ -13,6 +13,9 @@ from annotate.collection.table_windows import ShownCell
 
 register = template.Library()
 
+# What most cells of numbers carry: made once.
+_NUMBER = format_html(' class="{}"', "number")
+
 
 @register.simple_tag
 def document_text(text: str) -> SafeString:
@@ -77,10 +80,10 @@ def _cells(row: Iterable[ShownCell]) -> SafeString:
 
 def _attributes(cell: ShownCell) -> str:
     """What a cell carries; most carry nothing."""
-    if cell[1:3] == (1, 1) and not (
-        cell.first or cell.again or cell.marks or cell.hit or cell.number
+    if cell.rowspan == cell.colspan == 1 and not (
+        cell.first or cell.again or cell.marks or cell.hit
     ):
-        return ""
+        return _NUMBER if cell.number else ""
     names = " ".join(name for name in ("first", "hit", "number") if getattr(cell, name))
     found = [
         (name, value)

@@ -56,9 +56,8 @@ def test_labels_to_check_wait_for_a_checker_on_the_first_page(scene, sample, cli
 
     page = client.get(reverse("annotate:home"))
 
-    assert [(row["todo"].text, row["todo"].count) for row in page.context["waiting"]] == [
-        ("Labels to check", 6)
-    ]
+    (project,) = page.context["projects"]
+    assert [(todo.text, todo.count) for todo in project["todo"]] == [("Labels to check", 6)]
     assert f'href="{url("checks", "tides")}"' in page.content.decode()
 
 

@@ -90,7 +90,7 @@ def told(reader: Membership) -> dict[str, Any]:
     project, progress = context("project"), context("progress")
     api = client.get(f"/api/v1/projects/{slug}/progress/").json()
     pace = client.get(f"/api/v1/projects/{slug}/pace/").json()
-    (led,) = client.get(reverse("annotate:home")).context["led"]
+    (led,) = client.get(reverse("annotate:home")).context["projects"]
     return {
         "answers": {
             "home": (led["judging"].answered, led["judging"].wanted),
