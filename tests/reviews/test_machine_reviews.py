@@ -91,7 +91,7 @@ def test_it_counts_in_no_verdict_and_no_number_of_reviews(criticised):
     hand_in(criticised, criticised.dan)
     hand_in(criticised, criticised.ben)
     assert verdict_of(passes_of([narrative])[narrative.pk], 2) is Verdict.PASSED
-    reviewed = overview.contribution(criticised.carla).context["reviewed_by"]
+    reviewed = overview.contribution(criticised.carla).details()["reviewed_by"]
     people = {criticised.dan.pk: 1, criticised.ben.pk: 1}
     assert {key: n for key, n in reviewed.items() if key in people} == people
 
