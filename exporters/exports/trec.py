@@ -27,7 +27,8 @@ from exporters.exports.progress import Report, reported
 from exporters.exports.selection import Pair, PooledDocument, QueryRow, Tally
 from formats.jsonl import write_docs
 from formats.records import Qrel
-from formats.trec import write_qrels, write_topics
+from formats.trec_qrels import write_qrels
+from formats.trec_topics import write_topics
 
 FORMAT = "trec"
 ALTERED = Narrative.Side.ALTERED
