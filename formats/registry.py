@@ -27,6 +27,7 @@ from formats import (
     trec_topics,
     trec_topics_xml,
 )
+from formats.folders import Folder, open_folder
 from formats.records import (
     AdjudicationRecord,
     Claim,
@@ -42,7 +43,7 @@ from formats.records import (
     RunLine,
     Topic,
 )
-from formats.source import Folder, Source, open_folder, open_source
+from formats.source import Source, open_source
 
 
 class UnknownFormat(KeyError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from formats.source import Source, check_id
+from formats.limits import check_id
+from formats.source import Source
 
 
 def id_problem(value: str, what: str) -> str | None:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import IO
 from xml.sax.saxutils import escape
 
+from formats.limits import check_id, check_text
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -19,7 +20,7 @@ from formats.reading import (
     write_lines,
 )
 from formats.records import Doc
-from formats.source import Source, check_id, check_text
+from formats.source import Source
 from formats.trec_columns import id_problem
 
 _DOC_TAG = re.compile(r"<(/?)DOC>", re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO
 
+from formats.limits import MAX_ID, check_id
 from formats.reading import (
     Pairs,
     columns,
@@ -14,7 +15,7 @@ from formats.reading import (
     write_lines,
 )
 from formats.records import Qrel
-from formats.source import MAX_ID, Source, check_id
+from formats.source import Source
 from formats.trec_columns import counted, ids_fit
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO
 
+from formats.limits import check_id, check_text, excerpt
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -21,7 +22,7 @@ from formats.reading import (
     write_lines,
 )
 from formats.records import Topic
-from formats.source import Source, check_id, check_text, excerpt
+from formats.source import Source
 from formats.trec_columns import id_problem
 
 _READ_FIELDS = {

@@ -8,6 +8,7 @@ from typing import IO, NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from formats.limits import check_id, check_text
 from formats.reading import (
     LAYOUT,
     MAX_RECORD,
@@ -18,7 +19,7 @@ from formats.reading import (
     tidy,
 )
 from formats.records import Topic
-from formats.source import Source, check_id, check_text
+from formats.source import Source
 from formats.trec_columns import id_problem
 
 _XML_FIELDS = {

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from formats.problems import FormatError
 from formats.records import Claim, Doc, JudgmentRecord, PairRecord, Qrel, Topic
 from formats.registry import lookup
-from formats.source import FormatError
 from formats.tables import parse_table
 from formats.trec_run import by_score
 
